@@ -1,0 +1,37 @@
+# Everything on a machine that has Python 3.11 or later and make.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint types contracts clean constraints
+
+demo: $(READY)
+	$(BIN)/ontomask demo
+
+test: $(READY)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy --strict
+
+contracts: $(READY)
+	$(BIN)/lint-imports
+
+# The virtual environment is made anew whenever what it must hold changes.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "pip>=25.1" "setuptools>=77"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[all]" --group dev
+	touch $(READY)
+
+# Fix the tested set of versions (names and versions only).
+constraints: $(READY)
+	$(BIN)/python -m pip freeze --exclude-editable | grep -v "^ontomask" > constraints.txt
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

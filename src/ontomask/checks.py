@@ -1,0 +1,285 @@
+"""Constraints on parameters, declared once as objects.
+
+A constraint checks a value, says in English what it allows, and can make values that violate it,
+so that the bad-input tests of every public call are generated instead of written::
+
+    @checked(k=Integer(2), measure=Choice("path", "logsc"))
+    def cluster(data, k, measure): ...
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import math
+import numbers
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+from ontomask.errors import ParameterError
+
+__all__ = [
+    "AnyOf",
+    "Choice",
+    "Constraint",
+    "Flag",
+    "Integer",
+    "Null",
+    "Real",
+    "Text",
+    "Typed",
+    "check",
+    "checked",
+    "constraints_of",
+    "did_you_mean",
+]
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+class Constraint(Protocol):
+    """What a parameter may be."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is allowed."""
+        ...
+
+    def describe(self) -> str:
+        """Say what is allowed, to follow the words 'must be'."""
+        ...
+
+    def wrong_values(self) -> list[object]:
+        """Make values that are not allowed."""
+        ...
+
+
+def _bounds(low: float, high: float) -> str:
+    if math.isinf(low) and math.isinf(high):
+        return ""
+    if math.isinf(high):
+        return f" of at least {low:g}"
+    if math.isinf(low):
+        return f" of at most {high:g}"
+    return f" from {low:g} to {high:g}"
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number within bounds, both included; True and False are not numbers here."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is such a number."""
+        if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+            return False
+        return self.low <= int(value) <= self.high
+
+    def describe(self) -> str:
+        """Say which numbers are allowed."""
+        return "a whole number" + _bounds(self.low, self.high)
+
+    def wrong_values(self) -> list[object]:
+        """Make a text, a fraction, a Boolean, nothing, and numbers beyond the bounds."""
+        beyond = [self.low - 1, self.high + 1]
+        return ["three", 2.5, True, None, *(int(value) for value in beyond if math.isfinite(value))]
+
+
+@dataclass(frozen=True)
+class Real:
+    """A finite number within bounds; `open_low` and `open_high` exclude the bounds themselves."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+    open_high: bool = False
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is such a number."""
+        if not isinstance(value, numbers.Real) or isinstance(value, bool):
+            return False
+        number = float(value)
+        if not math.isfinite(number) or not self.low <= number <= self.high:
+            return False
+        excluded_low = self.open_low and number == self.low
+        return not (excluded_low or (self.open_high and number == self.high))
+
+    def describe(self) -> str:
+        """Say which numbers are allowed."""
+        excluded = [
+            f"{bound:g}"
+            for bound, is_open in ((self.low, self.open_low), (self.high, self.open_high))
+            if is_open
+        ]
+        suffix = f", {' and '.join(excluded)} excluded" if excluded else ""
+        return "a number" + _bounds(self.low, self.high) + suffix
+
+    def wrong_values(self) -> list[object]:
+        """Make a text, not-a-number, infinity, nothing, and numbers at or beyond the bounds."""
+        beyond = [
+            self.low if self.open_low else self.low - 0.5,
+            self.high if self.open_high else self.high + 0.5,
+        ]
+        return ["half", math.nan, math.inf, None, *filter(math.isfinite, beyond)]
+
+
+@dataclass(frozen=True, init=False)
+class Choice:
+    """One of several texts."""
+
+    options: tuple[str, ...]
+
+    def __init__(self, *options: str) -> None:
+        object.__setattr__(self, "options", options)
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is one of the options."""
+        return isinstance(value, str) and value in self.options
+
+    def describe(self) -> str:
+        """List the options."""
+        return "one of " + ", ".join(repr(option) for option in self.options)
+
+    def wrong_values(self) -> list[object]:
+        """Make a text that is no option, a number and nothing."""
+        return ["".join(self.options) + "?", 7, None]
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is a Boolean."""
+        return isinstance(value, bool)
+
+    def describe(self) -> str:
+        """Say it."""
+        return "True or False"
+
+    def wrong_values(self) -> list[object]:
+        """Make things that are easily mistaken for a Boolean."""
+        return ["yes", 1, None]
+
+
+@dataclass(frozen=True)
+class Null:
+    """None: the parameter may be left out."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is None."""
+        return value is None
+
+    def describe(self) -> str:
+        """Say it."""
+        return "None"
+
+    def wrong_values(self) -> list[object]:
+        """Make something that is not None."""
+        return [0]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that is not empty."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is such a text."""
+        return isinstance(value, str) and bool(value.strip())
+
+    def describe(self) -> str:
+        """Say it."""
+        return "a text that is not empty"
+
+    def wrong_values(self) -> list[object]:
+        """Make a number, an empty text, a blank one and nothing."""
+        return [3, "", "  ", None]
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An instance of a class, spoken of by `name`."""
+
+    kind: type | tuple[type, ...]
+    name: str
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is an instance."""
+        return isinstance(value, self.kind)
+
+    def describe(self) -> str:
+        """Say what is expected."""
+        return self.name
+
+    def wrong_values(self) -> list[object]:
+        """Make an object of no known kind."""
+        return [object()]
+
+
+@dataclass(frozen=True, init=False)
+class AnyOf:
+    """Whatever one of several constraints allows."""
+
+    constraints: tuple[Constraint, ...]
+
+    def __init__(self, *constraints: Constraint) -> None:
+        object.__setattr__(self, "constraints", constraints)
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether any of the constraints allows the value."""
+        return any(constraint.accepts(value) for constraint in self.constraints)
+
+    def describe(self) -> str:
+        """Join what the constraints say."""
+        return ", or ".join(constraint.describe() for constraint in self.constraints)
+
+    def wrong_values(self) -> list[object]:
+        """Make the values that every one of the constraints refuses."""
+        candidates = [value for part in self.constraints for value in part.wrong_values()]
+        return [value for value in candidates if not self.accepts(value)]
+
+
+def did_you_mean(value: object, options: Iterable[str]) -> str:
+    """Return ' Did you mean …?' when an option is close to the value, else nothing."""
+    close = difflib.get_close_matches(str(value), list(options), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def check(name: str, value: object, constraint: Constraint) -> None:
+    """Raise a ParameterError, in one sentence, unless the constraint allows the value."""
+    if constraint.accepts(value):
+        return
+    hint = did_you_mean(value, constraint.options) if isinstance(constraint, Choice) else ""
+    shown = repr(value) if len(repr(value)) <= 60 else f"a {type(value).__name__}"
+    raise ParameterError(f"{name} must be {constraint.describe()}, not {shown}.{hint}")
+
+
+def checked(
+    **constraints: Constraint,
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Check the named parameters of a function whenever it is called."""
+
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def wrapper(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+            bound = signature.bind(*args, **kwargs)
+            for name, constraint in constraints.items():
+                if name in bound.arguments:
+                    check(name, bound.arguments[name], constraint)
+            return function(*args, **kwargs)
+
+        wrapper.__dict__["__constraints__"] = constraints
+        return wrapper
+
+    return decorate
+
+
+def constraints_of(function: Callable[..., Any]) -> dict[str, Constraint]:
+    """Return the constraints that `checked` declared on a function."""
+    return dict(getattr(function, "__constraints__", {}))

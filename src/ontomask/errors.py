@@ -1,0 +1,119 @@
+"""Every exception that ontomask raises on purpose.
+
+::
+
+    OntomaskError
+    ├── ParameterError               a parameter has a value that is not allowed   (ValueError)
+    ├── DependencyError              an optional package is needed and missing     (ImportError)
+    └── TaxonomyError                something is wrong with a taxonomy
+        ├── SourceError              the source cannot be read at all
+        │   ├── SourceNotFoundError  there is no such file or bundled name (FileNotFoundError)
+        │   ├── FormatError          the content is not what the format demands
+        │   ├── EncodingError        the content is not UTF-8 text
+        │   └── UnsafeSourceError    the source tries something a data file must not do
+        ├── StructureError           the concepts and links do not form a taxonomy
+        │   ├── EmptyTaxonomyError   there is no concept
+        │   ├── CycleError           a concept is its own ancestor
+        │   ├── UnknownParentError   a link points to a concept that is not defined
+        │   ├── DuplicateConceptError one id, two different labels
+        │   └── SeveralRootsError    more than one root where only one is allowed
+        ├── UnknownConceptError      a concept that the taxonomy does not hold (KeyError)
+        └── UnmappedValuesError      values of a column have no concept
+
+Every message is one sentence (or a short list of them) that says where, what was wrong, what
+is allowed and what to do; it can be shown to a person as it is.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CycleError",
+    "DependencyError",
+    "DuplicateConceptError",
+    "EmptyTaxonomyError",
+    "EncodingError",
+    "FormatError",
+    "OntomaskError",
+    "ParameterError",
+    "SeveralRootsError",
+    "SourceError",
+    "SourceNotFoundError",
+    "StructureError",
+    "TaxonomyError",
+    "UnknownConceptError",
+    "UnknownParentError",
+    "UnmappedValuesError",
+    "UnsafeSourceError",
+]
+
+
+class OntomaskError(Exception):
+    """Base of all errors raised by ontomask."""
+
+    def __str__(self) -> str:
+        """Return the sentence itself (a KeyError would show it quoted)."""
+        return str(self.args[0]) if self.args else ""
+
+
+class ParameterError(OntomaskError, ValueError):
+    """A parameter has a value that is not allowed."""
+
+
+class DependencyError(OntomaskError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+class TaxonomyError(OntomaskError):
+    """Something is wrong with a taxonomy."""
+
+
+class SourceError(TaxonomyError):
+    """The source of a taxonomy cannot be read."""
+
+
+class SourceNotFoundError(SourceError, FileNotFoundError):
+    """There is no such file, folder or bundled taxonomy."""
+
+
+class FormatError(SourceError):
+    """The content is not what the format demands."""
+
+
+class EncodingError(SourceError):
+    """The content is not UTF-8 text."""
+
+
+class UnsafeSourceError(SourceError):
+    """The source tries something that a data file must not do."""
+
+
+class StructureError(TaxonomyError):
+    """The concepts and links do not form a taxonomy."""
+
+
+class EmptyTaxonomyError(StructureError):
+    """There is no concept."""
+
+
+class CycleError(StructureError):
+    """A concept is its own ancestor."""
+
+
+class UnknownParentError(StructureError):
+    """A link points to a concept that is not defined."""
+
+
+class DuplicateConceptError(StructureError):
+    """One id carries two different labels."""
+
+
+class SeveralRootsError(StructureError):
+    """More than one concept has no parent where a single root is demanded."""
+
+
+class UnknownConceptError(TaxonomyError, KeyError):
+    """A concept was asked for that the taxonomy does not hold."""
+
+
+class UnmappedValuesError(TaxonomyError):
+    """Values of a column have no concept in the taxonomy."""

@@ -1,0 +1,1 @@
+"""Operators and statistics on nominal data, through a taxonomy and a distance."""

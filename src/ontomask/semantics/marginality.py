@@ -1,0 +1,80 @@
+"""Marginality: how far a value lies from the rest of its sample, and the statistics built on it.
+
+Domingo-Ferrer, Sánchez and Rufian-Torrell, "Anonymization of nominal data based on semantic
+marginality", Information Sciences 242 (2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ontomask.arrays import Floats
+from ontomask.errors import ParameterError
+from ontomask.semantics.sample import Sample
+
+__all__ = [
+    "marginality",
+    "nominal_covariance",
+    "nominal_mean",
+    "nominal_variance",
+    "s_distance",
+    "value_marginality",
+]
+
+
+def value_marginality(sample: Sample) -> Floats:
+    """Marginality of each distinct concept of the sample: the matrix D times the frequencies."""
+    result: Floats = sample.matrix @ sample.counts
+    return result
+
+
+def marginality(sample: Sample) -> Floats:
+    """Marginality of each record: m(x_j) = sum over the other records l of sd(x_j, x_l)."""
+    return value_marginality(sample)[sample.codes]
+
+
+def nominal_mean(sample: Sample) -> str:
+    """The value of the sample with least marginality; ties by depth, then id."""
+    return sample.taxonomy.ids[int(sample.concepts[int(value_marginality(sample).argmin())])]
+
+
+def nominal_variance(sample: Sample) -> float:
+    """Mean marginality of the records: sum of m(x_j) / n."""
+    return float(value_marginality(sample) @ sample.counts) / len(sample)
+
+
+def nominal_covariance(first: Sample, second: Sample) -> float:
+    """Sum of sqrt(m(x_j) m(y_j)) / n over the records of two attributes."""
+    _same_length(first, second)
+    return float(np.sqrt(marginality(first) * marginality(second)).sum()) / len(first)
+
+
+def s_distance(attributes: Sequence[Sample | Sequence[float]], one: int, other: int) -> float:
+    """S-distance of two records of a table, given by their positions.
+
+    sqrt(sum over attributes of var(pair) / var(data)). A nominal attribute is a `Sample`, with
+    var(pair) = sd(x1, x2) and var(data) its marginality variance; a numeric or ordinal one is a
+    sequence of numbers, with var(pair) = (x1 - x2)^2 / 2 and var(data) the sample variance. A
+    constant attribute contributes nothing.
+    """
+    total = 0.0
+    for attribute in attributes:
+        if isinstance(attribute, Sample):
+            pair = float(attribute.matrix[attribute.codes[one], attribute.codes[other]])
+            spread = nominal_variance(attribute)
+        else:
+            numbers = np.asarray(attribute, np.float64)
+            pair = float(numbers[one] - numbers[other]) ** 2 / 2.0
+            spread = float(numbers.var(ddof=1)) if numbers.size > 1 else 0.0
+        total += pair / spread if spread > 0.0 else 0.0
+    return float(np.sqrt(total))
+
+
+def _same_length(first: Sample, second: Sample) -> None:
+    if len(first) != len(second):
+        raise ParameterError(
+            f"The two attributes must describe the same records, but one has {len(first)} and the "
+            f"other {len(second)}."
+        )

@@ -1,0 +1,95 @@
+"""A nominal column seen through a taxonomy: distinct concepts, frequencies, distances."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ontomask.arrays import Floats, Ints, Longs
+from ontomask.errors import ParameterError
+from ontomask.taxonomy.measures import Space
+from ontomask.taxonomy.taxonomy import Taxonomy
+
+__all__ = ["Sample"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The values of one nominal attribute over n records.
+
+    Statistics are functions of a sample (`marginality`, `nominal_variance`, `semantic_mean`, …).
+    They work on the distinct concepts and their frequencies, so their cost does not depend on n.
+
+    Attributes
+    ----------
+    space
+        The taxonomy and the measure, made ready for these values.
+    concepts
+        The numbers of the distinct concepts, ascending (by depth, then id).
+    codes
+        For each record, the position of its concept in `concepts`.
+    """
+
+    space: Space
+    concepts: Ints
+    codes: Longs
+
+    @classmethod
+    def of(
+        cls,
+        values: Sequence[object],
+        taxonomy: Taxonomy,
+        measure: str = "logsc",
+        root: str = "attribute",
+        *,
+        overrides: Mapping[str, str] | str | Path | None = None,
+        **options: Any,
+    ) -> Sample:
+        """Map a column's values to concepts and make the measure ready for them.
+
+        Values without a concept, and missing ones, are an error.
+        """
+        mapping = taxonomy.map(values, overrides=overrides).require()
+        if mapping.records_missing:
+            raise ParameterError(
+                f"The sample holds {mapping.records_missing} missing values; leave them out."
+            )
+        numbers = mapping.concepts[mapping.positions]
+        return cls.from_numbers(numbers, taxonomy, measure, root, **options)
+
+    @classmethod
+    def from_numbers(
+        cls,
+        numbers: Ints,
+        taxonomy: Taxonomy,
+        measure: str = "logsc",
+        root: str = "attribute",
+        **options: Any,
+    ) -> Sample:
+        """Make a sample from concept numbers, one per record."""
+        space = taxonomy.space(np.asarray(numbers, np.int32), measure, root, **options)
+        concepts, codes = np.unique(space.values, return_inverse=True)
+        return cls(space, concepts, codes)
+
+    def __len__(self) -> int:
+        return self.codes.size
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy that the concepts belong to."""
+        return self.space.taxonomy
+
+    @functools.cached_property
+    def counts(self) -> Floats:
+        """The frequency of each distinct concept."""
+        return np.bincount(self.codes, minlength=self.concepts.size).astype(np.float64)
+
+    @functools.cached_property
+    def matrix(self) -> Floats:
+        """Distances between the distinct concepts."""
+        return self.space.between(self.concepts, self.concepts)

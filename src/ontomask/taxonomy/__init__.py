@@ -1,0 +1,1 @@
+"""Knowledge: taxonomies, terms and semantic distances."""

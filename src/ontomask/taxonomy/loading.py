@@ -1,0 +1,125 @@
+"""`load_taxonomy`: a bundled name or a file in any known format becomes a taxonomy."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ontomask.checks import AnyOf, Choice, Flag, Null, Text, Typed, checked
+from ontomask.errors import EmptyTaxonomyError, FormatError, ParameterError, SourceNotFoundError
+from ontomask.taxonomy import bundled, store
+from ontomask.taxonomy.assembly import assemble
+from ontomask.taxonomy.readers import READERS
+from ontomask.taxonomy.readers.sources import first_bytes
+from ontomask.taxonomy.taxonomy import Taxonomy
+
+__all__ = ["load_taxonomy"]
+
+CACHED_FROM = 2**20
+"""Sources of so many bytes or more are kept parsed in the cache folder."""
+
+SOURCE = AnyOf(Text(), Typed(os.PathLike, "the path of a file or folder"))
+
+
+@checked(
+    source=SOURCE,
+    format=AnyOf(Choice(*READERS), Null()),
+    name=AnyOf(Text(), Null()),
+    single_root=Flag(),
+    cache=Flag(),
+)
+def load_taxonomy(
+    source: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - what a user calls it
+    name: str | None = None,
+    single_root: bool = False,
+    cache: bool = True,
+    **options: Any,
+) -> Taxonomy:
+    """Load a bundled taxonomy by name, or read one from a file or folder.
+
+    Parameters
+    ----------
+    source
+        A name listed by `ontomask.taxonomies()`, or the path of a file or folder.
+    format
+        The name of a reader, when the format should not be recognized from the content.
+    name
+        What to call the taxonomy; the file's name by default.
+    single_root
+        Refuse a source with several roots instead of putting a virtual one above them.
+    cache
+        Keep large sources parsed in the user's cache folder, keyed by their content.
+    options
+        Options of the reader, such as `language="es"` or `by_prefix=[2, 3, 4]`.
+    """
+    if isinstance(source, str) and source in bundled.NAMES and not Path(source).exists():
+        _refuse_options(source, format, options)
+        return bundled.load(source)
+    path = Path(source)
+    if not path.exists():
+        raise SourceNotFoundError(
+            f"There is no file or bundled taxonomy {str(source)!r}; bundled are "
+            f"{', '.join(bundled.NAMES)}."
+        )
+    reader = _reader(path, format, options)
+    if reader is store:
+        return store.load(path)
+    _check_options(reader, options)
+    title = name or path.name.split(".")[0]
+
+    def build() -> Taxonomy:
+        return assemble(reader.read(path, **options), name=title, single_root=single_root)
+
+    files = _files(path)
+    if not cache or sum(file.stat().st_size for file in files) < CACHED_FROM:
+        return build()
+    settings = {"reader": reader.NAME, "name": title, "single_root": single_root, **options}
+    return store.cached(files, settings, build)
+
+
+def _reader(path: Path, format_name: str | None, options: dict[str, Any]) -> ModuleType:
+    if format_name is not None:
+        return READERS[format_name]
+    if path.name.endswith(store.SUFFIX):
+        return store
+    if "by_prefix" in options:
+        return READERS["codes"]
+    beginning = first_bytes(path)
+    if path.is_file() and not beginning.strip():
+        raise EmptyTaxonomyError(f"{path} is empty.")
+    for reader in READERS.values():
+        if reader.can_read(path, beginning):
+            return reader
+    raise FormatError(
+        f"{path} is in no format that ontomask recognizes; if you know it, say format=… with one "
+        f"of {', '.join(READERS)}."
+    )
+
+
+def _check_options(reader: ModuleType, options: dict[str, Any]) -> None:
+    allowed = [name for name in inspect.signature(reader.read).parameters if name != "path"]
+    for option in options:
+        if option not in allowed:
+            raise ParameterError(
+                f"The reader for {reader.NAME!r} has no option {option!r}; its options: "
+                f"{', '.join(allowed) or 'none'}."
+            )
+
+
+def _refuse_options(source: str, format_name: str | None, options: dict[str, Any]) -> None:
+    given = [*options, *(["format"] if format_name else [])]
+    if given:
+        raise ParameterError(
+            f"The bundled taxonomy {source!r} takes no option {given[0]!r}; leave it out."
+        )
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.is_file())

@@ -1,0 +1,237 @@
+"""The result of mapping a column: which value means which concept, and how sure that is."""
+
+from __future__ import annotations
+
+import csv
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontomask.checks import Choice, Integer, check
+from ontomask.errors import ParameterError, SourceNotFoundError, UnmappedValuesError
+from ontomask.taxonomy import mapping_report as report
+from ontomask.taxonomy.suggestions import Suggester, Suggestion
+from ontomask.taxonomy.term_index import Match, TermIndex
+
+__all__ = ["Ambiguity", "Coverage", "Mapping"]
+
+UNMAPPED = Choice("error", "root", "suppress")
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of a column has found a concept; missing values do not count."""
+
+    values: int
+    values_mapped: int
+    records: int
+    records_mapped: int
+    records_missing: int
+
+    @property
+    def value_share(self) -> float:
+        """Share of the distinct values that are mapped (1 if there are none)."""
+        return self.values_mapped / self.values if self.values else 1.0
+
+    @property
+    def record_share(self) -> float:
+        """Share of the records with a value that are mapped (1 if there are none)."""
+        return self.records_mapped / self.records if self.records else 1.0
+
+    def __str__(self) -> str:
+        records = report.counted_records(self.records)
+        missing = f"; {self.records_missing:,} missing" if self.records_missing else ""
+        return (
+            f"{self.values_mapped:,} of {self.values:,} values mapped ({self.value_share:.1%}), "
+            f"{self.records_mapped:,} of {records} ({self.record_share:.1%}){missing}"
+        )
+
+
+@dataclass(frozen=True)
+class Ambiguity:
+    """A value that several concepts claimed: the one chosen, the others, and what decided."""
+
+    value: object
+    id: str
+    others: tuple[str, ...]
+    how: str
+    decided_by: str
+
+    def __str__(self) -> str:
+        rest = ", ".join(self.others[:SHOWN])
+        more = f" and {len(self.others) - SHOWN} more" if len(self.others) > SHOWN else ""
+        return f"{str(self.value)!r} is {self.id} ({self.decided_by}), not {rest}{more}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mapping:
+    """The values of a column and the concepts that they mean.
+
+    Attributes
+    ----------
+    values
+        The distinct values, in order of first appearance, missing ones left out.
+    counts
+        In how many records each of them occurs.
+    positions
+        For every value that was given, its place in `values`; -1 if it is missing.
+    matches
+        For every distinct value what was found, or None.
+    records_missing
+        How many of the records have no value: None, not-a-number or a blank text.
+    """
+
+    index: TermIndex
+    values: tuple[object, ...]
+    counts: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    matches: tuple[Match | None, ...]
+    records_missing: int
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Mapping({self.coverage})"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    # What was found -------------------------------------------------------------------------
+
+    @functools.cached_property
+    def concepts(self) -> NDArray[np.int32]:
+        """The number of each value's concept; -1 where none was found."""
+        return np.array([-1 if m is None else m.concept for m in self.matches], np.int32)
+
+    @functools.cached_property
+    def ids(self) -> tuple[str | None, ...]:
+        """The id of each value's concept; None where none was found."""
+        known = self.index.taxonomy.ids
+        return tuple(None if match is None else known[match.concept] for match in self.matches)
+
+    @functools.cached_property
+    def how(self) -> tuple[str | None, ...]:
+        """The rule by which each value was found; None where none was."""
+        return tuple(None if match is None else match.how for match in self.matches)
+
+    @functools.cached_property
+    def coverage(self) -> Coverage:
+        """How many values and records are mapped."""
+        mapped = self.concepts >= 0
+        return Coverage(
+            values=len(self.values),
+            values_mapped=int(mapped.sum()),
+            records=int(self.counts.sum()),
+            records_mapped=int(self.counts[mapped].sum()),
+            records_missing=self.records_missing,
+        )
+
+    @functools.cached_property
+    def unmapped(self) -> tuple[object, ...]:
+        """The values without a concept, the most frequent first."""
+        return tuple(self.values[position] for position in self.unmapped_positions)
+
+    @functools.cached_property
+    def ambiguous(self) -> tuple[Ambiguity, ...]:
+        """The values that several concepts claimed, with the choice made."""
+        ids = self.index.taxonomy.ids
+        return tuple(
+            Ambiguity(
+                value,
+                ids[match.concept],
+                tuple(ids[other] for other in match.others),
+                match.how,
+                match.decided_by,
+            )
+            for value, match in zip(self.values, self.matches, strict=True)
+            if match is not None and match.others
+        )
+
+    @functools.cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about signs that the column's codes have been damaged."""
+        return tuple(report.zero_warnings(self))
+
+    # What to do -----------------------------------------------------------------------------
+
+    def suggestions(self, value: object, limit: int = 3) -> tuple[Suggestion, ...]:
+        """Return the concepts closest to a value, the likeliest first."""
+        check("limit", limit, Integer(1))
+        return self.suggester.suggest(str(value), limit)
+
+    def suggestion_table(
+        self, limit: int = 3, *, values: int | None = 100
+    ) -> list[tuple[object, int, Suggestion]]:
+        """Return rows (value, records, suggestion) for the most frequent unmapped values.
+
+        `values` bounds how many of them are looked at; None takes all.
+        """
+        return [
+            (self.values[position], int(self.counts[position]), suggestion)
+            for position in self.unmapped_positions[:values]
+            for suggestion in self.suggestions(self.values[position], limit)
+        ]
+
+    def require(self) -> Mapping:
+        """Return the mapping itself, or raise `UnmappedValuesError` if it is not complete."""
+        if self.unmapped:
+            raise UnmappedValuesError(report.unmapped_sentence(self))
+        return self
+
+    def resolve(self, unmapped: str = "error") -> NDArray[np.int32]:
+        """Return the concept of each value, with a treatment of the unmapped ones.
+
+        "error" raises, "root" takes the root of the taxonomy (which says nothing, truthfully),
+        "suppress" leaves -1: the records have to be treated as missing.
+        """
+        check("unmapped", unmapped, UNMAPPED)
+        if unmapped == "error":
+            self.require()
+        floor = 0 if unmapped == "root" else -1
+        return np.maximum(self.concepts, np.int32(floor))
+
+    def to_csv(
+        self, path: str | Path, *, overwrite: bool = False, suggestions: int | None = 200
+    ) -> Path:
+        """Write a mapping file to be edited and given back as `overrides`.
+
+        Unmapped values come first, the most frequent on top, with an empty concept;
+        `suggestions` bounds for how many of them the closest concept is looked up.
+        """
+        target = Path(path)
+        rows = [report.FILE_COLUMNS, *report.file_rows(self, suggestions)]
+        try:
+            # With its byte-order mark, spreadsheets recognize UTF-8.
+            with target.open("w" if overwrite else "x", encoding="utf-8-sig", newline="") as stream:
+                csv.writer(stream, lineterminator="\n").writerows(rows)
+        except FileExistsError:
+            raise ParameterError(
+                f"{target} exists already; choose another name or say overwrite=True."
+            ) from None
+        except FileNotFoundError:
+            raise SourceNotFoundError(
+                f"There is no folder {str(target.parent)!r} to write {target.name!r} into."
+            ) from None
+        return target
+
+    def summary(self) -> str:
+        """Return an account of the mapping for the person who is responsible for the data."""
+        return report.summary(self)
+
+    @functools.cached_property
+    def suggester(self) -> Suggester:
+        """Proposes concepts of the taxonomy."""
+        return Suggester(self.index)
+
+    @functools.cached_property
+    def unmapped_positions(self) -> list[int]:
+        """The places of the unmapped values in `values`, the most frequent first."""
+        positions = np.flatnonzero(self.concepts < 0)
+        order = np.argsort(-self.counts[positions], kind="stable")
+        ordered: list[int] = positions[order].tolist()
+        return ordered

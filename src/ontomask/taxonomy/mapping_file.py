@@ -1,0 +1,150 @@
+"""A user's own mapping of values to concepts: a dictionary, or a CSV file `value,concept`.
+
+The file's separator may be a comma, a semicolon or a tab; other columns are ignored; an empty
+concept leaves the value to the rules. The concept is an id or any name that the rules understand.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ontomask.checks import AnyOf, Null, Typed, check
+from ontomask.errors import FormatError, UnknownConceptError
+from ontomask.taxonomy.draft import place
+from ontomask.taxonomy.readers.sources import read_text
+from ontomask.taxonomy.suggestions import Suggester
+from ontomask.taxonomy.term_index import Match, TermIndex
+
+__all__ = ["Overrides", "read_overrides"]
+
+Overrides = Mapping[str, str] | str | Path | None
+
+ALLOWED = AnyOf(
+    Null(), Typed(Mapping, "a dictionary"), Typed((str, Path), "the path of a mapping file")
+)
+SEPARATORS = (",", ";", "\t")
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Row:
+    """One statement: this value is that concept; `label` is what the file calls the concept."""
+
+    value: str
+    concept: str
+    label: str = ""
+    line: int | None = None
+
+
+def read_overrides(index: TermIndex, overrides: Overrides) -> dict[str, Match]:
+    """Return the matches that a user states, by value; every mistake in them is an error."""
+    check("overrides", overrides, ALLOWED)
+    if overrides is None:
+        return {}
+    if isinstance(overrides, Mapping):
+        source, rows = "overrides", _dictionary_rows(overrides)
+    else:
+        source, rows = str(overrides), list(_file_rows(Path(overrides)))
+    _check_unique(rows, source)
+    return _matches(index, rows, source)
+
+
+def _dictionary_rows(overrides: Mapping[str, str]) -> list[Row]:
+    pairs = ((str(value).strip(), concept) for value, concept in overrides.items())
+    return [Row(value, str(concept).strip()) for value, concept in pairs if concept]
+
+
+def _file_rows(path: Path) -> Iterator[Row]:
+    lines = read_text(path).splitlines(keepends=True)
+    header = lines[0] if lines else ""
+    separator = max(SEPARATORS, key=header.count)
+    reader = csv.reader(lines, delimiter=separator)
+    columns = _columns(next(reader, []), path)
+    for cells in reader:
+        cell = {name: cells[at].strip() for name, at in columns.items() if at < len(cells)}
+        row = Row(cell.get("value", ""), cell.get("concept", ""), cell.get("label", ""))
+        if row.concept:
+            yield _numbered(row, path, reader.line_num)
+
+
+def _columns(header: list[str], path: Path) -> dict[str, int]:
+    names = [name.strip().casefold() for name in header]
+    for needed in ("value", "concept"):
+        if needed not in names:
+            raise FormatError(
+                f"{path}, line 1: a mapping file needs the columns 'value' and 'concept', and "
+                f"{needed!r} is not among {', '.join(map(repr, header)) or 'no columns at all'}; "
+                "write the header value,concept."
+            )
+    return {name: names.index(name) for name in ("value", "concept", "label") if name in names}
+
+
+def _numbered(row: Row, path: Path, line: int) -> Row:
+    if not row.value:
+        raise FormatError(
+            f"{path}, line {line}: the concept {row.concept!r} has no value; "
+            "fill in the value or remove the line."
+        )
+    return Row(row.value, row.concept, row.label, line)
+
+
+def _check_unique(rows: list[Row], source: str) -> None:
+    first: dict[str, Row] = {}
+    for row in rows:
+        known = first.setdefault(row.value, row)
+        if known.concept != row.concept:
+            since = f" (line {known.line})" if known.line else ""
+            raise FormatError(
+                f"{place(source, row.line)}: the value {row.value!r} is mapped to {row.concept!r} "
+                f"here but to {known.concept!r} before{since}; keep one of the two."
+            )
+
+
+def _matches(index: TermIndex, rows: list[Row], source: str) -> dict[str, Match]:
+    suggester = Suggester(index)
+    matches: dict[str, Match] = {}
+    unknown: list[Row] = []
+    for row in rows:
+        match = index.find(row.concept)
+        if match is None:
+            unknown.append(row)
+        else:
+            _check_label(suggester, match, row, source)
+            matches[row.value] = match._replace(how="override")
+    if unknown:
+        raise _unknown_concepts(suggester, unknown, source)
+    return matches
+
+
+def _check_label(suggester: Suggester, match: Match, row: Row, source: str) -> None:
+    """Refuse a code whose own label, beside it, shows that a spreadsheet has dropped zeros."""
+    labels = suggester.index.taxonomy.labels
+    if not row.label or row.label == labels[match.concept]:
+        return
+    for meant in suggester.lost_zeros(row.concept):
+        if meant.label == row.label:
+            raise FormatError(
+                f"{place(source, row.line)}: the concept {row.concept!r} is "
+                f"{labels[match.concept]!r}, but the label beside it is that of {meant.id!r} "
+                f"({meant.reason}); write {meant.id!r}, or empty the label."
+            )
+
+
+def _unknown_concepts(suggester: Suggester, rows: list[Row], source: str) -> UnknownConceptError:
+    shown = "; ".join(_described(suggester, row) for row in rows[:SHOWN])
+    more = f"; and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+    count = "1 concept is" if len(rows) == 1 else f"{len(rows)} concepts are"
+    return UnknownConceptError(
+        f"{source}: {count} not in the taxonomy: {shown}{more}. "
+        "Give the id or a name of a concept, or leave the concept empty."
+    )
+
+
+def _described(suggester: Suggester, row: Row) -> str:
+    where = f"line {row.line}, " if row.line else ""
+    closest = suggester.suggest(row.concept, limit=1)
+    hint = f", perhaps {closest[0]}" if closest else ""
+    return f"{where}{row.concept!r} for the value {row.value!r}{hint}"

@@ -1,0 +1,346 @@
+"""Semantic distances, by name.
+
+Every measure is a distance: 0 for identical concepts, symmetric. A `Space` is a measure made ready
+for one attribute: it knows the attribute's root, depths and scale, and answers for any rectangle of
+concepts with a few operations on ancestor arrays built for just those concepts.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Ints
+from ontomask.checks import Choice, Constraint, Flag, check
+from ontomask.errors import ParameterError
+from ontomask.kernels import concepts as kernel
+from ontomask.taxonomy.content import IC_KINDS, InformationContent
+from ontomask.taxonomy.pairs import AncestorSets, Pairs
+from ontomask.taxonomy.taxonomy import Taxonomy
+
+__all__ = ["MEASURES", "Measure", "Space", "measures"]
+
+
+BLOCK = 2**21
+"""So many pairs are worked on at a time: the memory beyond the result stays small."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A distance between concepts: its name, formula, source and options.
+
+    Attributes
+    ----------
+    uses_depth
+        Whether depth enters, and with it the option `root`.
+    bounded
+        Whether distances lie in [0, 1] without scaling.
+    ancestors_dominate
+        Whether a concept that adds nothing shared with a value to its one parent is never nearer
+        to that value than the parent is (so that it can be left out of a search for a centroid).
+    """
+
+    name: str
+    formula: str
+    citation: str
+    compute: Callable[[Space, Pairs], Floats] = field(repr=False)
+    uses_depth: bool = False
+    bounded: bool = True
+    ancestors_dominate: bool = True
+    options: Mapping[str, Constraint] = field(default_factory=dict, repr=False)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.formula} [{self.citation}]"
+
+    def settings(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the defaults overlaid with checked options."""
+        for name, value in options.items():
+            if name not in self.options:
+                allowed = ", ".join(self.options) or "none"
+                raise ParameterError(
+                    f"The measure {self.name!r} has no option {name!r}; its options: {allowed}."
+                )
+            check(name, value, self.options[name])
+        return {**self.defaults, **options}
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """A measure made ready for one attribute of a taxonomy.
+
+    Attributes
+    ----------
+    values
+        The numbers of the attribute's values, with repetitions where they repeat.
+    root
+        The number of the concept that depths are counted from.
+    depths
+        Depth of every concept counted from `root`, 0 for concepts outside its subtree.
+    """
+
+    taxonomy: Taxonomy
+    values: Ints
+    measure: Measure
+    root: int
+    depths: Ints
+    settings: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, taxonomy: Taxonomy, values: Ints, measure: str, root: str, **options: Any) -> Space:
+        """Make a measure ready for the attribute with these values."""
+        check("measure", measure, Choice(*MEASURES))
+        check("root", root, Choice("attribute", "taxonomy"))
+        if values.size == 0:
+            raise ParameterError("Distances need at least one value, and the list is empty.")
+        chosen = MEASURES[measure]
+        settings = chosen.settings(options)
+        rebased = root == "attribute" and chosen.uses_depth
+        top = taxonomy.lcs_number(values) if rebased else 0
+        depths = taxonomy.depths
+        if top:
+            depths = kernel.depths_below(taxonomy.parent_offsets, taxonomy.parent_numbers, top)
+        return cls(taxonomy, np.asarray(values, np.int32), chosen, top, depths, settings)
+
+    @functools.cached_property
+    def distinct(self) -> Ints:
+        """The distinct values, ascending."""
+        return np.unique(self.values)
+
+    @functools.cached_property
+    def max_depth(self) -> int:
+        """The largest depth below the root, in nodes."""
+        return int(self.depths.max())
+
+    @functools.cached_property
+    def sample_depth(self) -> int:
+        """The largest depth of a value: the depth of the tree pruned to the sample."""
+        return int(self.depths[self.distinct].max())
+
+    @functools.cached_property
+    def content(self) -> InformationContent:
+        """The information content of every concept, by the option `ic`."""
+        kind, counts = self.settings["ic"], self.settings.get("counts")
+        return InformationContent.of(self.taxonomy, kind, counts, self.values)
+
+    @functools.cached_property
+    def scale(self) -> float:
+        """The largest distance between two values of the attribute, or 1 if all are equal."""
+        largest = float(self._raw(self.distinct, self.distinct).max())
+        return largest or 1.0
+
+    def matrix(self) -> Floats:
+        """Distances between all pairs of `values`, in their order."""
+        return self.between(self.values, self.values)
+
+    def between(self, rows: Iterable[int], columns: Iterable[int]) -> Floats:
+        """Distances from each concept of `rows` to each of `columns`, in numbers."""
+        first, second = np.asarray(rows, np.int32), np.asarray(columns, np.int32)
+        result = self._raw(first, second)
+        if self.settings.get("scaled"):
+            result /= self.scale
+        return result
+
+    def _raw(self, rows: Ints, columns: Ints) -> Floats:
+        self._check_inside(rows, columns)
+        unique_rows, row_places = np.unique(rows, return_inverse=True)
+        unique_columns, column_places = np.unique(columns, return_inverse=True)
+        result = np.empty((unique_rows.size, unique_columns.size))
+        sets = AncestorSets.of(self.taxonomy, self.depths, unique_rows, unique_columns)
+        step = max(1, BLOCK // max(1, unique_columns.size))
+        for start in range(0, unique_rows.size, step):
+            block = slice(start, min(start + step, unique_rows.size))
+            result[block] = self.measure.compute(self, sets.pairs(block))
+        if unique_rows.size == rows.size and unique_columns.size == columns.size:
+            row_sorted = bool((row_places[:-1] < row_places[1:]).all())
+            if row_sorted and bool((column_places[:-1] < column_places[1:]).all()):
+                return result
+        return result[np.ix_(row_places, column_places)]
+
+    def _check_inside(self, *groups: Ints) -> None:
+        for numbers in groups:
+            outside = numbers[self.depths[numbers] == 0]
+            if outside.size:
+                concept, root = self.taxonomy.ids_of([int(outside[0]), self.root])
+                raise ParameterError(
+                    f"Concept {concept!r} is not below {root!r}, the root of the attribute; count "
+                    'depth from the root of the taxonomy (root="taxonomy") or add the concept to '
+                    "the attribute's values."
+                )
+
+
+def _path(_space: Space, pairs: Pairs) -> Floats:
+    return pairs.path_lengths()
+
+
+def _leacock_chodorow(space: Space, pairs: Pairs) -> Floats:
+    distances: Floats = np.log(pairs.path_lengths() + 1.0) / np.log(2.0 * space.max_depth)
+    return distances
+
+
+def _wu_palmer(space: Space, pairs: Pairs) -> Floats:
+    subsumers, ways = pairs.subsumers()
+    level = 2.0 * (pairs.depths[subsumers] - (space.settings["depth"] == "links"))
+    total = ways + level
+    similarity: Floats = np.divide(level, total, out=np.ones_like(total), where=total > 0)
+    return 1.0 - similarity
+
+
+def _logsc(_space: Space, pairs: Pairs) -> Floats:
+    shared = pairs.shared_counts()
+    union = pairs.row_sizes[:, None] + pairs.column_sizes[None, :] - shared
+    return np.log2(2.0 - shared / union)
+
+
+def _tversky(_space: Space, pairs: Pairs) -> Floats:
+    shared = pairs.shared_counts().astype(np.float64)
+    row_depths = pairs.row_depths[:, None].astype(np.float64)
+    column_depths = pairs.column_depths[None, :].astype(np.float64)
+    row_only = pairs.row_sizes[:, None] - shared
+    column_only = pairs.column_sizes[None, :] - shared
+    weight = np.minimum(row_depths, column_depths) / (row_depths + column_depths)
+    row_first = row_depths <= column_depths
+    shallow = np.where(row_first, row_only, column_only)
+    deep = np.where(row_first, column_only, row_only)
+    return 1.0 - shared / (shared + weight * shallow + (1.0 - weight) * deep)
+
+
+def _resnik(space: Space, pairs: Pairs) -> Floats:
+    content = space.content
+    result = 1.0 - content.values[pairs.subsumer_numbers()] / content.maximum
+    result[pairs.rows[:, None] == pairs.columns[None, :]] = 0.0
+    return result
+
+
+def _lin(space: Space, pairs: Pairs) -> Floats:
+    content = space.content.values
+    both = content[pairs.rows][:, None] + content[pairs.columns][None, :]
+    common = 2.0 * content[pairs.subsumer_numbers()]
+    return 1.0 - np.divide(common, both, out=np.ones_like(both), where=both > 0)
+
+
+def _jiang_conrath(space: Space, pairs: Pairs) -> Floats:
+    content = space.content.values
+    both = content[pairs.rows][:, None] + content[pairs.columns][None, :]
+    return (both - 2.0 * content[pairs.subsumer_numbers()]) / (2.0 * space.content.maximum)
+
+
+def _weighted_path(space: Space, pairs: Pairs) -> Floats:
+    return pairs.weighted_path_lengths(np.exp2(space.sample_depth - pairs.depths))
+
+
+def _equality(_space: Space, pairs: Pairs) -> Floats:
+    different: Bools = pairs.rows[:, None] != pairs.columns[None, :]
+    return different.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """A constraint: frequencies of concepts, as a mapping or a file."""
+
+    def accepts(self, value: object) -> bool:
+        return isinstance(value, (str, Mapping)) or hasattr(value, "__fspath__")
+
+    def describe(self) -> str:
+        return "a mapping from concept ids to frequencies, or the path of a file with them"
+
+    def wrong_values(self) -> list[object]:
+        return [12, ["250.00"]]
+
+
+_SCALED = {"scaled": Flag()}
+_IC: dict[str, Constraint] = {"ic": Choice(*IC_KINDS), "counts": _Counts()}
+
+MEASURES: dict[str, Measure] = {
+    measure.name: measure
+    for measure in (
+        Measure(
+            "path",
+            "least number of is-a links from c1 to c2 through a common ancestor",
+            "Rada et al. 1989",
+            _path,
+            bounded=False,
+            options=_SCALED,
+            defaults={"scaled": False},
+        ),
+        Measure(
+            "leacock-chodorow",
+            "log(Np) / log(2 D), Np nodes on the shortest path, D the maximum depth in nodes",
+            "Leacock and Chodorow 1998",
+            _leacock_chodorow,
+            uses_depth=True,
+        ),
+        Measure(
+            "wu-palmer",
+            "1 - 2 N3 / (N1 + N2 + 2 N3), N1 and N2 links up to the LCS, N3 depth of the LCS in "
+            "nodes (depth='links': in links)",
+            "Wu and Palmer 1994",
+            _wu_palmer,
+            uses_depth=True,
+            options={"depth": Choice("nodes", "links")},
+            defaults={"depth": "nodes"},
+        ),
+        Measure(
+            "logsc",
+            "log2(1 + (|T1 ∪ T2| - |T1 ∩ T2|) / |T1 ∪ T2|), T the ancestors and the concept itself",
+            "Sánchez, Batet, Isern and Valls 2012",
+            _logsc,
+        ),
+        Measure(
+            "resnik",
+            "1 - IC(LCS) / IC_max, 0 for identical concepts",
+            "Resnik 1995",
+            _resnik,
+            options=_IC,
+            defaults={"ic": "seco"},
+        ),
+        Measure(
+            "lin",
+            "1 - 2 IC(LCS) / (IC1 + IC2)",
+            "Lin 1998",
+            _lin,
+            options=_IC,
+            defaults={"ic": "seco"},
+        ),
+        Measure(
+            "jiang-conrath",
+            "(IC1 + IC2 - 2 IC(LCS)) / (2 IC_max)",
+            "Jiang and Conrath 1997",
+            _jiang_conrath,
+            options=_IC,
+            defaults={"ic": "seco"},
+        ),
+        Measure(
+            "tversky",
+            "1 - |A ∩ B| / (|A ∩ B| + g |A - B| + (1 - g) |B - A|), A the ancestors of the "
+            "shallower concept, g = d1 / (d1 + d2) with its depth d1 and the other's d2",
+            "Tversky 1977; Rodríguez and Egenhofer 2003",
+            _tversky,
+            uses_depth=True,
+            ancestors_dominate=False,
+        ),
+        Measure(
+            "weighted-path",
+            "sum of the weights along the path on the tree pruned to the sample; a link from "
+            "depth i - 1 to i weighs 2^(L - i), L the depth of that tree",
+            "Domingo-Ferrer, Muralidhar and Rufian-Torrell 2012",
+            _weighted_path,
+            uses_depth=True,
+            bounded=False,
+            options=_SCALED,
+            defaults={"scaled": False},
+        ),
+        Measure(
+            "equality", "0 if identical, 1 otherwise", "the baseline without semantics", _equality
+        ),
+    )
+}
+
+
+def measures() -> tuple[Measure, ...]:
+    """List the distances with their formulas and citations."""
+    return tuple(MEASURES.values())

@@ -1,0 +1,375 @@
+"""The taxonomy: an immutable rooted graph of is-a links, kept as integer arrays.
+
+Concepts are numbered by (depth, id): the root is 0, a parent's number is smaller than its
+child's, and the same content gives the same arrays whatever order it was read in. Inside the
+package concepts travel as these numbers; outside they are their ids.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Ints, Longs, Shorts
+from ontomask.checks import did_you_mean
+from ontomask.errors import ParameterError, UnknownConceptError
+from ontomask.kernels import concepts as kernel
+
+if TYPE_CHECKING:
+    from ontomask.taxonomy.measures import Space
+    from ontomask.taxonomy.terms import Mapping as TermMapping
+    from ontomask.taxonomy.terms import TermIndex
+
+__all__ = ["Taxonomy"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Taxonomy:
+    """A rooted directed acyclic graph of is-a links between named concepts.
+
+    Make one with `load_taxonomy`, `Taxonomy.from_parents` or one of the builders from data; the
+    constructor itself takes arrays whose invariants have been checked.
+
+    Attributes
+    ----------
+    ids
+        The concepts' unique ids, by (depth, id); the first is the root.
+    names
+        Label and synonyms of all concepts, one concept after the other.
+    name_offsets
+        Where each concept's names begin in `names`; the first of them is its label.
+    name_ranks
+        For each name, which of its senses this concept is (1 = most frequent, 0 = not ranked).
+    glosses
+        A definition of each concept, or an empty text.
+    parent_offsets, parent_numbers
+        The parents of concept c are `parent_numbers[parent_offsets[c]:parent_offsets[c + 1]]`.
+    depths
+        Number of nodes on the longest path from the root, both ends included (root = 1).
+    name, version, license, origin
+        What the taxonomy is, for people.
+    """
+
+    ids: tuple[str, ...]
+    names: tuple[str, ...]
+    name_offsets: Longs
+    name_ranks: Shorts
+    glosses: tuple[str, ...]
+    parent_offsets: Longs
+    parent_numbers: Ints
+    depths: Ints
+    name: str = ""
+    version: str = ""
+    license: str = ""
+    origin: str = ""
+
+    @staticmethod
+    def from_parents(
+        parents: Mapping[str, Iterable[str]],
+        *,
+        labels: Mapping[str, str] | None = None,
+        synonyms: Mapping[str, Iterable[str]] | None = None,
+        name: str = "",
+        single_root: bool = False,
+    ) -> Taxonomy:
+        """Build a taxonomy from a mapping of each concept's id to the ids of its parents."""
+        from ontomask.taxonomy.assembly import assemble
+        from ontomask.taxonomy.draft import Draft
+
+        labels, synonyms = labels or {}, synonyms or {}
+        draft = Draft()
+        for identifier, above in parents.items():
+            known_as = tuple(synonyms.get(identifier, ()))
+            draft.add_concept(identifier, labels.get(identifier, ""), synonyms=known_as)
+            if isinstance(above, str):
+                raise ParameterError(
+                    f"parents[{identifier!r}] must be a list of ids, not the text {above!r}; "
+                    f"write [{above!r}]."
+                )
+            for parent in above:
+                draft.add_link(identifier, parent)
+        return assemble(draft, name=name, single_root=single_root)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __contains__(self, identifier: object) -> bool:
+        return identifier in self._numbers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ids)
+
+    def __repr__(self) -> str:
+        called = f"{self.name!r}, " if self.name else ""
+        several = int(np.count_nonzero(np.diff(self.parent_offsets) > 1))
+        return (
+            f"Taxonomy({called}{len(self):,} concepts, {self.parent_numbers.size:,} links, "
+            f"depth {self.max_depth}, {several:,} with several parents)"
+        )
+
+    # Names ----------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The concepts' labels, in the order of `ids`."""
+        return tuple(self.names[start] for start in self.name_offsets[:-1].tolist())
+
+    @functools.cached_property
+    def synonyms(self) -> tuple[tuple[str, ...], ...]:
+        """The concepts' further names, in the order of `ids`."""
+        bounds = self.name_offsets.tolist()
+        return tuple(self.names[start + 1 : stop] for start, stop in itertools.pairwise(bounds))
+
+    @functools.cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {identifier: number for number, identifier in enumerate(self.ids)}
+
+    def index_of(self, identifier: str) -> int:
+        """Return the number of a concept."""
+        number = self._numbers.get(identifier)
+        if number is None:
+            raise self._unknown(identifier)
+        return number
+
+    def indices_of(self, identifiers: Iterable[str]) -> Ints:
+        """Return the numbers of several concepts, in the order given."""
+        if isinstance(identifiers, str):
+            raise ParameterError(
+                f"Give a list of concept ids, not the single text {identifiers!r}."
+            )
+        numbers = self._numbers
+        try:
+            return np.array([numbers[identifier] for identifier in identifiers], dtype=np.int32)
+        except (KeyError, TypeError) as error:
+            missing = next(
+                value for value in identifiers if not isinstance(value, str) or value not in numbers
+            )
+            raise self._unknown(missing) from error
+
+    def ids_of(self, numbers: Iterable[int]) -> tuple[str, ...]:
+        """Return the ids of the concepts with these numbers."""
+        return tuple(self.ids[number] for number in numbers)
+
+    def label_of(self, identifier: str) -> str:
+        """Return the label of a concept."""
+        return self.names[int(self.name_offsets[self.index_of(identifier)])]
+
+    def _unknown(self, identifier: object) -> UnknownConceptError:
+        called = f"taxonomy {self.name!r}" if self.name else "this taxonomy"
+        hint = did_you_mean(identifier, self.ids if len(self) <= 10_000 else ())
+        return UnknownConceptError(
+            f"{identifier!r} is not the id of a concept of {called}.{hint} "
+            "Use taxonomy.map(values) to find the concepts of words or codes."
+        )
+
+    # Structure ------------------------------------------------------------------------------
+
+    @property
+    def root(self) -> str:
+        """The id of the concept above all others."""
+        return self.ids[0]
+
+    @property
+    def max_depth(self) -> int:
+        """Number of nodes on the longest path from the root."""
+        return int(self.depths.max())
+
+    @functools.cached_property
+    def children_arrays(self) -> tuple[Longs, Ints]:
+        """Offsets and numbers of the children of each concept."""
+        offsets, numbers = kernel.transpose(self.parent_offsets, self.parent_numbers, len(self))
+        return offsets, numbers
+
+    @functools.cached_property
+    def leaf_mask(self) -> Bools:
+        """Whether each concept has no specialization."""
+        leaves: Bools = np.diff(self.children_arrays[0]) == 0
+        return leaves
+
+    def parents(self, identifier: str) -> tuple[str, ...]:
+        """Return the ids of the concepts directly above."""
+        number = self.index_of(identifier)
+        start, stop = self.parent_offsets[number : number + 2]
+        return self.ids_of(self.parent_numbers[start:stop].tolist())
+
+    def children(self, identifier: str) -> tuple[str, ...]:
+        """Return the ids of the concepts directly below."""
+        number = self.index_of(identifier)
+        offsets, numbers = self.children_arrays
+        return self.ids_of(numbers[offsets[number] : offsets[number + 1]].tolist())
+
+    def depth(self, identifier: str) -> int:
+        """Number of nodes on the longest path from the root, both included (root = 1)."""
+        return int(self.depths[self.index_of(identifier)])
+
+    def ancestors(self, identifier: str) -> tuple[str, ...]:
+        """Return T(c): the ancestors of a concept, itself and the root included, root first."""
+        _, members, _ = self.ancestor_arrays(self.indices_of([identifier]))
+        return self.ids_of(members.tolist())
+
+    def up(self, identifier: str, ancestor: str) -> int:
+        """Number of links on the shortest path from a concept up to one of its ancestors."""
+        _, members, ups = self.ancestor_arrays(self.indices_of([identifier]))
+        found = ups[members == self.index_of(ancestor)]
+        if found.size == 0:
+            raise ParameterError(f"{ancestor!r} is not an ancestor of {identifier!r}.")
+        return int(found[0])
+
+    def lcs(self, identifiers: Iterable[str]) -> str:
+        """Return the least common subsumer: the most specific concept above all those given.
+
+        Among the common ancestors the deepest; ties by the smallest sum of path lengths, then
+        by id.
+        """
+        return self.ids[self.lcs_number(self.indices_of(identifiers))]
+
+    def subtree(self, identifier: str) -> tuple[str, ...]:
+        """Return a concept and all its specializations."""
+        below = kernel.depths_below(
+            self.parent_offsets, self.parent_numbers, self.index_of(identifier)
+        )
+        return self.ids_of(np.flatnonzero(below).tolist())
+
+    def minimum_hierarchy(self, identifiers: Iterable[str]) -> tuple[str, ...]:
+        """Return the concepts on any is-a path between the values and their LCS, ends included."""
+        return self.ids_of(self.minimum_hierarchy_numbers(self.indices_of(identifiers)).tolist())
+
+    # Structure, in numbers ------------------------------------------------------------------
+
+    def ancestor_arrays(self, numbers: Ints) -> tuple[Longs, Ints, Ints]:
+        """Offsets, members (ascending) and shortest ways up of each concept's ancestor set."""
+        offsets, members, ups = kernel.ancestor_sets(
+            self.parent_offsets, self.parent_numbers, np.ascontiguousarray(numbers, np.int32)
+        )
+        owners = np.repeat(np.arange(numbers.size), np.diff(offsets))
+        order = np.lexsort((members, owners))
+        return offsets, members[order], ups[order]
+
+    def lcs_number(self, numbers: Ints) -> int:
+        """The least common subsumer of a set of concepts, all in numbers."""
+        distinct = np.unique(numbers)
+        if distinct.size == 0:
+            raise ParameterError("The least common subsumer of no concept at all is not defined.")
+        _, members, ups = self.ancestor_arrays(distinct)
+        found, position, shared = np.unique(members, return_inverse=True, return_counts=True)
+        ways = np.bincount(position, weights=ups)
+        common = shared == distinct.size
+        order = np.lexsort((found[common], ways[common], -self.depths[found[common]]))
+        return int(found[common][order[0]])
+
+    def minimum_hierarchy_numbers(self, numbers: Ints) -> Ints:
+        """The minimum hierarchy of a set of concepts, all in numbers, ascending."""
+        distinct = np.unique(numbers)
+        top = self.lcs_number(distinct)
+        _, members, _ = self.ancestor_arrays(distinct)
+        below = kernel.depths_below(self.parent_offsets, self.parent_numbers, top)
+        candidates = np.unique(members)
+        return candidates[below[candidates] > 0].astype(np.int32)
+
+    @functools.cached_property
+    def subsumer_counts(self) -> Longs:
+        """The number of ancestors of each concept, itself included."""
+        everything = np.arange(len(self), dtype=np.int32)
+        return np.diff(self.ancestor_arrays(everything)[0])
+
+    @functools.cached_property
+    def hyponym_counts(self) -> Floats:
+        """The number of proper specializations of each concept."""
+        return self.totals(np.ones(len(self))) - 1.0
+
+    @functools.cached_property
+    def leaf_counts(self) -> Floats:
+        """The number of leaves properly below each concept (0 for a leaf)."""
+        leaves = self.leaf_mask.astype(np.float64)
+        return self.totals(leaves) - leaves
+
+    def totals(self, weights: Floats) -> Floats:
+        """For every concept the sum of the weights of its specializations, itself included."""
+        totals: Floats = kernel.ancestor_totals(
+            self.parent_offsets, self.parent_numbers, np.ascontiguousarray(weights, np.float64)
+        )
+        return totals
+
+    # Terms ----------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def term_index(self) -> TermIndex:
+        """The dictionaries by which words and codes find concepts."""
+        from ontomask.taxonomy.terms import TermIndex
+
+        return TermIndex(self)
+
+    def map(
+        self,
+        values: Sequence[object],
+        *,
+        counts: Sequence[int] | None = None,
+        overrides: Mapping[str, str] | str | os.PathLike[str] | None = None,
+    ) -> TermMapping:
+        """Map the values of a column to concepts; see `ontomask.taxonomy.terms`."""
+        from ontomask.taxonomy.terms import map_values
+
+        chosen = Path(overrides) if isinstance(overrides, os.PathLike) else overrides
+        return map_values(self, values, counts=counts, overrides=chosen)
+
+    # Distances ------------------------------------------------------------------------------
+
+    def distances(
+        self,
+        values: Sequence[str],
+        measure: str = "logsc",
+        root: str = "attribute",
+        **options: Any,
+    ) -> Floats:
+        """Distances between all pairs of the given concepts, as a square matrix in their order.
+
+        `root="attribute"` lets measures that use depth count it from the LCS of the values,
+        `root="taxonomy"` from the taxonomy's own root; see `ontomask.measures()`.
+        """
+        numbers = self.indices_of(values)
+        return self.space(numbers, measure, root, **options).between(numbers, numbers)
+
+    def between(
+        self,
+        rows: Sequence[str],
+        columns: Sequence[str],
+        measure: str = "logsc",
+        root: str = "attribute",
+        **options: Any,
+    ) -> Floats:
+        """Distances from each concept of `rows` to each of `columns`.
+
+        Rows and columns together are the attribute.
+        """
+        first, second = self.indices_of(rows), self.indices_of(columns)
+        space = self.space(np.concatenate([first, second]), measure, root, **options)
+        return space.between(first, second)
+
+    def distance(
+        self, a: str, b: str, measure: str = "logsc", root: str = "taxonomy", **options: Any
+    ) -> float:
+        """Distance of two concepts; depth counts from the taxonomy's root unless said otherwise."""
+        return float(self.between([a], [b], measure, root, **options)[0, 0])
+
+    def space(
+        self, numbers: Ints, measure: str = "logsc", root: str = "attribute", **options: Any
+    ) -> Space:
+        """A measure made ready for one attribute, given by the numbers of its values."""
+        from ontomask.taxonomy.measures import Space
+
+        return Space.of(self, numbers, measure, root, **options)
+
+    # Files ----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the taxonomy to ontomask's own compact file; `load_taxonomy` reads it."""
+        from ontomask.taxonomy.store import save
+
+        save(self, Path(path), overwrite=overwrite)

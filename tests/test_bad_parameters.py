@@ -1,0 +1,49 @@
+"""Every declared constraint of every public call refuses every wrong value it can think of."""
+
+import pytest
+
+import ontomask as om
+from ontomask.checks import constraints_of
+from ontomask.errors import OntomaskError, ParameterError
+from ontomask.taxonomy.measures import MEASURES
+
+TOY = om.Taxonomy.from_parents({"t": [], "a": ["t"], "b": ["t"]})
+
+
+def declared_calls():
+    for name in om.__all__:
+        function = getattr(om, name)
+        for parameter, constraint in constraints_of(function).items():
+            for wrong in constraint.wrong_values():
+                yield pytest.param(
+                    function, parameter, wrong, id=f"{name}-{parameter}-{type(wrong).__name__}"
+                )
+
+
+def measure_options():
+    for measure in MEASURES.values():
+        for option, constraint in measure.options.items():
+            for wrong in constraint.wrong_values():
+                name = f"{measure.name}-{option}-{type(wrong).__name__}"
+                yield pytest.param(measure.name, option, wrong, id=name)
+
+
+@pytest.mark.parametrize(("function", "parameter", "wrong"), list(declared_calls()))
+def test_wrong_parameters_are_refused_by_name(function, parameter, wrong):
+    arguments = {"source": "icd9cm"} if function is om.load_taxonomy else {}
+    with pytest.raises(ParameterError) as caught:
+        function(**{**arguments, parameter: wrong})
+    assert str(caught.value).startswith(f"{parameter} must be ")
+
+
+@pytest.mark.parametrize(("measure", "option", "wrong"), list(measure_options()))
+def test_wrong_options_of_measures_are_refused_by_name(measure, option, wrong):
+    with pytest.raises(OntomaskError) as caught:
+        TOY.distances(["a", "b"], measure, **{option: wrong})
+    assert str(caught.value).startswith(f"{option} must be ")
+
+
+@pytest.mark.parametrize("wrong", ["", "atribute", None, 3])
+def test_a_wrong_root_is_refused(wrong):
+    with pytest.raises(ParameterError, match="root must be one of 'attribute', 'taxonomy'"):
+        TOY.distances(["a"], root=wrong)

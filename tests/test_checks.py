@@ -1,0 +1,66 @@
+import math
+
+import pytest
+
+from ontomask import checks
+from ontomask.checks import AnyOf, Choice, Flag, Integer, Null, Real, Text, Typed, check, checked
+from ontomask.errors import ParameterError
+
+EXAMPLES = [
+    (Integer(2), [2, 10**9], "a whole number of at least 2"),
+    (Integer(0, 5), [0, 5], "a whole number from 0 to 5"),
+    (Integer(high=3), [-7, 3], "a whole number of at most 3"),
+    (Integer(), [0], "a whole number"),
+    (Real(0, 1), [0, 0.5, 1.0], "a number from 0 to 1"),
+    (Real(0, open_low=True), [0.1], "a number of at least 0, 0 excluded"),
+    (Real(0, 1, open_low=True, open_high=True), [0.5], "a number from 0 to 1, 0 and 1 excluded"),
+    (Choice("path", "logsc"), ["path"], "one of 'path', 'logsc'"),
+    (Flag(), [True, False], "True or False"),
+    (Null(), [None], "None"),
+    (Text(), ["x"], "a text that is not empty"),
+    (Typed(dict, "a dictionary"), [{}], "a dictionary"),
+    (AnyOf(Integer(2), Null()), [2, None], "a whole number of at least 2, or None"),
+]
+
+
+@pytest.mark.parametrize(("constraint", "right", "words"), EXAMPLES, ids=lambda one: str(one)[:40])
+def test_constraints_accept_describe_and_refuse_what_they_make(constraint, right, words):
+    assert all(constraint.accepts(value) for value in right)
+    assert constraint.describe() == words
+    wrong = constraint.wrong_values()
+    assert wrong
+    assert not any(constraint.accepts(value) for value in wrong)
+
+
+def test_every_constraint_is_exercised():
+    listed = {type(constraint) for constraint, *_ in EXAMPLES}
+    declared = {getattr(checks, name) for name in checks.__all__ if name[0].isupper()}
+    assert listed == declared - {checks.Constraint}
+
+
+def test_the_sentence_names_parameter_rule_and_value():
+    with pytest.raises(ParameterError) as caught:
+        check("k", 1, Integer(2))
+    assert str(caught.value) == "k must be a whole number of at least 2, not 1."
+
+
+def test_a_near_miss_is_suggested():
+    with pytest.raises(ParameterError, match=r"not 'logcs'\. Did you mean 'logsc'\?"):
+        check("measure", "logcs", Choice("path", "logsc"))
+
+
+def test_a_long_value_is_not_repeated():
+    with pytest.raises(ParameterError, match="not a list"):
+        check("k", list(range(100)), Integer(2))
+
+
+def test_checked_functions_check_positional_and_keyword_arguments_and_defaults_stay():
+    @checked(k=Integer(2))
+    def function(data, k=3):
+        return data, k
+
+    assert function("x") == ("x", 3)
+    assert checks.constraints_of(function) == {"k": Integer(2)}
+    for call in (lambda: function("x", 1), lambda: function("x", k=math.pi)):
+        with pytest.raises(ParameterError, match="k must be"):
+            call()

@@ -1,0 +1,85 @@
+"""The package works with its core dependencies alone: everything else is hidden from it here."""
+
+import subprocess
+import sys
+import textwrap
+
+SCRIPT = """
+import importlib.metadata as metadata
+import re
+import sys
+
+
+def name_of(requirement):
+    return re.match(r"[A-Za-z0-9._-]+", requirement).group().lower().replace("_", "-")
+
+
+def needed(name, seen):
+    if name in seen:
+        return seen
+    seen.add(name)
+    for requirement in metadata.requires(name) or []:
+        if "extra ==" not in requirement:
+            try:
+                needed(name_of(requirement), seen)
+            except metadata.PackageNotFoundError:
+                pass
+    return seen
+
+
+core = needed("ontomask", set())
+owners = metadata.packages_distributions()
+
+
+class Hidden:
+    def find_spec(self, fullname, path=None, target=None):
+        top = fullname.partition(".")[0]
+        distributions = {name_of(one) for one in owners.get(top, [])}
+        if distributions and not distributions & core:
+            raise ImportError(f"{top} is not a core dependency")
+        return None
+
+
+sys.meta_path.insert(0, Hidden())
+for optional in ("rdflib", "simple_icd_10_cm", "nltk", "pytest"):
+    try:
+        __import__(optional)
+    except ImportError:
+        continue
+    raise SystemExit(f"{optional} could be imported: the test hides nothing")
+"""
+
+
+def run(body: str) -> subprocess.CompletedProcess[str]:
+    code = SCRIPT + textwrap.dedent(body)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+def test_every_public_name_and_the_knowledge_layer_work():
+    result = run("""
+        import ontomask as om
+        for name in om.__all__:
+            getattr(om, name)
+        icd9 = om.load_taxonomy("icd9cm")
+        print(icd9.map(["25000", "Diabetes mellitus"]).ids, icd9.distances(["250", "401.9"]).shape)
+    """)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "('250.00', '250') (2, 2)"
+
+
+def test_what_needs_an_extra_says_which(tmp_path):
+    turtle = tmp_path / "tiny.ttl"
+    turtle.write_text(
+        "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n<http://x/a> a owl:Class .\n"
+    )
+    result = run(f"""
+        import ontomask as om
+        for source in ("icd10cm", {str(turtle)!r}):
+            try:
+                om.load_taxonomy(source)
+            except om.errors.DependencyError as error:
+                print(error)
+    """)
+    assert result.returncode == 0, result.stderr
+    assert 'pip install "ontomask[icd10]"' in result.stdout
+    assert 'pip install "ontomask[rdf]"' in result.stdout
