@@ -11,7 +11,7 @@ def test_the_demo_shows_mapping_distances_and_centroid():
     assert result.exit_code == 0
     for shown in (
         "9 of 12 values mapped",
-        "leading zeros lost",
+        "008.45",
         "0.42",
         "semantic centroid    250 ",
     ):
