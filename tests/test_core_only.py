@@ -73,6 +73,8 @@ def test_what_needs_an_extra_says_which(tmp_path):
         "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n<http://x/a> a owl:Class .\n"
     )
     result = run(f"""
+        import os
+        os.environ["ONTOMASK_CACHE"] = {str(tmp_path / "cache")!r}
         import ontomask as om
         for source in ("icd10cm", {str(turtle)!r}):
             try:

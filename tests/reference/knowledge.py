@@ -83,13 +83,13 @@ class SlowTaxonomy:
 
     # Distances -------------------------------------------------------------------------------
 
-    def path(self, a: str, b: str) -> float:
-        common = self.ancestors(a) & self.ancestors(b)
+    def path(self, a: str, b: str, root: str | None = None) -> float:
+        common = self.ancestors(a) & self.ancestors(b) & self.subtree(root or self.root)
         return min(self.up(a, one) + self.up(b, one) for one in common)
 
     def leacock_chodorow(self, a: str, b: str, root: str) -> float:
         deepest = max(self.depth(one, root) for one in self.subtree(root))
-        return math.log(self.path(a, b) + 1) / math.log(2 * deepest)
+        return math.log(self.path(a, b, root) + 1) / math.log(2 * deepest)
 
     def wu_palmer(self, a: str, b: str, root: str, *, links: bool = False) -> float:
         if a == b:
