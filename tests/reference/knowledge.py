@@ -114,9 +114,8 @@ class SlowTaxonomy:
         rest = gamma * len(first - second) + (1 - gamma) * len(second - first)
         return 1 - shared / (shared + rest)
 
-    def weighted_path(self, a: str, b: str, sample: list[str]) -> float:
-        """The weights follow the depths below the sample's LCS, L that of the deepest value."""
-        top = self.lcs(sample)
+    def weighted_path(self, a: str, b: str, sample: list[str], top: str) -> float:
+        """The weights follow the depths below the root, L is that of the deepest value."""
         deepest = max(self.depth(value, top) for value in sample)
         common = self.ancestors(a) & self.ancestors(b) & self.subtree(top)
         costs = [

@@ -25,7 +25,7 @@ def expected(slow: SlowTaxonomy, name: str, values: list[str], root: str, counts
         "wu-palmer links": lambda a, b: slow.wu_palmer(a, b, root, links=True),
         "logsc": slow.logsc,
         "tversky": lambda a, b: slow.tversky(a, b, root),
-        "weighted-path": lambda a, b: slow.weighted_path(a, b, values),
+        "weighted-path": lambda a, b: slow.weighted_path(a, b, values, root),
         "equality": lambda a, b: float(a != b),
     }
     for kind, function in content.items():
