@@ -1,8 +1,24 @@
 from __future__ import annotations
 
+import os
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from hypothesis import settings
 
 import ontomask as om
+
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("dev", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +35,9 @@ def icd9() -> om.Taxonomy:
 @pytest.fixture(scope="session")
 def wordnet() -> om.Taxonomy:
     return om.load_taxonomy("wordnet")
+
+
+@pytest.fixture(params=FRAMES)
+def make_frame(request):
+    """Make a frame of each known kind from a dictionary of columns."""
+    return FRAMES[request.param]

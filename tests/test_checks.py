@@ -1,9 +1,23 @@
 import math
+from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
 
 from ontomask import checks
-from ontomask.checks import AnyOf, Choice, Flag, Integer, Null, Real, Text, Typed, check, checked
+from ontomask.checks import (
+    AnyOf,
+    Choice,
+    Flag,
+    Integer,
+    ListOf,
+    Null,
+    Real,
+    Text,
+    Typed,
+    check,
+    checked,
+)
 from ontomask.errors import ParameterError
 
 EXAMPLES = [
@@ -19,6 +33,8 @@ EXAMPLES = [
     (Null(), [None], "None"),
     (Text(), ["x"], "a text that is not empty"),
     (Typed(dict, "a dictionary"), [{}], "a dictionary"),
+    (ListOf(Text()), [[], ["a"], ("a", "b")], "a list, each item a text that is not empty"),
+    (ListOf(Flag(), empty=False), [[True]], "a list that is not empty, each item True or False"),
     (AnyOf(Integer(2), Null()), [2, None], "a whole number of at least 2, or None"),
 ]
 
@@ -64,3 +80,18 @@ def test_checked_functions_check_positional_and_keyword_arguments_and_defaults_s
     for call in (lambda: function("x", 1), lambda: function("x", k=math.pi)):
         with pytest.raises(ParameterError, match="k must be"):
             call()
+
+
+def test_dataclass_fields_are_checked_by_their_annotations():
+    @dataclass(frozen=True)
+    class Method:
+        k: Annotated[int, Integer(2)]
+        name: str = "free"
+
+        def __post_init__(self):
+            checks.validate(self)
+
+    assert Method(2).k == 2
+    with pytest.raises(ParameterError, match="k must be a whole number of at least 2, not 1"):
+        Method(1)
+    assert checks.constraints_of(Method) == {"k": Integer(2)}

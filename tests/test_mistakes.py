@@ -1,12 +1,17 @@
 """What people get wrong, and the sentence each of them reads."""
 
+import dataclasses
 import gzip
 import zipfile
 
+import pandas as pd
+import polars as pl
 import pytest
 
 import ontomask as om
 from ontomask import errors
+from ontomask.methods.base import METHODS, Method
+from ontomask.promises import ClassSize
 
 TOY = om.Taxonomy.from_parents({"disease": [], "flu": ["disease"], "cold": ["disease"]}, name="toy")
 
@@ -24,8 +29,8 @@ def read(tmp_path, monkeypatch):
     return load
 
 
-def sentence(kind: type[Exception], call, *args, **options) -> str:
-    with pytest.raises(kind) as caught:
+def sentence(error: type[Exception], call, *args, **options) -> str:
+    with pytest.raises(error) as caught:
         call(*args, **options)
     assert isinstance(caught.value, errors.OntomaskError)
     return str(caught.value)
@@ -211,3 +216,178 @@ def test_counts_where_none_are_used_and_none_where_they_are_needed():
         assert "ic='corpus' needs counts" in sentence(
             ValueError, TOY.distances, ["flu"], measure="lin", **options
         )
+
+
+# Tables and methods -------------------------------------------------------------------------
+
+PEOPLE = {"illness": ["flu", "cold", "flu", "cold"], "age": [30, 40, 50, 60]}
+SCHEMA = om.Schema(illness=om.Nominal(TOY), age=om.Numeric())
+
+
+def protect(columns=PEOPLE, schema=SCHEMA, method=None, kind=pl.DataFrame, **options):
+    return om.protect(kind(columns), schema, method or om.Microaggregation(2), **options)
+
+
+@pytest.mark.parametrize("wrong", [1, 0, -3, 2.5, "5", None, True])
+def test_k_that_is_no_k(wrong):
+    message = sentence(ValueError, om.Microaggregation, wrong)
+    assert message == f"k must be a whole number of at least 2, not {wrong!r}."
+
+
+@pytest.mark.parametrize(
+    "method", [om.Microaggregation(5), om.Recoding(5), om.Resampling(5), om.LocalSuppression(5)]
+)
+def test_k_larger_than_the_table(method):
+    assert sentence(errors.MethodError, protect, method=method) == (
+        "k is 5, but there are only 4 records; choose a smaller k."
+    )
+
+
+def test_a_column_that_is_not_there():
+    schema = om.Schema(ilness=om.Nominal(TOY), age=om.Numeric())
+    assert sentence(errors.SchemaError, protect, schema=schema) == (
+        "The schema names a column 'ilness' that the table does not have. Did you mean 'illness'?"
+    )
+
+
+def test_a_nominal_column_without_taxonomy():
+    assert sentence(ValueError, om.Nominal, None) == (
+        "taxonomy must be a taxonomy (see load_taxonomy), not None."
+    )
+    assert "must be a taxonomy" in sentence(ValueError, om.Nominal, "icd9cm")
+
+
+def test_values_without_a_concept():
+    columns = {**PEOPLE, "illness": ["flu", "colt", "flu", "cold"]}
+    message = sentence(errors.UnmappedValuesError, protect, columns)
+    assert message.startswith("Column 'illness': 1 value (1 record) of 3 has no concept")
+    assert "perhaps cold" in message
+    rooted = om.Schema(illness=om.Nominal(TOY, unmapped="root"), age=om.Numeric())
+    assert len(protect(columns, rooted).frame) == 4
+
+
+def test_a_column_of_missing_values():
+    assert sentence(errors.DataError, protect, {**PEOPLE, "age": [None] * 4}) == (
+        "Column 'age' holds missing values only; leave it out of the schema."
+    )
+
+
+def test_duplicate_column_names():
+    frame = pd.DataFrame([[1, 2], [3, 4]], columns=["age", "age"])
+    message = sentence(
+        errors.DataError, om.protect, frame, om.Schema(age=om.Numeric()), om.Suppression(2)
+    )
+    assert message == "The column name 'age' occurs 2 times; give every column a name of its own."
+
+
+def test_an_empty_frame():
+    empty = {"illness": [], "age": []}
+    assert sentence(errors.DataError, protect, empty) == (
+        "The table has no records; give it at least k of them."
+    )
+    assert sentence(errors.DataError, protect, {}) == "The table has no columns."
+
+
+def test_something_that_is_no_table():
+    assert sentence(errors.DataError, protect, kind=dict) == (
+        "A table must be a pandas, Polars or PyArrow data frame, not dict."
+    )
+
+
+def test_a_frame_that_changes_while_it_is_masked():
+    frame = pd.DataFrame(PEOPLE)
+
+    def change(fraction, message):
+        frame.loc[0, "age"] = 99
+
+    message = sentence(
+        errors.DataError, om.protect, frame, SCHEMA, om.Microaggregation(2), progress=change
+    )
+    assert message == "The table was changed while it was being masked; run it again."
+
+
+def test_numbers_that_are_none():
+    infinite = {**PEOPLE, "age": [1.0, float("inf"), 3.0, float("-inf")]}
+    assert sentence(errors.DataError, protect, infinite) == (
+        "Column 'age' holds 2 infinite numbers; replace them by a number or by a missing value."
+    )
+    words = {**PEOPLE, "age": ["old", "young", "old", "young"]}
+    assert sentence(errors.DataError, protect, words) == (
+        "Column 'age' is said to be numeric but holds values of type str; declare it as nominal, "
+        "or read it as numbers."
+    )
+    gaps = {**PEOPLE, "age": [1.0, float("nan"), 3.0, None]}
+    assert len(protect(gaps).frame) == 4
+
+
+def test_mixed_types_in_a_column():
+    columns = {**PEOPLE, "illness": ["flu", 3, "flu", "cold"]}
+    assert sentence(errors.DataError, protect, columns, kind=pd.DataFrame) == (
+        "Column 'illness' mixes values of the types int, str; make them one type, for codes and "
+        "words usually text."
+    )
+
+
+def test_operators_that_numbers_do_not_have():
+    method = om.Microaggregation(2, operators="lcs")
+    assert sentence(errors.MethodError, protect, method=method) == (
+        "The operators 'lcs' have no meaning for numbers, and column 'age' is numeric; use "
+        "'semantic' or 'marginality'."
+    )
+
+
+def test_no_quasi_identifier():
+    schema = om.Schema(illness=om.Nominal(TOY, role="other"))
+    assert sentence(errors.MethodError, protect, schema=schema) == (
+        "No column has the role 'quasi'; say which columns an intruder may know."
+    )
+
+
+def test_a_method_that_is_none():
+    for wrong in ("microaggregation", [], [om.Suppression], None):
+        message = sentence(ValueError, om.protect, pl.DataFrame(PEOPLE), SCHEMA, wrong)
+        assert message.startswith("method must be a masking method or a list of them")
+
+
+def test_an_order_that_lacks_a_value():
+    schema = om.Schema(illness=om.Ordinal(order=["cold", "fluu"]))
+    assert sentence(errors.DataError, protect, schema=schema) == (
+        "Column 'illness' holds 'flu', which is not in its order; add it to the order or correct "
+        "it. Did you mean 'fluu'?"
+    )
+    assert "needs its order" in sentence(errors.SchemaError, om.Ordinal)
+
+
+def test_dates_that_are_none():
+    schema = om.Schema(illness=om.Date())
+    assert sentence(errors.DataError, protect, schema=schema) == (
+        "Column 'illness' is said to hold dates (ISO dates such as 2024-01-31) but holds a value "
+        "that is none; correct it, give the column's format, or declare the column as flat."
+    )
+
+
+def test_weights_that_are_none():
+    schema = om.Schema(illness=om.Nominal(TOY), age=om.Weight())
+    message = sentence(errors.DataError, protect, {**PEOPLE, "age": [1, 2, 0, 1]}, schema)
+    assert message == (
+        "The weights in column 'age' must be whole numbers of at least 1, without gaps; correct "
+        "them or leave the column out."
+    )
+
+
+def test_a_broken_promise_withholds_the_release(monkeypatch):
+    kind = METHODS["microaggregation"]
+
+    def careless(self, microdata, context):
+        return Method.run(om.Microaggregation(2), microdata, context)
+
+    monkeypatch.setattr(kind, "run", lambda self, *rest: promise_more(careless(self, *rest)))
+    message = sentence(errors.PromiseError, protect, method=om.Microaggregation(3))
+    assert message == (
+        "The release does not keep its promise and is withheld: every combination of illness, age "
+        "is shared by at least 4 (at least 2). This is a defect of the method: please report it."
+    )
+
+
+def promise_more(masked):
+    return dataclasses.replace(masked, promises=(ClassSize(("illness", "age"), 4),))

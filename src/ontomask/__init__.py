@@ -11,6 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ontomask import errors as errors
+    from ontomask.data.schema import Date as Date
+    from ontomask.data.schema import Flat as Flat
+    from ontomask.data.schema import Identifier as Identifier
+    from ontomask.data.schema import Nominal as Nominal
+    from ontomask.data.schema import Numeric as Numeric
+    from ontomask.data.schema import Ordinal as Ordinal
+    from ontomask.data.schema import Schema as Schema
+    from ontomask.data.schema import Weight as Weight
+    from ontomask.methods.hybrid import Hybrid as Hybrid
+    from ontomask.methods.microaggregation import Microaggregation as Microaggregation
+    from ontomask.methods.presets import preset as preset
+    from ontomask.methods.presets import presets as presets
+    from ontomask.methods.recoding import Recoding as Recoding
+    from ontomask.methods.resampling import Resampling as Resampling
+    from ontomask.methods.suppression import LocalSuppression as LocalSuppression
+    from ontomask.methods.suppression import Suppression as Suppression
+    from ontomask.release import Release as Release
+    from ontomask.release import protect as protect
     from ontomask.semantics.dependence import semantic_correlation as semantic_correlation
     from ontomask.semantics.dependence import semantic_covariance as semantic_covariance
     from ontomask.semantics.dependence import semantic_mean as semantic_mean
@@ -34,25 +52,43 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "Date": "data.schema",
     "date_taxonomy": "taxonomy.from_data",
+    "Flat": "data.schema",
+    "Hybrid": "methods.hybrid",
+    "Identifier": "data.schema",
     "interval_taxonomy": "taxonomy.from_data",
     "load_taxonomy": "taxonomy.loading",
+    "LocalSuppression": "methods.suppression",
     "Mapping": "taxonomy.terms",
     "marginality": "semantics.marginality",
     "masking_taxonomy": "taxonomy.from_data",
     "measures": "taxonomy.measures",
+    "Microaggregation": "methods.microaggregation",
     "nested_taxonomy": "taxonomy.from_data",
+    "Nominal": "data.schema",
     "nominal_covariance": "semantics.marginality",
     "nominal_mean": "semantics.marginality",
     "nominal_variance": "semantics.marginality",
+    "Numeric": "data.schema",
+    "Ordinal": "data.schema",
+    "preset": "methods.presets",
+    "presets": "methods.presets",
+    "protect": "release",
+    "Recoding": "methods.recoding",
+    "Release": "release",
+    "Resampling": "methods.resampling",
     "s_distance": "semantics.marginality",
     "Sample": "semantics.sample",
+    "Schema": "data.schema",
     "semantic_correlation": "semantics.dependence",
     "semantic_covariance": "semantics.dependence",
     "semantic_mean": "semantics.dependence",
     "semantic_variance": "semantics.dependence",
+    "Suppression": "methods.suppression",
     "taxonomies": "taxonomy.bundled",
     "Taxonomy": "taxonomy.taxonomy",
+    "Weight": "data.schema",
 }
 
 __all__ = ["__version__", "errors", *_HOMES]

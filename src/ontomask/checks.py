@@ -15,8 +15,8 @@ import inspect
 import math
 import numbers
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, ParamSpec, Protocol, TypeVar
+from dataclasses import dataclass, is_dataclass
+from typing import Any, ParamSpec, Protocol, TypeVar, get_type_hints
 
 from ontomask.errors import ParameterError
 
@@ -26,6 +26,7 @@ __all__ = [
     "Constraint",
     "Flag",
     "Integer",
+    "ListOf",
     "Null",
     "Real",
     "Text",
@@ -34,6 +35,7 @@ __all__ = [
     "checked",
     "constraints_of",
     "did_you_mean",
+    "validate",
 ]
 
 Parameters = ParamSpec("Parameters")
@@ -243,6 +245,30 @@ class AnyOf:
         return [value for value in candidates if not self.accepts(value)]
 
 
+@dataclass(frozen=True)
+class ListOf:
+    """A list or tuple whose items all satisfy a constraint."""
+
+    item: Constraint
+    empty: bool = True
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is such a list."""
+        if not isinstance(value, (list, tuple)) or not (self.empty or value):
+            return False
+        return all(self.item.accepts(one) for one in value)
+
+    def describe(self) -> str:
+        """Say what the items may be."""
+        filled = "" if self.empty else " that is not empty"
+        return f"a list{filled}, each item {self.item.describe()}"
+
+    def wrong_values(self) -> list[object]:
+        """Make a text, a number, and lists with a wrong item."""
+        wrong: list[object] = ["text", 3, *([one] for one in self.item.wrong_values())]
+        return wrong if self.empty else [*wrong, []]
+
+
 def did_you_mean(value: object, options: Iterable[str]) -> str:
     """Return ' Did you mean …?' when an option is close to the value, else nothing."""
     close = difflib.get_close_matches(str(value), list(options), n=1)
@@ -280,6 +306,29 @@ def checked(
     return decorate
 
 
+def validate(instance: object) -> None:
+    """Check every field of a dataclass whose annotation carries a constraint.
+
+    For use in `__post_init__`, so that a method or schema column cannot exist with a parameter
+    that is not allowed: ``k: Annotated[int, Integer(2)]``.
+    """
+    for name, constraint in constraints_of(type(instance)).items():
+        check(name, getattr(instance, name), constraint)
+
+
 def constraints_of(function: Callable[..., Any]) -> dict[str, Constraint]:
-    """Return the constraints that `checked` declared on a function."""
+    """Return the constraints declared by `checked` on a function or by a dataclass's fields."""
+    if isinstance(function, type):
+        return dict(_field_constraints(function))
     return dict(getattr(function, "__constraints__", {}))
+
+
+@functools.cache
+def _field_constraints(kind: type) -> dict[str, Constraint]:
+    hints = get_type_hints(kind, include_extras=True) if is_dataclass(kind) else {}
+    return {
+        name: part
+        for name, hint in hints.items()
+        for part in getattr(hint, "__metadata__", ())
+        if hasattr(part, "wrong_values")
+    }

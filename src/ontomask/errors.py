@@ -5,6 +5,11 @@
     OntomaskError
     ├── ParameterError               a parameter has a value that is not allowed   (ValueError)
     ├── DependencyError              an optional package is needed and missing     (ImportError)
+    ├── SchemaError                  the schema does not fit the table, or itself  (ValueError)
+    ├── DataError                    the table holds what cannot be worked with    (ValueError)
+    ├── MethodError                  a method cannot do what it is asked for here  (ValueError)
+    ├── PromiseError                 a release does not keep what its method promised
+    ├── CancelledError               the run was stopped on request
     └── TaxonomyError                something is wrong with a taxonomy
         ├── SourceError              the source cannot be read at all
         │   ├── SourceNotFoundError  there is no such file or bundled name (FileNotFoundError)
@@ -27,14 +32,19 @@ is allowed and what to do; it can be shown to a person as it is.
 from __future__ import annotations
 
 __all__ = [
+    "CancelledError",
     "CycleError",
+    "DataError",
     "DependencyError",
     "DuplicateConceptError",
     "EmptyTaxonomyError",
     "EncodingError",
     "FormatError",
+    "MethodError",
     "OntomaskError",
     "ParameterError",
+    "PromiseError",
+    "SchemaError",
     "SeveralRootsError",
     "SourceError",
     "SourceNotFoundError",
@@ -61,6 +71,26 @@ class ParameterError(OntomaskError, ValueError):
 
 class DependencyError(OntomaskError, ImportError):
     """An optional package is needed and not installed."""
+
+
+class SchemaError(OntomaskError, ValueError):
+    """The schema does not fit the table, or contradicts itself."""
+
+
+class DataError(OntomaskError, ValueError):
+    """The table holds something that cannot be worked with."""
+
+
+class MethodError(OntomaskError, ValueError):
+    """A method cannot do what it is asked for on this table."""
+
+
+class PromiseError(OntomaskError):
+    """A release does not keep what its method promised; it is not handed out."""
+
+
+class CancelledError(OntomaskError):
+    """The run was stopped on request."""
 
 
 class TaxonomyError(OntomaskError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import warnings
 from collections import Counter
 from typing import Any
 
@@ -59,7 +60,9 @@ def version() -> str:
 
 def _package() -> Any:
     try:
-        return importlib.import_module("simple_icd_10_cm")
+        with warnings.catch_warnings():  # the package reads its data in a way that is deprecated
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return importlib.import_module("simple_icd_10_cm")
     except ImportError:
         raise _not_installed() from None
 

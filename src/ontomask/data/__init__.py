@@ -1,0 +1,1 @@
+"""Tables: schema, encoding to integer codes, and the way back."""

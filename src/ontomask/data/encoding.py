@@ -1,0 +1,252 @@
+"""From a table and a schema to microdata: every value is looked at here, once."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.checks import did_you_mean
+from ontomask.data.microdata import Attribute, Microdata
+from ontomask.data.schema import Column, Date, Nominal, Ordinal, Schema
+from ontomask.data.tables import Table
+from ontomask.errors import DataError, OntomaskError, SchemaError
+
+__all__ = ["day_number", "day_value", "encode"]
+
+
+def encode(table: Table, schema: Schema) -> Microdata:
+    """Encode the published columns of a table; all problems are collected and raised once."""
+    _check_names(table, schema)
+    attributes, problems = {}, []
+    for name in table.names:
+        column = schema.get(name)
+        if isinstance(column, Column):
+            try:
+                attributes[name] = _attribute(table, name, column)
+            except OntomaskError as problem:
+                problems.append(problem)
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        listed = "\n".join(f"  {number}. {one}" for number, one in enumerate(problems, start=1))
+        raise SchemaError(f"The table does not fit the schema:\n{listed}")
+    weights = _weights(table, schema)
+    everything = Microdata(
+        schema, attributes, weights, np.arange(len(table)), np.empty(0, np.int64)
+    )
+    return _without_suppressed(everything)
+
+
+def _check_names(table: Table, schema: Schema) -> None:
+    unknown = [name for name in schema if name not in table.names]
+    if unknown:
+        sentences = [
+            f"The schema names a column {name!r} that the table does not have."
+            f"{did_you_mean(name, table.names)}"
+            for name in unknown
+        ]
+        raise SchemaError(" ".join(sentences))
+
+
+def _attribute(table: Table, name: str, column: Column) -> Attribute:
+    if table.is_empty(name):
+        raise DataError(f"Column {name!r} holds missing values only; leave it out of the schema.")
+    attribute = _ENCODERS[column.kind](table, name, column)
+    if attribute.has_missing and column.missing == "error":
+        count = int(np.count_nonzero(attribute.codes == attribute.missing_code))
+        raise DataError(
+            f"Column {name!r} has {count} missing values, which its rule missing='error' forbids; "
+            "fill them, or say missing='own-category' or 'suppress'."
+        )
+    return attribute
+
+
+def _numeric(table: Table, name: str, column: Column) -> Attribute:
+    numbers = table.numbers(name)
+    domain, codes, has_missing = _number_codes(numbers)
+    integer = table.is_integer(name) or bool((domain == np.rint(domain)).all())
+    values = _plain_numbers(domain, table.is_integer(name))
+    return Attribute(name, column, codes, values, has_missing, numbers=domain, integer=integer)
+
+
+def _plain_numbers(domain: Floats, whole: bool) -> tuple[object, ...]:
+    return tuple(int(number) for number in domain) if whole else tuple(domain.tolist())
+
+
+def _number_codes(numbers: Floats) -> tuple[Floats, Ints, bool]:
+    missing = np.isnan(numbers)
+    domain, places = np.unique(numbers[~missing], return_inverse=True)
+    codes = np.full(numbers.size, domain.size, np.int32)
+    codes[~missing] = places
+    return domain, codes, bool(missing.any())
+
+
+def _date(table: Table, name: str, column: Column) -> Attribute:
+    codes, distinct = table.distinct(name)
+    written = column.format if isinstance(column, Date) else None
+    days = np.array([day_number(name, value, written) for value in distinct], np.float64)
+    order = np.argsort(days, kind="stable")
+    values = tuple(distinct[place] for place in order)
+    return Attribute(
+        name, column, *_reordered(codes, order, values), numbers=days[order], integer=True
+    )
+
+
+def day_number(name: str, value: object, written: str | None) -> float:
+    """A date as a number of days; times count as fractions of a day."""
+    try:
+        if isinstance(value, str):
+            value = (
+                datetime.datetime.strptime(value, written)
+                if written
+                else datetime.datetime.fromisoformat(value)
+            )
+        if isinstance(value, datetime.datetime):
+            midnight = datetime.datetime.combine(value.date(), datetime.time(), value.tzinfo)
+            return value.date().toordinal() + (value - midnight).total_seconds() / 86_400
+        if isinstance(value, datetime.date):
+            return float(value.toordinal())
+    except ValueError:
+        pass
+    wanted = written or "ISO dates such as 2024-01-31"
+    raise DataError(
+        f"Column {name!r} is said to hold dates ({wanted}) but holds a value that is none; "
+        "correct it, give the column's format, or declare the column as flat."
+    )
+
+
+def day_value(number: float, example: object, written: str | None) -> object:
+    """The date of a (rounded) day number, of the same type and writing as an example."""
+    day = datetime.date.fromordinal(round(number))
+    if isinstance(example, str):
+        return day.strftime(written) if written else day.isoformat()
+    if isinstance(example, datetime.datetime):
+        return datetime.datetime.combine(day, datetime.time(), example.tzinfo)
+    return day
+
+
+def _flat(table: Table, name: str, column: Column) -> Attribute:
+    codes, distinct = table.distinct(name)
+    order = np.array(sorted(range(len(distinct)), key=lambda place: _sort_key(distinct[place])))
+    values = tuple(distinct[place] for place in order)
+    return Attribute(name, column, *_reordered(codes, order, values))
+
+
+def _sort_key(value: object) -> tuple[str, object]:
+    return (type(value).__name__, value)
+
+
+def _ordinal(table: Table, name: str, column: Column) -> Attribute:
+    codes, distinct = table.distinct(name)
+    order = column.order if isinstance(column, Ordinal) else ()
+    ranks = {value: rank for rank, value in enumerate(order)}
+    unknown = [value for value in distinct if value not in ranks]
+    if unknown:
+        raise DataError(
+            f"Column {name!r} holds {unknown[0]!r}, which is not in its order; add it to the order "
+            f"or correct it.{did_you_mean(unknown[0], [str(one) for one in order])}"
+        )
+    places = np.array([ranks[value] for value in distinct], np.int32)
+    has_missing = bool((codes < 0).any())
+    new = np.where(codes >= 0, places[codes], len(order)).astype(np.int32)
+    numbers = np.arange(len(order), dtype=np.float64)
+    return Attribute(name, column, new, tuple(order), has_missing, numbers=numbers)
+
+
+def _nominal(table: Table, name: str, column: Column) -> Attribute:
+    assert isinstance(column, Nominal)
+    assert column.taxonomy is not None
+    codes, distinct = table.distinct(name)
+    counts = np.bincount(codes[codes >= 0], minlength=len(distinct))
+    mapping = column.taxonomy.map(distinct, counts=counts.tolist(), overrides=column.overrides)
+    try:
+        found = mapping.resolve(column.unmapped)[mapping.positions]
+    except OntomaskError as problem:
+        raise type(problem)(f"Column {name!r}: {problem}") from None
+    concepts, places = np.unique(found[found >= 0], return_inverse=True)
+    value_codes = np.full(len(distinct) + 1, concepts.size, np.int32)
+    value_codes[:-1][found >= 0] = places
+    how = [mapping.how[place] if place >= 0 else None for place in mapping.positions]
+    named = _is_named(column, how, counts)
+    spelled = _spellings(distinct, value_codes[:-1], counts, concepts.size)
+    new = value_codes[codes]
+    has_missing = bool((new == concepts.size).any())
+    attribute = Attribute(
+        name, column, new, spelled, has_missing, concepts=concepts.astype(np.int32), named=named
+    )
+    if column.output != "input":
+        attribute = replace(attribute, values=tuple(attribute.written(concepts.tolist())))
+    return attribute
+
+
+def _is_named(column: Nominal, how: list[str | None], counts: Longs) -> bool:
+    """Whether inner concepts are written as labels: as said, or as most records are."""
+    if column.output != "input":
+        return column.output == "label"
+    as_codes = sum(
+        int(count) for rule, count in zip(how, counts, strict=True) if rule in ("id", "code")
+    )
+    return as_codes * 2 < int(counts.sum())
+
+
+def _spellings(distinct: list[object], codes: Ints, counts: Longs, size: int) -> tuple[object, ...]:
+    """How each concept is written: as its most frequent spelling in the column."""
+    best: dict[int, tuple[int, str]] = {}
+    for value, code, count in zip(distinct, codes.tolist(), counts.tolist(), strict=True):
+        text = str(value)
+        if code < size and (code not in best or (-count, text) < (-best[code][0], best[code][1])):
+            best[code] = (count, text)
+    return tuple(best[code][1] for code in range(size))
+
+
+def _reordered(
+    codes: Ints, order: Longs, values: tuple[object, ...]
+) -> tuple[Ints, tuple[object, ...], bool]:
+    """Codes after sorting the domain, with missing ones behind the last."""
+    places = np.empty(order.size + 1, np.int32)
+    places[order] = np.arange(order.size, dtype=np.int32)
+    places[-1] = order.size
+    return places[codes], values, bool((codes < 0).any())
+
+
+def _weights(table: Table, schema: Schema) -> Floats:
+    if schema.weight is None:
+        return np.ones(len(table))
+    weights = table.numbers(schema.weight)
+    if np.isnan(weights).any() or (weights < 1).any() or (weights != np.rint(weights)).any():
+        raise DataError(
+            f"The weights in column {schema.weight!r} must be whole numbers of at least 1, without "
+            "gaps; correct them or leave the column out."
+        )
+    return weights
+
+
+def _without_suppressed(microdata: Microdata) -> Microdata:
+    """Leave out the records whose missing values are to be suppressed."""
+    out: Bools = np.zeros(len(microdata), bool)
+    for attribute in microdata.attributes.values():
+        if attribute.has_missing and attribute.column.missing == "suppress":
+            out |= attribute.codes == attribute.missing_code
+    if not out.any():
+        return microdata
+    if out.all():
+        raise DataError("Every record has a missing value that is to be suppressed; none is left.")
+    kept = microdata.subset(~out)
+    attributes = {
+        name: replace(one, has_missing=one.has_missing and one.column.missing != "suppress")
+        for name, one in kept.attributes.items()
+    }
+    return replace(kept, attributes=attributes, left_out=np.flatnonzero(out))
+
+
+_ENCODERS: dict[str, Callable[[Table, str, Column], Attribute]] = {
+    "numeric": _numeric,
+    "date": _date,
+    "flat": _flat,
+    "ordinal": _ordinal,
+    "nominal": _nominal,
+}

@@ -1,0 +1,197 @@
+"""A table encoded against a schema: integer codes over small domains, and distinct tuples."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.data.schema import Column, Nominal, Schema
+from ontomask.errors import SchemaError
+
+__all__ = ["Attribute", "Microdata", "Tuples", "group_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """One encoded column.
+
+    A record's code is the position of its value in the domain; where values are missing, they have
+    the code behind the last value.
+
+    Attributes
+    ----------
+    values
+        The domain as it is written in a release (texts, numbers, dates), without the missing value.
+    numbers
+        The domain as numbers: numeric values, days of dates, ranks of ordinal values.
+    concepts
+        The domain as concept numbers of the taxonomy, ascending, for nominal columns.
+    integer
+        Whether numbers are whole, so that means are rounded.
+    named
+        Whether concepts come out as labels rather than ids.
+    """
+
+    name: str
+    column: Column
+    codes: Ints
+    values: tuple[object, ...]
+    has_missing: bool
+    numbers: Floats | None = None
+    concepts: Ints | None = None
+    integer: bool = False
+    named: bool = False
+
+    @property
+    def size(self) -> int:
+        """The number of distinct values, the missing one not counted."""
+        return len(self.values)
+
+    @property
+    def missing_code(self) -> int:
+        """The code of a missing value, -1 if none is missing."""
+        return self.size if self.has_missing else -1
+
+    @property
+    def cardinality(self) -> int:
+        """The number of codes."""
+        return self.size + self.has_missing
+
+    def written(self, concepts: Sequence[int]) -> list[object]:
+        """How concepts are written in a release, in the vocabulary that went in."""
+        column = self.column
+        if not isinstance(column, Nominal) or self.concepts is None or column.taxonomy is None:
+            raise SchemaError(f"Column {self.name!r} is not nominal.")
+        taxonomy = column.taxonomy
+        known: dict[int, object] = {}
+        if column.output == "input":
+            known = dict(zip(self.concepts.tolist(), self.values, strict=True))
+        texts = taxonomy.labels if self.named else taxonomy.ids
+        return [known.get(concept, texts[concept]) for concept in concepts]
+
+    def frequencies(self, weights: Floats) -> Floats:
+        """The weight of each code."""
+        counts = np.bincount(self.codes, weights=weights, minlength=self.cardinality)
+        return counts.astype(np.float64)
+
+    def record_numbers(self) -> Floats:
+        """The column as numbers, one per record, NaN where missing."""
+        if self.numbers is None:
+            raise SchemaError(f"Column {self.name!r} has no numbers.")
+        padded = np.append(self.numbers, np.nan) if self.has_missing else self.numbers
+        result: Floats = padded[self.codes]
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class Tuples:
+    """The distinct combinations of some columns' codes, with their weights.
+
+    Attributes
+    ----------
+    names
+        The columns.
+    codes
+        One row per column, one column per tuple.
+    weights
+        How many people each tuple stands for.
+    places
+        For each record, its tuple.
+    """
+
+    names: tuple[str, ...]
+    codes: Ints
+    weights: Floats
+    places: Longs
+
+    def __len__(self) -> int:
+        return self.weights.size
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """A table encoded against a schema.
+
+    Attributes
+    ----------
+    schema
+        What the columns are.
+    attributes
+        The encoded columns by name, in the table's order.
+    weights
+        How many people each record stands for.
+    left_out
+        Records that a missing-value rule leaves out of the release, by position in the table.
+    rows
+        The positions in the table of the records that are encoded here.
+    """
+
+    schema: Schema
+    attributes: Mapping[str, Attribute]
+    weights: Floats
+    rows: Longs
+    left_out: Longs
+
+    def __len__(self) -> int:
+        return self.weights.size
+
+    def __getitem__(self, name: str) -> Attribute:
+        return self.attributes[name]
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers, in the table's order."""
+        return tuple(name for name in self.attributes if self.schema[name].role == "quasi")
+
+    @functools.cached_property
+    def total(self) -> float:
+        """How many people the table stands for."""
+        return float(self.weights.sum())
+
+    def tuples(self, names: Sequence[str] | None = None) -> Tuples:
+        """The distinct combinations of some columns, by default the quasi-identifiers."""
+        chosen = self.quasi if names is None else tuple(names)
+        columns = [self.attributes[name] for name in chosen]
+        firsts, places = group_rows(
+            [one.codes for one in columns], [one.cardinality for one in columns]
+        )
+        codes = np.array([one.codes[firsts] for one in columns], np.int32)
+        weights = np.bincount(places, weights=self.weights, minlength=firsts.size)
+        return Tuples(chosen, np.ascontiguousarray(codes), weights.astype(np.float64), places)
+
+    def records(self, names: Sequence[str] | None = None) -> Tuples:
+        """Every record as a tuple of its own, for methods that work on records."""
+        chosen = self.quasi if names is None else tuple(names)
+        codes = np.array([self.attributes[name].codes for name in chosen], np.int32)
+        return Tuples(chosen, np.ascontiguousarray(codes), self.weights, np.arange(len(self)))
+
+    def subset(self, mask: Bools) -> Microdata:
+        """The same table with only some of its records; domains stay as they are."""
+        attributes = {
+            name: replace(one, codes=one.codes[mask]) for name, one in self.attributes.items()
+        }
+        return replace(
+            self, attributes=attributes, weights=self.weights[mask], rows=self.rows[mask]
+        )
+
+
+def group_rows(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Longs, Longs]:
+    """Group records with equal codes: the first record of each group, and each record's group.
+
+    Groups are numbered by their codes in lexicographic order. Codes are packed into one number
+    column by column; whenever the numbers would grow too large they are first made dense again.
+    """
+    keys = np.zeros(columns[0].size, np.int64)
+    span = 1
+    for codes, size in zip(columns, sizes, strict=True):
+        if span * size >= 2**62:
+            keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+            span = int(keys.max()) + 1
+        keys = keys * size + codes
+        span *= size
+    _, firsts, places = np.unique(keys, return_index=True, return_inverse=True)
+    return firsts, places

@@ -1,0 +1,248 @@
+"""What each column of a table is: its kind, its role, and how its values are to be understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from ontomask.checks import AnyOf, Choice, Null, Real, Text, Typed, validate
+from ontomask.errors import SchemaError
+from ontomask.taxonomy.measures import MEASURES
+from ontomask.taxonomy.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from ontomask.data.inference import Proposal
+
+__all__ = [
+    "AnyColumn",
+    "Column",
+    "Date",
+    "Flat",
+    "Identifier",
+    "Nominal",
+    "Numeric",
+    "Ordinal",
+    "Schema",
+    "Weight",
+]
+
+ROLES = ("quasi", "sensitive", "other")
+MISSING = ("own-category", "suppress", "error")
+
+Role = Annotated[str, Choice(*ROLES)]
+MissingRule = Annotated[str, Choice(*MISSING)]
+Importance = Annotated[float, Real(0, open_low=True)]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What all kinds of columns have in common.
+
+    Parameters
+    ----------
+    role
+        `quasi` (an intruder may know it; it is masked), `sensitive` (to be kept from an intruder)
+        or `other` (published as it is).
+    missing
+        What a missing value is: `own-category` (a value like any other, at distance 1 from the
+        rest), `suppress` (the record is left out and counted) or `error`.
+    weight
+        How much the column counts in the distance of two records.
+    """
+
+    kind: ClassVar[str] = ""
+
+    role: Role = "quasi"
+    missing: MissingRule = "own-category"
+    weight: Importance = 1.0
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """A column that names people (name, number, address): it is never published."""
+
+    kind: ClassVar[str] = "identifier"
+    role: ClassVar[str] = "identifier"
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A column of whole numbers: the record stands for so many people. It is not published."""
+
+    kind: ClassVar[str] = "weight"
+    role: ClassVar[str] = "weight"
+
+
+@dataclass(frozen=True)
+class Numeric(Column):
+    """Numbers, compared by their difference in standard deviations."""
+
+    kind: ClassVar[str] = "numeric"
+
+
+@dataclass(frozen=True)
+class Date(Column):
+    """Dates, compared by days; texts are read by `format`, ISO (2024-01-31) unless given."""
+
+    kind: ClassVar[str] = "date"
+
+    format: Annotated[str | None, AnyOf(Text(), Null())] = None
+
+
+@dataclass(frozen=True)
+class Flat(Column):
+    """Words without a taxonomy: equal or not."""
+
+    kind: ClassVar[str] = "flat"
+
+
+@dataclass(frozen=True)
+class Ordinal(Column):
+    """Words with an order, given from lowest to highest; compared by rank."""
+
+    kind: ClassVar[str] = "ordinal"
+
+    order: Annotated[tuple[object, ...] | list[object], Typed((list, tuple), "a list")] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "order", tuple(self.order))
+        if len(set(self.order)) != len(self.order) or not self.order:
+            raise SchemaError(
+                "An ordinal column needs its order: every value once, from lowest to highest."
+            )
+
+
+@dataclass(frozen=True)
+class Nominal(Column):
+    """Words or codes whose meaning is in a taxonomy.
+
+    Parameters
+    ----------
+    taxonomy
+        A `Taxonomy`, as returned by `load_taxonomy`.
+    measure, root, options
+        The distance, as in `Taxonomy.distances`.
+    overrides
+        Concepts of particular values, as a dictionary or a mapping file.
+    unmapped
+        What to do with values that have no concept: `error`, `root` (they mean anything) or
+        `suppress` (they count as missing).
+    output
+        Concepts come out as they went in (`input`), as their `id` or as their `label`.
+    """
+
+    kind: ClassVar[str] = "nominal"
+
+    taxonomy: Annotated[Taxonomy | None, Typed(Taxonomy, "a taxonomy (see load_taxonomy)")] = None
+    measure: Annotated[str, Choice(*MEASURES)] = "logsc"
+    root: Annotated[str, Choice("attribute", "taxonomy")] = "attribute"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Any = None
+    unmapped: Annotated[str, Choice("error", "root", "suppress")] = "error"
+    output: Annotated[str, Choice("input", "id", "label")] = "input"
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy,
+        role: str = "quasi",
+        *,
+        measure: str = "logsc",
+        root: str = "attribute",
+        options: Mapping[str, Any] | None = None,
+        overrides: Any = None,
+        unmapped: str = "error",
+        output: str = "input",
+        missing: str = "own-category",
+        weight: float = 1.0,
+    ) -> None:
+        values = {**locals(), "options": MappingProxyType(dict(options or {}))}
+        for name in (one.name for one in fields(self)):
+            object.__setattr__(self, name, values[name])
+        validate(self)
+        MEASURES[measure].settings(self.options)
+
+
+AnyColumn = Column | Identifier | Weight
+
+
+class Schema(Mapping[str, AnyColumn]):
+    """The columns of a table by name; columns that it does not name are not published.
+
+    ``Schema(age=Numeric(), diagnosis=Nominal(icd9))``, or ``Schema.of({"length of stay": …})`` for
+    names that are no Python words.
+    """
+
+    def __init__(self, **columns: AnyColumn) -> None:
+        self._columns = dict(columns)
+        wrong = [
+            name
+            for name, column in columns.items()
+            if not isinstance(column, (Column, Identifier, Weight)) or type(column) is Column
+        ]
+        if wrong:
+            raise SchemaError(
+                f"Column {wrong[0]!r} must be declared as Identifier, Nominal, Flat, Ordinal, "
+                f"Numeric, Date or Weight, not as {columns[wrong[0]]!r}."
+            )
+        weights = [name for name, column in columns.items() if isinstance(column, Weight)]
+        if len(weights) > 1:
+            raise SchemaError(f"Only one column can be the weight, not {', '.join(weights)}.")
+
+    @classmethod
+    def of(cls, columns: Mapping[str, AnyColumn]) -> Schema:
+        """Make a schema from a mapping of names to columns."""
+        return cls(**dict(columns))
+
+    @classmethod
+    def infer(cls, frame: object) -> Proposal:
+        """Propose kinds and roles for a table's columns, each with its reason."""
+        from ontomask.data.inference import infer_schema
+
+        return infer_schema(frame)
+
+    def __getitem__(self, name: str) -> AnyColumn:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __repr__(self) -> str:
+        parts = ", ".join(
+            f"{name}={column.kind} ({column.role})" for name, column in self._columns.items()
+        )
+        return f"Schema({parts})"
+
+    def with_role(self, role: str) -> tuple[str, ...]:
+        """The names of the columns with a role."""
+        return tuple(name for name, column in self.items() if column.role == role)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The names of the quasi-identifiers."""
+        return self.with_role("quasi")
+
+    @property
+    def weight(self) -> str | None:
+        """The name of the weight column."""
+        return next(iter(self.with_role("weight")), None)
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The names of the columns that a release holds."""
+        return tuple(name for name, column in self.items() if isinstance(column, Column))
+
+    def column(self, name: str) -> Column:
+        """The declaration of a published column."""
+        column = self[name]
+        if not isinstance(column, Column):
+            raise SchemaError(f"Column {name!r} is {column.kind} and takes no part in masking.")
+        return column

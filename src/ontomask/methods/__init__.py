@@ -1,0 +1,1 @@
+"""Masking methods: one per file, one registry."""

@@ -1,0 +1,147 @@
+"""What every method is: a small immutable description that masks encoded microdata."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from ontomask.arrays import Longs
+from ontomask.checks import did_you_mean, validate
+from ontomask.data.masked import Masked, joined
+from ontomask.data.microdata import Attribute, Microdata, group_rows
+from ontomask.errors import MethodError, ParameterError
+
+__all__ = ["METHODS", "Context", "Method", "Progress", "register", "silent", "watched"]
+
+Progress = Callable[[float, str], None]
+"""Called with the fraction done and a message; it may raise to stop the run."""
+
+Result = TypeVar("Result")
+Kind = TypeVar("Kind", bound="type[Method]")
+
+POLLED_EVERY = 0.05
+
+
+def silent(fraction: float, message: str) -> None:
+    """Report progress to nobody."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a run lends to a method: randomness and a way to report progress."""
+
+    generator: np.random.Generator
+    progress: Progress = silent
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A masking method: parameters, checked when it is made, and what it does with microdata."""
+
+    name: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+    @abstractmethod
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Mask the microdata."""
+
+    def run(self, microdata: Microdata, context: Context) -> Masked:
+        """Mask the microdata, separately inside each stratum where `strata` are given."""
+        strata: tuple[str, ...] = tuple(getattr(self, "strata", ()))
+        if not strata:
+            return self.mask(microdata, context)
+        return self._by_stratum(microdata, context, strata)
+
+    def _by_stratum(
+        self, microdata: Microdata, context: Context, strata: tuple[str, ...]
+    ) -> Masked:
+        check_columns(strata, microdata, "strata")
+        columns = [microdata[name] for name in strata]
+        firsts, places = group_rows(
+            [one.codes for one in columns], [one.cardinality for one in columns]
+        )
+        parts = []
+        for stratum, first in enumerate(firsts):
+            mask = places == stratum
+            part = microdata.subset(mask)
+            try:
+                parts.append((mask, self.mask(part, context)))
+            except MethodError as problem:
+                raise MethodError(f"Stratum {_described(columns, int(first))}: {problem}") from None
+            context.progress((stratum + 1) / firsts.size, f"stratum {stratum + 1} of {firsts.size}")
+        return joined(parts, len(microdata))
+
+
+def _described(columns: list[Attribute], record: int) -> str:
+    values = ((*one.values, None)[one.codes[record]] for one in columns)
+    return ", ".join(f"{one.name} = {value!r}" for one, value in zip(columns, values, strict=True))
+
+
+METHODS: dict[str, type[Method]] = {}
+"""Every method by the name it has in a plan."""
+
+
+def register(kind: Kind) -> Kind:
+    """Enter a method into the registry."""
+    METHODS[kind.name] = kind
+    return kind
+
+
+def check_columns(names: tuple[str, ...], microdata: Microdata, parameter: str) -> None:
+    """Refuse names that are no encoded columns."""
+    for name in names:
+        if name not in microdata.attributes:
+            raise ParameterError(
+                f"{parameter} names {name!r}, which is not a published column."
+                f"{did_you_mean(name, microdata.attributes)}"
+            )
+
+
+def check_k(k: int, microdata: Microdata) -> None:
+    """Refuse a k that the table cannot give, and a table without quasi-identifiers."""
+    if not microdata.quasi:
+        raise MethodError("No column has the role 'quasi'; say which columns an intruder may know.")
+    if k > microdata.total:
+        raise MethodError(
+            f"k is {k}, but there are only {microdata.total:g} records; choose a smaller k."
+        )
+
+
+def watched(
+    kernel: Callable[..., Result], *args: Any, total: float, context: Context, message: str
+) -> Result:
+    """Run a kernel that takes a `signal` array last, report its progress, and stop it on request.
+
+    The kernel writes how far it is to signal[0] and stops soon after signal[1] is set; it runs in
+    a thread of its own and releases the interpreter, so the callback stays responsive.
+    """
+    signal: Longs = np.zeros(2, np.int64)
+    outcome: list[Result] = []
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            outcome.append(kernel(*args, signal))
+        except BaseException as error:  # noqa: BLE001 - handed on to the caller's thread
+            failure.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(POLLED_EVERY)
+            context.progress(min(1.0, float(signal[0]) / max(total, 1.0)), message)
+    except BaseException:
+        signal[1] = 1
+        thread.join()
+        raise
+    if failure:
+        raise failure[0]
+    return outcome[0]

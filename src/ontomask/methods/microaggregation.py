@@ -1,0 +1,145 @@
+"""Microaggregation: clusters of at least k similar records, each replaced by its centroid.
+
+MDAV after Domingo-Ferrer and Mateo-Sanz (2002) and Domingo-Ferrer and Torra (2005), V-MDAV after
+Solanas and Martínez-Ballesté (2006), the semantic adaptive SA-MDAV after Martínez, Sánchez and
+Valls (2012).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from ontomask.arrays import Ints
+from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, Text
+from ontomask.data.masked import Masked
+from ontomask.data.microdata import Microdata, Tuples
+from ontomask.kernels import centroids as centers
+from ontomask.kernels import clusters as kernel
+from ontomask.kernels.records import Points
+from ontomask.kernels.refinement import refine
+from ontomask.methods.base import Context, Method, check_k, register, watched
+from ontomask.methods.nearest import NearestCentroid
+from ontomask.methods.points import Layout, default_metric, layout_of
+from ontomask.promises import ClassSize
+from ontomask.semantics.operators import METRICS, OPERATORS
+from ontomask.taxonomy.measures import MEASURES
+
+__all__ = ["ALGORITHMS", "Microaggregation"]
+
+ALGORITHMS = ("sa-mdav", "mdav", "v-mdav")
+
+NEIGHBORS = 32
+ROUNDS = 60
+"""How far a refinement looks around a point, and how often it goes over the table."""
+
+
+@register
+@dataclass(frozen=True)
+class Microaggregation(Method):
+    """Replace each record by the centroid of a cluster of at least k similar ones.
+
+    Parameters
+    ----------
+    k
+        The least number of records in a cluster.
+    algorithm
+        `sa-mdav` (adaptive, on distinct tuples), `mdav` (clusters of k, on records) or `v-mdav`
+        (clusters of k to 2k - 1, on records).
+    operators
+        How values are compared and summed up; see `ontomask.semantics.operators`.
+    metric
+        How attributes are combined: `mean`, `euclidean` or `s-distance`; by default `mean` when
+        all are nominal and `euclidean` otherwise.
+    measure
+        A distance for all nominal columns, instead of each column's own.
+    dynamic
+        Whether the center of a growing cluster is its centroid (sa-mdav) or stays its first tuple.
+    weighting
+        Whether distances to tuples are multiplied by their frequency (`frequency`) or not.
+    gamma
+        How willingly v-mdav extends a cluster.
+    refine
+        Improve the clusters afterwards: same promise, less loss.
+    strata
+        Columns whose values are masked apart from each other.
+    """
+
+    name: ClassVar[str] = "microaggregation"
+
+    k: Annotated[int, Integer(2)]
+    algorithm: Annotated[str, Choice(*ALGORITHMS)] = "sa-mdav"
+    operators: Annotated[str, Choice(*OPERATORS)] = "semantic"
+    metric: Annotated[str | None, AnyOf(Choice(*METRICS), Null())] = None
+    measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
+    dynamic: Annotated[bool, Flag()] = True
+    weighting: Annotated[str, Choice("none", "frequency")] = "none"
+    gamma: Annotated[float, Real(0)] = 0.2
+    refine: Annotated[bool, Flag()] = False
+    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Cluster and replace by centroids."""
+        clustering = self.cluster(microdata, context)
+        layout, tuples, labels, count, details = clustering
+        points = layout.points(tuples)
+        uniforms = context.generator.random(count)
+        rows, numbers = centers.centroids(points, labels, count, uniforms)
+        clusters = labels[tuples.places].astype(np.int64)
+        return Masked(
+            layout.columns(rows, numbers, clusters),
+            (ClassSize(microdata.quasi, self.k),),
+            clusters,
+            scheme=NearestCentroid(layout, rows, numbers, microdata.quasi),
+            details=details,
+        )
+
+    def cluster(
+        self, microdata: Microdata, context: Context
+    ) -> tuple[Layout, Tuples, Ints, int, dict[str, object]]:
+        """Cluster the quasi-identifiers: tuples, their clusters, and figures to report."""
+        check_k(self.k, microdata)
+        names = microdata.quasi
+        metric = self.metric or default_metric(microdata, names)
+        layout = layout_of(
+            microdata, names, operators=self.operators, metric=metric, measure=self.measure
+        )
+        on_records = self.algorithm != "sa-mdav"
+        tuples = microdata.records() if on_records else microdata.tuples()
+        points = layout.points(tuples, self.weighting)
+        labels = self._clustered(points, context)
+        details: dict[str, object] = {"metric": metric}
+        if self.refine:
+            labels, details["refinement"] = _refined(layout.points(tuples), labels, self.k, context)
+        count = int(labels.max()) + 1
+        details["clusters"] = count
+        return layout, tuples, labels, count, details
+
+    def _clustered(self, points: Points, context: Context) -> Ints:
+        total = float(points.weights.size)
+        work: dict[str, tuple[Any, ...]] = {
+            "sa-mdav": (kernel.sa_mdav, points, self.k, self.dynamic),
+            "mdav": (kernel.mdav, points, self.k),
+            "v-mdav": (kernel.v_mdav, points, self.k, self.gamma),
+        }
+        labels: Ints = watched(
+            *work[self.algorithm], total=total, context=context, message="clustering"
+        )
+        return labels
+
+
+def _refined(
+    points: Points, labels: Ints, k: int, context: Context
+) -> tuple[Ints, dict[str, float]]:
+    before = float(centers.loss(points, labels, int(labels.max()) + 1))
+    better: Ints = watched(
+        *(refine, points, labels, float(k), NEIGHBORS, ROUNDS),
+        total=float(ROUNDS),
+        context=context,
+        message="refining",
+    )
+    after = float(centers.loss(points, better, int(better.max()) + 1))
+    gain = 1.0 - after / before if before else 0.0
+    return better, {"loss_before": before, "loss_after": after, "gain": gain}

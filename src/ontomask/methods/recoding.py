@@ -1,0 +1,107 @@
+"""Recoding: rare tuples take the values of the nearest tuple of the table.
+
+After Martínez, Sánchez, Valls and Batet, "Privacy protection of textual attributes through a
+semantic-based masking method" (2012). No new value appears: every output tuple was in the input.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from ontomask.arrays import Floats, Ints, Longs
+from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Text
+from ontomask.data.masked import Masked
+from ontomask.data.microdata import Microdata, Tuples
+from ontomask.kernels.recoding import recode
+from ontomask.methods.base import Context, Method, check_k, register, watched
+from ontomask.methods.nearest import NearestCentroid
+from ontomask.methods.points import Layout, default_metric, layout_of
+from ontomask.promises import ClassSize
+from ontomask.semantics.operators import METRICS, OPERATORS
+from ontomask.taxonomy.measures import MEASURES
+
+__all__ = ["GUIDES", "Recoding"]
+
+GUIDES = ("semantic", "discernibility", "random")
+ORDERS = ("smallest-first", "any")
+
+
+@register
+@dataclass(frozen=True)
+class Recoding(Method):
+    """Let every tuple that is shared by fewer than k take the values of another one.
+
+    Parameters
+    ----------
+    k
+        The least number of records of a tuple.
+    guide
+        Which tuple is taken: the semantically nearest (`semantic`), the one that raises the sum of
+        squared class sizes least (`discernibility`), or any (`random`).
+    order
+        Whether the rarest tuples are recoded first (`smallest-first`) or in the table's order.
+    weighting
+        Whether distances are multiplied by the frequency of the tuple taken.
+    operators, metric, measure, strata
+        As in `Microaggregation`; the operators matter for comparison only.
+    """
+
+    name: ClassVar[str] = "recoding"
+
+    k: Annotated[int, Integer(2)]
+    guide: Annotated[str, Choice(*GUIDES)] = "semantic"
+    order: Annotated[str, Choice(*ORDERS)] = "smallest-first"
+    weighting: Annotated[str, Choice("none", "frequency")] = "none"
+    operators: Annotated[str, Choice(*OPERATORS)] = "semantic"
+    metric: Annotated[str | None, AnyOf(Choice(*METRICS), Null())] = None
+    measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
+    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Recode rare tuples."""
+        check_k(self.k, microdata)
+        names = microdata.quasi
+        metric = self.metric or default_metric(microdata, names)
+        layout = layout_of(
+            microdata, names, operators=self.operators, metric=metric, measure=self.measure
+        )
+        tuples = microdata.tuples()
+        targets = self._targets(layout, tuples, context)
+        taken, places = np.unique(targets, return_inverse=True)
+        rows, numbers = _own_rows(layout, tuples, taken)
+        clusters: Longs = places[tuples.places].astype(np.int64)
+        return Masked(
+            layout.columns(rows, numbers, clusters),
+            (ClassSize(names, self.k),),
+            clusters,
+            scheme=NearestCentroid(layout, rows, numbers, names),
+            details={"metric": metric, "tuples_before": len(tuples), "tuples_after": taken.size},
+        )
+
+    def _targets(self, layout: Layout, tuples: Tuples, context: Context) -> Longs:
+        points = layout.points(tuples)
+        targets: Ints = watched(
+            recode,
+            points,
+            float(self.k),
+            GUIDES.index(self.guide),
+            ORDERS.index(self.order),
+            self.weighting == "frequency",
+            context.generator.random(len(tuples)),
+            total=float(len(tuples)),
+            context=context,
+            message="recoding",
+        )
+        return targets.astype(np.int64)
+
+
+def _own_rows(layout: Layout, tuples: Tuples, chosen: Longs) -> tuple[Ints, Floats]:
+    """The values of some tuples as centroids."""
+    points = layout.points(tuples)
+    rows = np.empty((chosen.size, len(layout.coded)), np.int32)
+    for place, (_, coded) in enumerate(layout.coded):
+        rows[:, place] = coded.arrays.own_rows[points.codes[place, chosen]]
+    return rows, np.ascontiguousarray(points.numbers[:, chosen].T)

@@ -1,0 +1,146 @@
+"""Resampling: samples of the table are sorted and averaged rank by rank.
+
+The k-anonymous variant after Martínez, Sánchez and Valls (2012); the original after Heer (1993).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from ontomask.arrays import Floats, Ints, Longs
+from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Text
+from ontomask.data.masked import Masked
+from ontomask.data.microdata import Microdata, Tuples
+from ontomask.kernels import centroids as centers
+from ontomask.kernels.records import distances
+from ontomask.kernels.windows import nearest_references
+from ontomask.methods.base import Context, Method, check_k, register
+from ontomask.methods.nearest import NearestCentroid
+from ontomask.methods.points import Layout, default_metric, layout_of
+from ontomask.promises import ClassSize
+from ontomask.semantics.operators import METRICS, OPERATORS
+from ontomask.taxonomy.measures import MEASURES
+
+__all__ = ["Resampling"]
+
+
+@register
+@dataclass(frozen=True)
+class Resampling(Method):
+    """Draw k samples, sort each, and replace the records of equal rank by their centroid.
+
+    Parameters
+    ----------
+    k
+        The number of samples, and the least size of a class.
+    variant
+        `k-anonymous` (samples without replacement that use every record) or `heer` (the original:
+        samples with replacement, the averages go to the records by rank; no k-anonymity).
+    operators, metric, measure, strata
+        As in `Microaggregation`.
+    """
+
+    name: ClassVar[str] = "resampling"
+
+    k: Annotated[int, Integer(2)]
+    variant: Annotated[str, Choice("k-anonymous", "heer")] = "k-anonymous"
+    operators: Annotated[str, Choice(*OPERATORS)] = "semantic"
+    metric: Annotated[str | None, AnyOf(Choice(*METRICS), Null())] = None
+    measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
+    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Sample, sort and average."""
+        check_k(self.k, microdata)
+        names = microdata.quasi
+        metric = self.metric or default_metric(microdata, names)
+        layout = layout_of(
+            microdata, names, operators=self.operators, metric=metric, measure=self.measure
+        )
+        records = microdata.records()
+        draw = self._ranked if self.variant == "k-anonymous" else self._ranked_heer
+        return draw(microdata, layout, records, context)
+
+    def _ranked(
+        self, microdata: Microdata, layout: Layout, records: Tuples, context: Context
+    ) -> Masked:
+        size = len(microdata) // self.k
+        shuffled = context.generator.permutation(len(microdata))
+        labels = np.full(len(microdata), -1, np.int32)
+        for sample in range(self.k):
+            chosen = shuffled[sample * size : (sample + 1) * size]
+            labels[chosen[_sorted_places(layout, records, chosen, context)]] = np.arange(size)
+            context.progress((sample + 1) / self.k, f"sample {sample + 1} of {self.k}")
+        rest = shuffled[self.k * size :]
+        rows, numbers = _averaged(layout, records, labels, rest, size, context)
+        clusters = labels.astype(np.int64)
+        return Masked(
+            layout.columns(rows, numbers, clusters),
+            (ClassSize(microdata.quasi, self.k),),
+            clusters,
+            scheme=NearestCentroid(layout, rows, numbers, microdata.quasi),
+            details={"metric": layout.metric, "clusters": size},
+        )
+
+    def _ranked_heer(
+        self, microdata: Microdata, layout: Layout, records: Tuples, context: Context
+    ) -> Masked:
+        size = len(microdata)
+        drawn = np.empty((self.k, size), np.int64)
+        for sample in range(self.k):
+            chosen = context.generator.integers(0, size, size)
+            drawn[sample] = chosen[_sorted_places(layout, records, chosen, context)]
+            context.progress((sample + 1) / self.k, f"sample {sample + 1} of {self.k}")
+        everything = np.arange(size)
+        order = everything[_sorted_places(layout, records, everything, context)]
+        labels = np.tile(np.arange(size, dtype=np.int32), self.k)
+        points = layout.points(_chosen(records, drawn.ravel()))
+        rows, numbers = centers.centroids(points, labels, size, context.generator.random(size))
+        places = np.empty(size, np.int64)
+        places[order] = everything
+        return Masked(layout.columns(rows, numbers, places), details={"metric": layout.metric})
+
+
+def _chosen(records: Tuples, places: Longs) -> Tuples:
+    codes = np.ascontiguousarray(records.codes[:, places])
+    return Tuples(records.names, codes, records.weights[places], np.arange(places.size))
+
+
+def _sorted_places(layout: Layout, records: Tuples, chosen: Longs, context: Context) -> Longs:
+    """The sorting operator: by distance to the record farthest from the centroid."""
+    points = layout.points(_chosen(records, chosen))
+    rows, numbers = centers.centroids(
+        points, np.zeros(chosen.size, np.int32), 1, context.generator.random(1)
+    )
+    farthest = int(distances(points, rows[0], numbers[0]).argmax())
+    own = [
+        coded.arrays.own_rows[points.codes[place, farthest]]
+        for place, (_, coded) in enumerate(layout.coded)
+    ]
+    numbers = np.ascontiguousarray(points.numbers[:, farthest])
+    order: Longs = np.argsort(distances(points, np.array(own, np.int32), numbers), kind="stable")
+    return order
+
+
+def _averaged(
+    layout: Layout, records: Tuples, labels: Ints, rest: Longs, size: int, context: Context
+) -> tuple[Ints, Floats]:
+    """Centroids of the ranks; records left over join the nearest, whose centroid is renewed."""
+    uniforms = context.generator.random(size)
+    used = labels >= 0
+    inside = layout.points(_chosen(records, np.flatnonzero(used)))
+    rows, numbers = centers.centroids(inside, labels[used], size, uniforms)
+    for record in rest:
+        single = layout.points(_chosen(records, np.array([record])))
+        cluster = int(nearest_references(single, rows, numbers)[0])
+        labels[record] = cluster
+        members = layout.points(_chosen(records, np.flatnonzero(labels == cluster)))
+        every = np.zeros(members.weights.size, np.int32)
+        new_rows, new_numbers = centers.centroids(
+            members, every, 1, uniforms[cluster : cluster + 1]
+        )
+        rows[cluster], numbers[cluster] = new_rows[0], new_numbers[0]
+    return rows, numbers

@@ -1,0 +1,201 @@
+"""Which cells to star so that every combination of values and stars is shared by at least k.
+
+A record with the star pattern S is grouped with the records of the same pattern that agree on the
+other columns. Three ways bring an unsafe record into a group of k: it joins a group that exists,
+unsafe records that agree form one among themselves, or they are completed by records lent from
+larger safe groups. Each has a price per unsafe record; the search takes the cheapest first, and at
+the end gives lent records their values back where a group can spare them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.data.microdata import group_rows
+
+__all__ = ["star_patterns"]
+
+ALL_PATTERNS_UP_TO = 8
+PASSES = 4
+
+
+def star_patterns(codes: Ints, weights: Floats, costs: Floats, k: int) -> Longs:
+    """The star pattern of each record, as a number whose bit j says that column j is starred.
+
+    Parameters
+    ----------
+    codes
+        One row per column, one column per record.
+    weights
+        How many people each record stands for.
+    costs
+        What a star costs in each column.
+    k
+        The least size of a group.
+    """
+    search = _Search(codes, weights, costs, k)
+    for _, pattern, least in search.options():
+        if not search.unsafe.any():
+            break
+        search.join(pattern)
+        search.form(pattern, least)
+    search.finish()
+    for _ in range(PASSES):
+        if not search.improve():
+            break
+    return search.patterns
+
+
+@dataclass
+class _Search:
+    """The state of the search: what is starred now, and which groups there are."""
+
+    codes: Ints
+    weights: Floats
+    costs: Floats
+    k: int
+    patterns: Longs = field(init=False)
+    unsafe: Bools = field(init=False)
+
+    def __post_init__(self) -> None:
+        count = self.codes.shape[1]
+        self.sizes = [int(row.max()) + 1 for row in self.codes]
+        self.patterns = np.zeros(count, np.int64)
+        self.kept_keys: dict[int, Longs] = {}
+        self.price = {pattern: self._price(pattern) for pattern in self._all_patterns()}
+        self.original = self.keys(0)
+        self.unsafe = self._group_weights(self.original)[self.original] < self.k
+
+    def _all_patterns(self) -> list[int]:
+        width = self.codes.shape[0]
+        sizes = range(1, width + 1) if width <= ALL_PATTERNS_UP_TO else (1, 2, width)
+        return [
+            sum(1 << place for place in chosen)
+            for size in sizes
+            for chosen in combinations(range(width), size)
+        ]
+
+    def _price(self, pattern: int) -> float:
+        return float(sum(c for place, c in enumerate(self.costs) if pattern >> place & 1))
+
+    def options(self) -> list[tuple[float, int, int]]:
+        """(Price per unsafe record, pattern, least size of a group to complete), cheapest first."""
+        return sorted(
+            (price * max(self.k, least) / least, pattern, least)
+            for pattern, price in self.price.items()
+            for least in range(1, self.k + 1)
+        )
+
+    def keys(self, pattern: int) -> Longs:
+        """A number for each record that is equal where the unstarred columns are."""
+        if pattern not in self.kept_keys:
+            kept = [place for place in range(len(self.sizes)) if not pattern >> place & 1]
+            if kept:
+                columns = [self.codes[place] for place in kept]
+                self.kept_keys[pattern] = group_rows(columns, [self.sizes[p] for p in kept])[1]
+            else:
+                self.kept_keys[pattern] = np.zeros(self.codes.shape[1], np.int64)
+        return self.kept_keys[pattern]
+
+    def _group_weights(self, keys: Longs, mask: Bools | None = None) -> Floats:
+        weights = self.weights if mask is None else np.where(mask, self.weights, 0.0)
+        return np.bincount(keys, weights=weights).astype(np.float64)
+
+    def join(self, pattern: int) -> None:
+        """Let unsafe records join groups of this pattern."""
+        keys = self.keys(pattern)
+        there = self._group_weights(keys, self.patterns == pattern) > 0
+        self._star(self.unsafe & there[keys], pattern)
+
+    def form(self, pattern: int, least: int) -> None:
+        """Form groups of at least `least` unsafe records, completed by lent ones where needed."""
+        keys = self.keys(pattern)
+        totals = self._group_weights(keys, self.unsafe)
+        enough = totals >= self.k
+        needy = np.flatnonzero((totals >= least) & ~enough)
+        lent = self._lent(pattern, keys, needy, self.k - totals[needy])
+        enough[np.unique(keys[lent])] = True
+        self._star(self.unsafe & enough[keys], pattern)
+        self._star_records(lent, pattern)
+
+    def _lent(self, pattern: int, keys: Longs, needy: Longs, wanted: Floats) -> Longs:
+        """Records from safe groups that can spare them, enough for each group that gets any."""
+        if needy.size == 0:
+            return np.empty(0, np.int64)
+        safe = ~self.unsafe & (self.patterns == 0)
+        spare = self._group_weights(self.original, safe) - self.k
+        useful = np.isin(keys, needy) & safe & (spare[self.original] >= 1)
+        records = np.flatnonzero(useful)
+        records = records[np.lexsort((-spare[self.original[records]], keys[records]))]
+        starts = np.searchsorted(keys[records], needy)
+        stops = np.searchsorted(keys[records], needy, side="right")
+        chosen: list[int] = []
+        for start, stop, want in zip(starts, stops, wanted, strict=True):
+            chosen.extend(self._lend(records[start:stop], spare, float(want)))
+        return np.array(chosen, np.int64)
+
+    def _lend(self, records: Longs, spare: Floats, want: float) -> list[int]:
+        """Take records one by one until `want` people are found; nothing if there are too few."""
+        taken: list[int] = []
+        for record in records.tolist():
+            if want <= 0:
+                break
+            weight, group = self.weights[record], self.original[record]
+            if spare[group] >= weight:
+                spare[group] -= weight
+                want -= weight
+                taken.append(record)
+        if want <= 0:
+            return taken
+        for record in taken:
+            spare[self.original[record]] += self.weights[record]
+        return []
+
+    def _star(self, mask: Bools, pattern: int) -> None:
+        self.patterns[mask] = pattern
+        self.unsafe[mask] = False
+
+    def _star_records(self, records: Longs, pattern: int) -> None:
+        self.patterns[records] = pattern
+
+    def finish(self) -> None:
+        """Star whatever is left completely, with whole safe groups where none can spare any."""
+        everything = (1 << len(self.sizes)) - 1
+        self.join(everything)
+        if not self.unsafe.any():
+            return
+        self._star(self.unsafe.copy(), everything)
+        while self.weights[self.patterns == everything].sum() < self.k:
+            plain = self.patterns == 0
+            totals = self._group_weights(self.original, plain)
+            smallest = int(np.where(totals > 0, totals, np.inf).argmin())
+            self._star(plain & (self.original == smallest), everything)
+
+    def improve(self) -> bool:
+        """Move records to cheaper groups, or give them their values back; tell if any moved."""
+        moved = False
+        for pattern in sorted(self.price, key=self.price.__getitem__, reverse=True):
+            members = np.flatnonzero(self.patterns == pattern)
+            if members.size:
+                moved |= self._release(pattern, members)
+        return moved
+
+    def _release(self, pattern: int, members: Longs) -> bool:
+        keys = self.keys(pattern)
+        totals = self._group_weights(keys, self.patterns == pattern)
+        moved = False
+        targets = [0, *(one for one in self.price if self.price[one] < self.price[pattern])]
+        targets.sort(key=lambda one: self.price.get(one, 0.0))
+        for target in targets:
+            there = self._group_weights(self.keys(target), self.patterns == target) >= self.k
+            able = members[there[self.keys(target)[members]] & (self.patterns[members] == pattern)]
+            for record in able.tolist():
+                if totals[keys[record]] - self.weights[record] >= self.k:
+                    totals[keys[record]] -= self.weights[record]
+                    self.patterns[record] = target
+                    moved = True
+        return moved

@@ -1,0 +1,158 @@
+"""Suppression: leave out, or star, what stands out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.checks import Choice, Integer, ListOf, Text
+from ontomask.data.masked import Masked, NewColumn
+from ontomask.data.microdata import Attribute, Microdata
+from ontomask.errors import MethodError
+from ontomask.methods.base import Context, Method, check_columns, check_k, register
+from ontomask.methods.stars import star_patterns
+from ontomask.promises import ClassSize
+
+__all__ = ["LocalSuppression", "Suppression"]
+
+STAR = "*"
+
+
+@register
+@dataclass(frozen=True)
+class Suppression(Method):
+    """Leave out the records whose quasi-identifiers are shared by fewer than k: the naive way.
+
+    `how="drop"` removes them from the release; `how="star"` keeps them with all quasi-identifiers
+    missing, provided that at least k are starred (records of the smallest classes are added).
+    """
+
+    name: ClassVar[str] = "suppression"
+
+    k: Annotated[int, Integer(2)]
+    how: Annotated[str, Choice("drop", "star")] = "drop"
+    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Suppress the records in classes smaller than k."""
+        check_k(self.k, microdata)
+        tuples = microdata.tuples()
+        outlying = tuples.weights < self.k
+        if self.how == "star":
+            outlying = _enough_stars(outlying, tuples.weights, self.k)
+        suppressed = outlying[tuples.places]
+        if suppressed.all():
+            raise MethodError(
+                f"Every record is in a class smaller than k = {self.k}; suppression would leave "
+                "nothing. Choose a smaller k or a method that changes values."
+            )
+        promise = ClassSize(microdata.quasi, self.k)
+        details = {"suppressed": int(np.count_nonzero(suppressed))}
+        if self.how == "drop":
+            known = KnownTuples.of(microdata, ~suppressed)
+            return Masked({}, (promise,), tuples.places, ~suppressed, known, details=details)
+        columns = {name: starred(microdata[name], suppressed) for name in microdata.quasi}
+        return Masked(columns, (promise,), tuples.places, details=details)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownTuples:
+    """The scheme of suppression: a record not seen stays if its combination was released."""
+
+    names: tuple[str, ...]
+    combinations: frozenset[tuple[object, ...]]
+
+    @classmethod
+    def of(cls, microdata: Microdata, kept: Bools) -> KnownTuples:
+        """Remember the combinations of the kept records."""
+        names = microdata.quasi
+        return cls(names, frozenset(_combinations(microdata.subset(kept), names)))
+
+    def apply(self, microdata: Microdata) -> Masked:
+        """Leave out the records whose combination is not among the released ones."""
+        found = _combinations(microdata, self.names)
+        places = microdata.tuples(self.names).places
+        known = np.array([one in self.combinations for one in found], bool)
+        return Masked({}, kept=known[places])
+
+
+def _combinations(microdata: Microdata, names: tuple[str, ...]) -> list[tuple[object, ...]]:
+    """The distinct combinations of values, in the order of the tuples."""
+    codes = microdata.tuples(names).codes
+    columns = [(*microdata[name].values, None) for name in names]
+    return [
+        tuple(column[code] for column, code in zip(columns, combination, strict=True))
+        for combination in codes.T.tolist()
+    ]
+
+
+@register
+@dataclass(frozen=True)
+class LocalSuppression(Method):
+    """Star single cells, as few as possible, until every combination is shared by at least k.
+
+    A star matches nothing but a star. `importance` gives columns that should keep their values a
+    larger weight (1 each by default).
+    """
+
+    name: ClassVar[str] = "local-suppression"
+
+    k: Annotated[int, Integer(2)]
+    importance: Mapping[str, float] = field(default_factory=dict)
+    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Star cells of the quasi-identifiers."""
+        check_k(self.k, microdata)
+        check_columns(tuple(self.importance), microdata, "importance")
+        records = microdata.records()
+        costs = np.array([float(self.importance.get(name, 1.0)) for name in records.names])
+        if (costs <= 0).any():
+            raise MethodError("importance must be greater than 0 for every column.")
+        patterns = star_patterns(records.codes, records.weights, costs, self.k)
+        cells = (patterns[:, None] >> np.arange(costs.size)) & 1 == 1
+        columns = {
+            name: starred(microdata[name], cells[:, place])
+            for place, name in enumerate(records.names)
+        }
+        counts = dict(zip(records.names, cells.sum(axis=0).tolist(), strict=True))
+        details = {"cells": int(cells.sum()), "cells_by_column": counts}
+        return Masked(columns, (ClassSize(microdata.quasi, self.k),), details=details)
+
+
+def starred(attribute: Attribute, mask: Bools) -> NewColumn:
+    """The column with some of its values missing."""
+    size = attribute.cardinality
+    codes: Longs = np.where(mask, size, attribute.codes).astype(np.int64)
+    values = [*attribute.values, *([None] if attribute.has_missing else []), None]
+    return NewColumn(
+        codes, values, _padded(attribute.concepts, size), _padded_numbers(attribute.numbers, size)
+    )
+
+
+def _padded(concepts: Ints | None, size: int) -> Longs | None:
+    if concepts is None:
+        return None
+    return np.append(concepts, np.full(size + 1 - concepts.size, -1)).astype(np.int64)
+
+
+def _padded_numbers(numbers: Floats | None, size: int) -> Floats | None:
+    if numbers is None:
+        return None
+    return np.append(numbers, np.full(size + 1 - numbers.size, np.nan))
+
+
+def _enough_stars(outlying: Bools, weights: Floats, k: int) -> Bools:
+    """Star the smallest further classes until no starred record stands out."""
+    chosen = outlying.copy()
+    order = np.argsort(weights, kind="stable")
+    for place in order:
+        total = float(weights[chosen].sum())
+        if total == 0.0 or total >= k:
+            break
+        chosen[place] = True
+    return chosen

@@ -1,0 +1,152 @@
+"""Recount what a release promises, with code that shares nothing with the methods.
+
+Columns are taken as plain Python values and counted with dictionaries: slow, short, and without
+the methods' arrays, so that an error there cannot hide here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ontomask.data.tables import open_table
+from ontomask.errors import PromiseError
+from ontomask.promises import ClassSize, Permutation, Promise, Unchanged
+
+__all__ = ["Finding", "Verification", "verify"]
+
+Columns = Mapping[str, Sequence[object]]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One promise, what was measured, and whether it is kept."""
+
+    promise: str
+    measured: str
+    kept: bool
+
+    def __str__(self) -> str:
+        return f"{'kept' if self.kept else 'NOT KEPT'}: {self.promise} ({self.measured})"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All findings about a release."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def kept(self) -> bool:
+        """Whether every promise is kept."""
+        return all(finding.kept for finding in self.findings)
+
+    def __str__(self) -> str:
+        return "\n".join(str(finding) for finding in self.findings)
+
+    def require(self) -> Verification:
+        """Return itself, or raise with what was measured."""
+        broken = [finding for finding in self.findings if not finding.kept]
+        if broken:
+            raise PromiseError(
+                "The release does not keep its promise and is withheld: "
+                + "; ".join(f"{one.promise} ({one.measured})" for one in broken)
+                + ". This is a defect of the method: please report it."
+            )
+        return self
+
+
+def verify(
+    frame: object,
+    promises: Sequence[Promise],
+    *,
+    published: Sequence[str],
+    records: int,
+    weights: Sequence[float] | None = None,
+    original: Columns | None = None,
+) -> Verification:
+    """Recount the promises on a frame.
+
+    Parameters
+    ----------
+    frame
+        The release, as it is handed out or read back from its file.
+    promises
+        What the methods claim.
+    published
+        The columns the release must have, in order, and no others.
+    records
+        How many records it must have.
+    weights
+        How many people each record stands for, one each by default.
+    original
+        The columns before masking, for promises that compare with them.
+    """
+    table = open_table(frame)
+    findings = [_columns(table.names, tuple(published)), _records(len(table), records)]
+    if all(finding.kept for finding in findings):
+        columns = {name: [_plain(value) for value in table.column(name)] for name in table.names}
+        before = {
+            name: [_plain(value) for value in values] for name, values in (original or {}).items()
+        }
+        people = list(weights) if weights is not None else [1.0] * len(table)
+        findings += [_finding(promise, columns, before, people) for promise in promises]
+    return Verification(tuple(findings))
+
+
+def _plain(value: object) -> object:
+    """Make all kinds of missing values equal to each other."""
+    return None if value is None or value != value or str(value) == "<NA>" else value
+
+
+def _columns(found: tuple[str, ...], published: tuple[str, ...]) -> Finding:
+    return Finding(
+        f"the columns are exactly {', '.join(published)}",
+        "they are" if found == published else f"found {', '.join(found)}",
+        found == published,
+    )
+
+
+def _records(found: int, expected: int) -> Finding:
+    return Finding(f"there are {expected} records", f"found {found}", found == expected)
+
+
+def _finding(promise: Promise, columns: Columns, before: Columns, people: list[float]) -> Finding:
+    if isinstance(promise, ClassSize):
+        smallest = _smallest_class([columns[name] for name in promise.columns], people)
+        return Finding(promise.describe(), f"at least {smallest:g}", smallest >= promise.k)
+    if isinstance(promise, Permutation):
+        return _compared(promise, columns, before, _moved_values)
+    if isinstance(promise, Unchanged):
+        return _compared(promise, columns, before, _changed_records)
+    raise PromiseError(f"There is no way to recount a {type(promise).__name__}.")
+
+
+def _smallest_class(columns: Sequence[Sequence[object]], people: list[float]) -> float:
+    sizes: defaultdict[tuple[object, ...], float] = defaultdict(float)
+    for combination, count in zip(zip(*columns, strict=True), people, strict=True):
+        sizes[combination] += count
+    return min(sizes.values())
+
+
+def _compared(
+    promise: Promise,
+    columns: Columns,
+    before: Columns,
+    differing: Callable[[Sequence[object], Sequence[object]], int],
+) -> Finding:
+    wrong = {name: differing(before[name], columns[name]) for name in promise.columns}
+    total = sum(wrong.values())
+    measured = "all of them" if not total else f"not in {total} values"
+    return Finding(promise.describe(), measured, not total)
+
+
+def _moved_values(before: Sequence[object], after: Sequence[object]) -> int:
+    difference = Counter(before)
+    difference.subtract(Counter(after))
+    return sum(abs(count) for count in difference.values())
+
+
+def _changed_records(before: Sequence[object], after: Sequence[object]) -> int:
+    return sum(one != other for one, other in zip(before, after, strict=True))

@@ -1,0 +1,130 @@
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import ontomask as om
+from ontomask.data.encoding import encode
+from ontomask.data.microdata import group_rows
+from ontomask.data.tables import open_table
+from tables import DISEASES, mixed_columns, mixed_schema
+
+
+def encoded(frame, **columns):
+    return encode(open_table(frame), om.Schema.of(columns))
+
+
+def test_every_kind_is_encoded_the_same_from_every_frame(make_frame):
+    microdata = encode(open_table(make_frame(mixed_columns())), mixed_schema())
+    expected = encode(open_table(pd.DataFrame(mixed_columns())), mixed_schema())
+    assert list(microdata.attributes) == list(expected.attributes)
+    for name, attribute in microdata.attributes.items():
+        assert attribute.codes.tolist() == expected[name].codes.tolist(), name
+        assert attribute.has_missing == expected[name].has_missing
+
+
+def test_nominal_values_become_concepts_and_spellings_unite():
+    microdata = encoded(
+        pl.DataFrame({"d": ["flu", "Flu", "flu", "cold", None]}), d=om.Nominal(DISEASES)
+    )
+    attribute = microdata["d"]
+    assert DISEASES.ids_of(attribute.concepts.tolist()) == ("cold", "flu")
+    assert attribute.codes.tolist() == [1, 1, 1, 0, 2]
+    assert attribute.values == ("cold", "flu")
+    assert attribute.missing_code == 2
+
+
+def test_codes_come_out_as_codes_and_labels_as_labels(icd9):
+    by_code = encoded(pl.DataFrame({"d": ["250.00", "250.01"]}), d=om.Nominal(icd9))["d"]
+    parent = icd9.index_of("250.0")
+    assert by_code.written([parent]) == ["250.0"]
+    labels = [icd9.label_of(one) for one in ("250.00", "250.01")]
+    by_label = encoded(pl.DataFrame({"d": labels}), d=om.Nominal(icd9))["d"]
+    assert by_label.written([parent]) == [icd9.label_of("250.0")]
+    as_id = encoded(pl.DataFrame({"d": labels}), d=om.Nominal(icd9, output="id"))["d"]
+    assert as_id.values == ("250.00", "250.01")
+
+
+def test_numbers_dates_and_ranks():
+    frame = pl.DataFrame(
+        {
+            "n": [3.5, None, 1.0],
+            "d": [datetime.date(2024, 1, 2), datetime.date(2024, 1, 1), None],
+            "o": ["high", "low", "high"],
+            "t": ["31/01/2024", "01/02/2024", None],
+        }
+    )
+    microdata = encoded(
+        frame,
+        n=om.Numeric(),
+        d=om.Date(),
+        o=om.Ordinal(order=["low", "mid", "high"]),
+        t=om.Date(format="%d/%m/%Y"),
+    )
+    np.testing.assert_array_equal(microdata["n"].record_numbers(), [3.5, np.nan, 1.0])
+    days = microdata["d"].record_numbers()
+    assert days[0] - days[1] == 1
+    assert np.isnan(days[2])
+    assert microdata["o"].codes.tolist() == [2, 0, 2]
+    assert microdata["t"].values == ("31/01/2024", "01/02/2024")
+
+
+def test_tuples_and_weights():
+    frame = pl.DataFrame({"a": ["x", "x", "y"], "b": [1, 1, 2], "w": [2, 3, 4]})
+    microdata = encoded(frame, a=om.Flat(), b=om.Numeric(), w=om.Weight())
+    tuples = microdata.tuples()
+    assert tuples.weights.tolist() == [5, 4]
+    assert tuples.places.tolist() == [0, 0, 1]
+    assert microdata.total == 9
+
+
+def test_grouping_survives_domains_too_large_to_pack():
+    generator = np.random.default_rng(1)
+    columns = [generator.integers(0, 3, 500).astype(np.int32) for _ in range(6)]
+    firsts, places = group_rows(columns, [2**30] * 6)
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert len(firsts) == len(set(rows))
+    for record, place in enumerate(places):
+        assert rows[firsts[place]] == rows[record]
+
+
+def test_missing_rules():
+    frame = pl.DataFrame({"a": ["x", None, "y"], "b": [1, 2, 3]})
+    suppressed = encoded(frame, a=om.Flat(missing="suppress"), b=om.Numeric())
+    assert len(suppressed) == 2
+    assert suppressed.left_out.tolist() == [1]
+    with pytest.raises(om.errors.DataError, match="1 missing values"):
+        encoded(frame, a=om.Flat(missing="error"), b=om.Numeric())
+
+
+def test_all_problems_are_collected():
+    frame = pl.DataFrame({"a": [None, None], "b": ["x", "y"], "c": ["flu", "measles"]})
+    with pytest.raises(om.errors.SchemaError) as caught:
+        encoded(frame, a=om.Flat(), b=om.Numeric(), c=om.Nominal(DISEASES))
+    for number in ("1. ", "2. ", "3. "):
+        assert number in str(caught.value)
+
+
+def test_a_proposed_schema_gives_its_reasons(icd9):
+    generator = np.random.default_rng(1)
+    count = 200
+    frame = pl.DataFrame(
+        {
+            "patient_id": [f"x{number}" for number in range(count)],
+            "age": generator.integers(0, 90, count),
+            "sex": generator.choice(["f", "m"], count),
+            "diagnosis": generator.choice(["250.00", "401.9", "428.0", "V45.71"], count),
+            "admitted": ["2024-01-31"] * count,
+        }
+    )
+    proposal = om.Schema.infer(frame)
+    assert isinstance(proposal.schema["patient_id"], om.Identifier)
+    assert isinstance(proposal.schema["age"], om.Numeric)
+    assert isinstance(proposal.schema["sex"], om.Flat)
+    assert isinstance(proposal.schema["admitted"], om.Date)
+    nominal = proposal.schema["diagnosis"]
+    assert isinstance(nominal, om.Nominal)
+    assert nominal.taxonomy is icd9
+    assert "codes of icd9cm" in str(proposal)

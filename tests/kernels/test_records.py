@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ontomask.kernels.index import (
+    FARTHEST,
+    NEAREST,
+    build_index,
+    new_finds,
+    remove,
+    search,
+    set_factor,
+)
+from ontomask.kernels.records import (
+    Reference,
+    distances,
+    farthest,
+    k_nearest,
+    nearest,
+)
+from reference import clusters as oracle
+from reference.points import only_numbers, random_points, shuffled
+
+KINDS = [
+    {"rules": (), "numeric": 2},
+    {"rules": (0, 1), "numeric": 0, "power": 1},
+    {"rules": (0, 2), "numeric": 2, "holes": True, "weighted": True},
+]
+
+
+def reference_arrays(points, point):
+    rows, numbers = oracle.reference_of(oracle.case_of(points), point)
+    return Reference(np.array(rows, np.int32), np.array(numbers, float))
+
+
+def test_by_hand():
+    points = only_numbers([[0.0, 0.0], [3.0, 4.0], [1.0, np.nan]])
+    rows, numbers = np.empty(0, np.int32), np.array([0.0, 0.0])
+    assert distances(points, rows, numbers).tolist() == [0.0, 25.0, 2.0]
+    assert distances(points._replace(power=1), rows, numbers).tolist() == [0.0, 7.0, 2.0]
+    assert distances(points, rows, np.array([0.0, np.nan])).tolist() == [1.0, 10.0, 1.0]
+    assert nearest(points, rows, numbers) == 0
+    assert farthest(points, rows, numbers) == 1
+    assert k_nearest(points, rows, numbers, 2).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scan_agrees_with_the_definition(kind):
+    points = random_points(np.random.default_rng(5), 60, **kind)
+    case = oracle.case_of(points)
+    for point in range(0, 60, 7):
+        reference = oracle.reference_of(case, point)
+        expected = [oracle.distance(case, reference, i) for i in range(60)]
+        rows, numbers = reference_arrays(points, point)
+        assert distances(points, rows, numbers).tolist() == pytest.approx(expected, abs=1e-12)
+        assert farthest(points, rows, numbers) == oracle.farthest(case, reference, list(range(60)))
+        expected_order = sorted(range(60), key=lambda i: (expected[i], i))
+        assert k_nearest(points, rows, numbers, 9).tolist() == expected_order[:9]
+
+
+def found(points, index, reference, direction, wanted):
+    finds = new_finds(points, wanted)
+    count = search(points, index, finds, reference, direction, wanted)
+    answers = finds.answers[:count]
+    return [int(answer[2]) for answer in sorted(answers.tolist())]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_index_finds_what_a_scan_finds_while_points_disappear(kind, shuffle):
+    rng = np.random.default_rng(11)
+    points = random_points(rng, 300, **kind)
+    if shuffle:
+        points = shuffled(points, rng.permutation(300))
+    ranks = np.zeros(300)
+    index = build_index(points, np.arange(300), points.factors, ranks, 4)
+    alive = list(range(300))
+    for point in rng.permutation(300)[:280].tolist():
+        remove(points, index, point)
+        alive.remove(point)
+        if point % 5:
+            continue
+        reference = reference_arrays(points, point)
+        scan = distances(points, *reference)
+        near = sorted(alive, key=lambda i: (scan[i], i))
+        far = sorted(alive, key=lambda i: (-scan[i], i))
+        assert found(points, index, reference, NEAREST, 7) == near[:7]
+        assert found(points, index, reference, FARTHEST, 3) == far[:3]
+
+
+def test_index_follows_factors_and_ranks():
+    points = random_points(np.random.default_rng(3), 120, numeric=1, weighted=True)
+    factors, ranks = points.factors.copy(), points.weights.copy()
+    index = build_index(points, np.arange(120), factors, ranks, 4)
+    reference = reference_arrays(points, 17)
+    plain = distances(points._replace(factors=np.ones(120)), *reference)
+    for point in range(0, 120, 3):
+        factors[point], ranks[point] = 50.0 - point / 4, float(point % 4)
+        set_factor(points, index, point, factors[point], ranks[point])
+        order = sorted(range(120), key=lambda i: (plain[i] * factors[i], ranks[i], i))
+        assert found(points, index, reference, NEAREST, 5) == order[:5]
+
+
+def test_fewer_points_than_wanted():
+    points = only_numbers([[0.0], [1.0]])
+    index = build_index(points, np.arange(2), points.factors, np.zeros(2), 16)
+    reference = Reference(np.empty(0, np.int32), np.array([0.9]))
+    assert found(points, index, reference, NEAREST, 5) == [1, 0]

@@ -1,0 +1,210 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import ontomask as om
+from ontomask.methods.base import METHODS
+from ontomask.release import generators
+from tables import DISEASES, mixed_columns, mixed_schema, nominal_schema
+
+
+def test_strata_do_not_mix():
+    columns = mixed_columns(gaps=False)
+    schema = om.Schema(diagnosis=om.Nominal(DISEASES), age=om.Numeric(), sex=om.Flat(role="other"))
+    release = om.protect(
+        pl.DataFrame(columns), schema, om.Microaggregation(3, strata=("sex",)), seed=1
+    )
+    sizes = release.frame.group_by("sex", "diagnosis", "age").len()["len"]
+    assert sizes.min() >= 3
+    assert release.frame["sex"].to_list() == columns["sex"]
+    pairs = set(zip(release.clusters.tolist(), columns["sex"], strict=True))
+    assert len(pairs) == len(set(release.clusters.tolist()))
+
+
+def test_a_stratum_that_is_too_small_is_named():
+    frame = pl.DataFrame({"d": ["flu", "cold", "flu", "covid"], "sex": ["f", "f", "f", "m"]})
+    schema = om.Schema(d=om.Nominal(DISEASES), sex=om.Flat(role="other"))
+    with pytest.raises(om.errors.MethodError, match=r"Stratum sex = 'm': k is 2, but .* only 1"):
+        om.protect(frame, schema, om.Microaggregation(2, strata=("sex",)), seed=1)
+
+
+def test_weights_are_people():
+    frame = pl.DataFrame({"d": ["flu", "cold", "covid"], "n": [1, 1, 1]})
+    schema = om.Schema(d=om.Nominal(DISEASES), n=om.Weight())
+    heavy = om.protect(frame.with_columns(n=pl.Series([5, 5, 5])), schema, om.Microaggregation(5))
+    assert heavy.frame["d"].to_list() == ["flu", "cold", "covid"]
+    light = om.protect(frame, schema, om.Microaggregation(3))
+    assert light.frame["d"].n_unique() == 1
+
+
+@pytest.mark.parametrize("method", [om.Microaggregation(4), om.Recoding(4), om.Resampling(4)])
+def test_the_scheme_gives_known_records_their_release(method):
+    frame = pl.DataFrame(mixed_columns(gaps=False))
+    release = om.protect(frame, mixed_schema(), method, seed=2)
+    applied = release.scheme.apply(release.frame.with_columns(patient=pl.lit("x")))
+    assert applied.columns == release.frame.columns
+    quasi = ["diagnosis", "age", "admitted", "severity", "sex"]
+    # A released record is at distance 0 from its own centroid, so it is mapped to itself.
+    assert applied.select(quasi).equals(release.frame.select(quasi))
+
+
+def test_the_scheme_takes_values_that_were_never_seen():
+    frame = pl.DataFrame({"d": ["flu", "flu", "asthma", "asthma"], "n": [1.0, 1.0, 9.0, 9.0]})
+    schema = om.Schema(d=om.Nominal(DISEASES), n=om.Numeric())
+    release = om.protect(frame, schema, om.Microaggregation(2), seed=1)
+    applied = release.scheme.apply(pl.DataFrame({"d": ["cold", "lung cancer"], "n": [2.0, 8.0]}))
+    assert applied["d"].to_list() == ["flu", "asthma"]
+    assert applied["n"].to_list() == [1.0, 9.0]
+
+
+def test_suppression_keeps_what_it_released_and_its_scheme_knows_it():
+    frame = pl.DataFrame(
+        {"diagnosis": ["flu", "flu", "cold"], "sex": ["f", "f", "f"], "charge": [1, 2, 3]}
+    )
+    release = om.protect(frame, nominal_schema(), om.Suppression(2), seed=1)
+    assert release.frame["charge"].to_list() == [1, 2]
+    assert release.suppressed == 1
+    new = pl.DataFrame({"diagnosis": ["cold", "flu"], "sex": ["f", "f"], "charge": [7, 8]})
+    assert release.scheme.apply(new)["charge"].to_list() == [8]
+
+
+def test_a_release_without_scheme_says_so():
+    release = om.protect(pl.DataFrame(mixed_columns()), mixed_schema(), om.Hybrid(3), seed=1)
+    with pytest.raises(om.errors.MethodError, match="no scheme"):
+        release.scheme.apply(pl.DataFrame(mixed_columns()))
+
+
+def test_steps_are_applied_in_order():
+    frame = pl.DataFrame(mixed_columns())
+    steps = [om.Suppression(2, how="star"), om.Microaggregation(3)]
+    release = om.protect(frame, mixed_schema(), steps, seed=1)
+    assert len(release.details) == 2
+    assert min(release.class_sizes) >= 3
+
+
+def test_adding_a_step_does_not_change_the_draws_of_another():
+    alone = generators([om.Resampling(3)], 1)[0].random(3)
+    after = generators([om.Hybrid(3), om.Resampling(3)], 1)[1].random(3)
+    second = generators([om.Resampling(3), om.Resampling(3)], 1)[1].random(3)
+    assert np.array_equal(alone, after)
+    assert not np.array_equal(alone, second)
+
+
+def test_without_a_seed_one_is_drawn_and_noted():
+    frame = pl.DataFrame(mixed_columns())
+    one = om.protect(frame, mixed_schema(), om.Resampling(3))
+    two = om.protect(frame, mixed_schema(), om.Resampling(3))
+    assert one.seed != two.seed
+    assert om.protect(frame, mixed_schema(), om.Resampling(3), one.seed).frame.equals(one.frame)
+
+
+def test_types_are_kept_where_values_fit():
+    frame = pd.DataFrame(mixed_columns(gaps=False)).assign(extra=1)
+    frame["sex"] = frame["sex"].astype("category")
+    schema = om.Schema.of({**mixed_schema(), "extra": om.Numeric(role="other")})
+    release = om.protect(frame, schema, om.Microaggregation(3), seed=1)
+    assert release.frame["age"].dtype == frame["age"].dtype
+    assert release.frame["extra"].tolist() == [1] * len(frame)
+    assert list(release.frame.columns) == [*list(mixed_schema().published), "extra"]
+
+
+def test_unused_categories_do_not_travel():
+    frame = pd.DataFrame({"d": ["flu", "flu", "cold"], "town": pd.Categorical(["a", "a", "rare"])})
+    schema = om.Schema(d=om.Nominal(DISEASES), town=om.Flat(role="other"))
+    release = om.protect(frame, schema, om.Suppression(2), seed=1)
+    assert release.frame["town"].cat.categories.tolist() == ["a"]
+
+
+def test_metadata_of_the_frame_does_not_travel():
+    frame = pd.DataFrame({"d": ["flu", "flu"]})
+    frame.attrs["source"] = "ward 7"
+    schema = om.Schema(d=om.Nominal(DISEASES))
+    assert om.protect(frame, schema, om.Suppression(2)).frame.attrs == {}
+    assert frame.attrs == {"source": "ward 7"}
+    table = pa.table({"d": ["flu", "flu"]}).replace_schema_metadata({"source": "ward 7"})
+    assert om.protect(table, schema, om.Suppression(2)).frame.schema.metadata is None
+
+
+def test_missing_values_to_suppress_leave_the_release():
+    frame = pl.DataFrame({"d": ["flu", None, "flu", "flu"], "x": [1, 2, 3, 4]})
+    schema = om.Schema(d=om.Nominal(DISEASES, missing="suppress"), x=om.Numeric(role="other"))
+    release = om.protect(frame, schema, om.Microaggregation(2), seed=1)
+    assert release.frame["x"].to_list() == [1, 3, 4]
+    assert release.suppressed == 1
+
+
+def test_refining_loses_no_more():
+    frame = pl.DataFrame(mixed_columns(200))
+    for algorithm in ("sa-mdav", "mdav"):
+        method = om.Microaggregation(4, algorithm=algorithm, refine=True)
+        refinement = om.protect(frame, mixed_schema(), method, seed=1).details[0]["refinement"]
+        assert refinement["loss_after"] < refinement["loss_before"]
+        assert 0 < refinement["gain"] < 1
+
+
+def test_presets_are_methods_of_the_registry():
+    assert len(om.presets()) == 14
+    frame = pl.DataFrame(mixed_columns()).select("diagnosis", "sex", "charge")
+    for name in om.presets():
+        method = om.preset(name, 3)
+        assert method.name in METHODS
+        release = om.protect(frame, nominal_schema(), method, seed=1)
+        assert min(release.class_sizes) >= 3
+    with pytest.raises(om.errors.ParameterError, match="Did you mean 'sa-mdav'"):
+        om.preset("sa-mdaw", 3)
+
+
+def test_operators_and_settings_matter():
+    """No option is accepted and does nothing."""
+    frame = pl.DataFrame(mixed_columns(120, gaps=False))
+    base = {"k": 4}
+    variants = [
+        {},
+        {"algorithm": "mdav"},
+        {"algorithm": "v-mdav"},
+        {"operators": "marginality"},
+        {"operators": "equality"},
+        {"metric": "mean"},
+        {"metric": "s-distance"},
+        {"measure": "equality"},
+        {"dynamic": False},
+        {"weighting": "frequency"},
+        {"refine": True},
+        {"strata": ("severity",)},
+        {"k": 5},
+    ]
+    digests = {}
+    for variant in variants:
+        method = om.Microaggregation(**{**base, **variant})
+        release = om.protect(frame, mixed_schema(), method, seed=1)
+        digests[str(variant)] = release.digests["output"]
+    same = [name for name in digests if list(digests.values()).count(digests[name]) > 1]
+    assert not same
+    gammas = [om.Microaggregation(4, algorithm="v-mdav", gamma=gamma) for gamma in (0, 5)]
+    first, second = (om.protect(frame, mixed_schema(), one, seed=1) for one in gammas)
+    assert first.digests["output"] != second.digests["output"]
+
+
+def test_column_weights_matter():
+    columns = mixed_columns(100, gaps=False)
+    schema = mixed_schema()
+    heavy = om.Schema.of({**schema, "diagnosis": om.Nominal(DISEASES, weight=50.0)})
+    changed = [
+        om.protect(pl.DataFrame(columns), one, om.Microaggregation(4), seed=1).changed["diagnosis"]
+        for one in (schema, heavy)
+    ]
+    assert changed[1] < changed[0]
+
+
+def test_importance_of_columns_in_local_suppression():
+    frame = pl.DataFrame(mixed_columns(100, gaps=False)).select("diagnosis", "sex", "charge")
+    counts = [
+        om.protect(
+            frame, nominal_schema(), om.LocalSuppression(9, importance=importance), seed=1
+        ).details[0]["cells_by_column"]
+        for importance in ({"sex": 100.0}, {"diagnosis": 100.0})
+    ]
+    assert counts[0]["sex"] <= counts[1]["sex"]
+    assert counts[0] != counts[1]
