@@ -59,7 +59,9 @@ def test_a_table_of_people_is_not_taken_for_a_taxonomy(read):
     )
 
 
-@pytest.mark.parametrize("content", ["", " \n\n", gzip.compress(b"")])
+@pytest.mark.parametrize(
+    "content", ["", " \n\n", gzip.compress(b"", mtime=0)], ids=["nothing", "blank", "gzip"]
+)
 def test_empty_file(read, content):
     assert sentence(errors.EmptyTaxonomyError, read, "tree.csv", content) == "tree.csv is empty."
 

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ontomask import errors as errors
+    from ontomask.comparison import Comparison as Comparison
+    from ontomask.comparison import compare as compare
+    from ontomask.comparison import recommend as recommend
     from ontomask.data.schema import Date as Date
     from ontomask.data.schema import Flat as Flat
     from ontomask.data.schema import Identifier as Identifier
@@ -19,12 +22,25 @@ if TYPE_CHECKING:
     from ontomask.data.schema import Ordinal as Ordinal
     from ontomask.data.schema import Schema as Schema
     from ontomask.data.schema import Weight as Weight
+    from ontomask.evaluate.clustering import partition_distance as partition_distance
+    from ontomask.evaluate.evaluation import Evaluation as Evaluation
+    from ontomask.evaluate.evaluation import evaluate as evaluate
+    from ontomask.evaluate.linkage import record_linkage as record_linkage
+    from ontomask.methods.columns import DropColumns as DropColumns
+    from ontomask.methods.columns import Pseudonyms as Pseudonyms
     from ontomask.methods.hybrid import Hybrid as Hybrid
     from ontomask.methods.microaggregation import Microaggregation as Microaggregation
+    from ontomask.methods.perturbation import Noise as Noise
+    from ontomask.methods.perturbation import Rounding as Rounding
+    from ontomask.methods.perturbation import Sampling as Sampling
+    from ontomask.methods.perturbation import TopBottomCoding as TopBottomCoding
+    from ontomask.methods.pram import Pram as Pram
     from ontomask.methods.presets import preset as preset
     from ontomask.methods.presets import presets as presets
+    from ontomask.methods.rank_swapping import RankSwapping as RankSwapping
     from ontomask.methods.recoding import Recoding as Recoding
     from ontomask.methods.resampling import Resampling as Resampling
+    from ontomask.methods.shuffling import Shuffling as Shuffling
     from ontomask.methods.suppression import LocalSuppression as LocalSuppression
     from ontomask.methods.suppression import Suppression as Suppression
     from ontomask.release import Release as Release
@@ -52,8 +68,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "compare": "comparison",
+    "Comparison": "comparison",
     "Date": "data.schema",
     "date_taxonomy": "taxonomy.from_data",
+    "DropColumns": "methods.columns",
+    "evaluate": "evaluate.evaluation",
+    "Evaluation": "evaluate.evaluation",
     "Flat": "data.schema",
     "Hybrid": "methods.hybrid",
     "Identifier": "data.schema",
@@ -66,28 +87,39 @@ _HOMES = {
     "measures": "taxonomy.measures",
     "Microaggregation": "methods.microaggregation",
     "nested_taxonomy": "taxonomy.from_data",
+    "Noise": "methods.perturbation",
     "Nominal": "data.schema",
     "nominal_covariance": "semantics.marginality",
     "nominal_mean": "semantics.marginality",
     "nominal_variance": "semantics.marginality",
     "Numeric": "data.schema",
     "Ordinal": "data.schema",
+    "partition_distance": "evaluate.clustering",
+    "Pram": "methods.pram",
     "preset": "methods.presets",
     "presets": "methods.presets",
     "protect": "release",
+    "Pseudonyms": "methods.columns",
+    "RankSwapping": "methods.rank_swapping",
     "Recoding": "methods.recoding",
+    "recommend": "comparison",
+    "record_linkage": "evaluate.linkage",
     "Release": "release",
     "Resampling": "methods.resampling",
+    "Rounding": "methods.perturbation",
     "s_distance": "semantics.marginality",
     "Sample": "semantics.sample",
+    "Sampling": "methods.perturbation",
     "Schema": "data.schema",
     "semantic_correlation": "semantics.dependence",
     "semantic_covariance": "semantics.dependence",
     "semantic_mean": "semantics.dependence",
     "semantic_variance": "semantics.dependence",
+    "Shuffling": "methods.shuffling",
     "Suppression": "methods.suppression",
     "taxonomies": "taxonomy.bundled",
     "Taxonomy": "taxonomy.taxonomy",
+    "TopBottomCoding": "methods.perturbation",
     "Weight": "data.schema",
 }
 

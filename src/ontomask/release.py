@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import secrets
 import time
+import weakref
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,11 +22,14 @@ from ontomask.data.microdata import Microdata
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, MethodError, ParameterError
+from ontomask.evaluate.evaluation import Evaluation, evaluate_kept
 from ontomask.methods.base import Context, Method, Progress, silent
-from ontomask.promises import Promise, Unchanged
-from ontomask.verify import Verification, verify
+from ontomask.promises import Permutation, Promise, Unchanged
+from ontomask.verify import DEFECT, Verification, verify
 
 __all__ = ["AppliedScheme", "Release", "protect"]
+
+UNDONE = "A later step undoes what an earlier one promises: put the step that promises it last."
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +97,28 @@ class Release:
     timings: Mapping[str, float]
     digests: Mapping[str, str]
     _scheme: AppliedScheme | None = field(repr=False, default=None)
+    _rows: Longs | None = field(repr=False, default=None)
+    _original: Callable[[], object] | None = field(repr=False, default=None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the reference to the original table behind."""
+        return {**self.__dict__, "_original": None}
+
+    def evaluate(self, original: object = None, **settings: Any) -> Evaluation:
+        """Account for what was lost and what is still at risk; see `ontomask.evaluate`.
+
+        A release does not hold the original table. As long as the frame given to `protect` is
+        still there it is found again; otherwise give it.
+        """
+        frame = original if original is not None else self._original and self._original()
+        if frame is None:
+            raise DataError(
+                "The original table is gone; give it to evaluate: release.evaluate(original)."
+            )
+        assert self._rows is not None
+        k = next((step.k for step in reversed(self.steps) if hasattr(step, "k")), None)
+        settings = {"k": k, **settings} if isinstance(k, int) else settings
+        return evaluate_kept(frame, self.frame, self.schema, self._rows, settings)
 
     def __repr__(self) -> str:
         names = " → ".join(step.name for step in self.steps)
@@ -260,6 +286,8 @@ def _release(
     timings: dict[str, float],
 ) -> Release:
     published = _published(table, schema, masks)
+    if not published:
+        raise MethodError("Nothing would be published: every column is an identifier or dropped.")
     outgoing = state.frame(table, published)
     started = time.perf_counter()
     verification = _verified(outgoing, published, before, state, masks)
@@ -283,7 +311,17 @@ def _release(
         timings=timings,
         digests={"input": table.digest(), "output": open_table(outgoing).digest()},
         _scheme=scheme,
+        _rows=state.microdata.rows,
+        _original=_found_again(table.native),
     )
+
+
+def _found_again(frame: object) -> Callable[[], object] | None:
+    """A reference that does not keep the original alive."""
+    try:
+        return weakref.ref(frame)
+    except TypeError:
+        return None
 
 
 def _published(table: Table, schema: Schema, masks: list[Masked]) -> tuple[str, ...]:
@@ -305,8 +343,6 @@ def _verified(
     masks: list[Masked],
 ) -> Verification:
     """Recount on the frame itself what the steps promise; the last word of each column counts."""
-    if not published:
-        raise MethodError("Nothing would be published: every column is an identifier or dropped.")
     kept = np.isin(before.rows, state.microdata.rows)
     original = {
         name: _original_values(before, name, kept)
@@ -320,7 +356,7 @@ def _verified(
         records=len(state.microdata),
         weights=state.microdata.weights.tolist(),
         original=original,
-    ).require()
+    ).require(DEFECT if len(masks) == 1 else UNDONE)
 
 
 def _original_values(microdata: Microdata, name: str, kept: Any) -> list[object]:
@@ -335,11 +371,23 @@ def _promises(
     state: _State,
     masks: list[Masked],
 ) -> list[Promise]:
-    """What still has to hold at the end: a later step ends a promise about columns it changes."""
+    """What still has to hold at the end: a later step ends a promise about columns it changes.
+
+    A permutation is compared with the original; where an earlier step changed the columns, or a
+    later one leaves records out, only the method itself can recount it (and does).
+    """
     standing: list[Promise] = []
+    changed: set[str] = set()
     for masked in masks:
         standing = [one for one in standing if not set(one.columns) & set(masked.columns)]
-        standing.extend(masked.promises)
+        if masked.kept is not None:
+            standing = [one for one in standing if not isinstance(one, Permutation)]
+        standing.extend(
+            one
+            for one in masked.promises
+            if not (isinstance(one, Permutation) and changed & set(one.columns))
+        )
+        changed.update(masked.columns)
     standing = [one for one in standing if set(one.columns) <= set(published)]
     untouched = tuple(name for name in published if name not in state.columns and name in original)
     return [*standing, *([Unchanged(untouched)] if untouched else [])]

@@ -18,6 +18,8 @@ __all__ = ["Finding", "Verification", "verify"]
 
 Columns = Mapping[str, Sequence[object]]
 
+DEFECT = "This is a defect of the method: please report it."
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -45,14 +47,14 @@ class Verification:
     def __str__(self) -> str:
         return "\n".join(str(finding) for finding in self.findings)
 
-    def require(self) -> Verification:
-        """Return itself, or raise with what was measured."""
+    def require(self, hint: str = DEFECT) -> Verification:
+        """Return itself, or raise with what was measured and a hint."""
         broken = [finding for finding in self.findings if not finding.kept]
         if broken:
             raise PromiseError(
                 "The release does not keep its promise and is withheld: "
                 + "; ".join(f"{one.promise} ({one.measured})" for one in broken)
-                + ". This is a defect of the method: please report it."
+                + f". {hint}"
             )
         return self
 

@@ -28,6 +28,18 @@ CASES = [
     om.Resampling(3, variant="heer"),
     om.Suppression(2, how="star"),
     om.LocalSuppression(3),
+    om.RankSwapping(k=5),
+    om.RankSwapping(p=10, variant="fixed"),
+    om.RankSwapping(k=5, variant="multivariate"),
+    om.RankSwapping(variant="random"),
+    om.Shuffling(confidential=("diagnosis", "age"), given=("sex", "charge")),
+    om.Pram(columns=("diagnosis", "severity", "sex")),
+    om.Noise(("age", "charge"), correlated=True),
+    om.TopBottomCoding(("age",), top=50),
+    om.Rounding(("charge",), base=10),
+    om.Sampling(share=0.5),
+    om.Pseudonyms(("sex",), key="a secret of the house"),
+    om.DropColumns(("sex",)),
 ]
 IDS = [f"{method.name}-{place}" for place, method in enumerate(CASES)]
 every_method = pytest.mark.parametrize("method", CASES, ids=IDS)

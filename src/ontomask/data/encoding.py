@@ -11,7 +11,7 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import did_you_mean
 from ontomask.data.microdata import Attribute, Microdata
-from ontomask.data.schema import Column, Date, Nominal, Ordinal, Schema
+from ontomask.data.schema import Column, Date, Flat, Nominal, Ordinal, Schema
 from ontomask.data.tables import Table
 from ontomask.errors import DataError, OntomaskError, SchemaError
 
@@ -36,7 +36,12 @@ def encode(table: Table, schema: Schema) -> Microdata:
         raise SchemaError(f"The table does not fit the schema:\n{listed}")
     weights = _weights(table, schema)
     everything = Microdata(
-        schema, attributes, weights, np.arange(len(table)), np.empty(0, np.int64)
+        schema,
+        attributes,
+        weights,
+        np.arange(len(table)),
+        np.empty(0, np.int64),
+        lambda name: _flat(table, name, Flat(role="other")),
     )
     return _without_suppressed(everything)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -128,6 +128,8 @@ class Microdata:
         Records that a missing-value rule leaves out of the release, by position in the table.
     rows
         The positions in the table of the records that are encoded here.
+    read_identifier
+        Encodes an identifier of the whole table, like a flat column, for pseudonyms only.
     """
 
     schema: Schema
@@ -135,6 +137,7 @@ class Microdata:
     weights: Floats
     rows: Longs
     left_out: Longs
+    read_identifier: Callable[[str], Attribute]
 
     def __len__(self) -> int:
         return self.weights.size

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ontomask.checks import AnyOf, Choice, Null, Real, Text, Typed, validate
@@ -161,7 +160,7 @@ class Nominal(Column):
         missing: str = "own-category",
         weight: float = 1.0,
     ) -> None:
-        values = {**locals(), "options": MappingProxyType(dict(options or {}))}
+        values = {**locals(), "options": dict(options or {})}
         for name in (one.name for one in fields(self)):
             object.__setattr__(self, name, values[name])
         validate(self)

@@ -47,6 +47,11 @@ class Table:
         """The columns' names, in order."""
         return tuple(self.frame.columns)
 
+    @property
+    def native(self) -> Any:
+        """The frame itself."""
+        return self.frame.to_native()
+
     def is_number(self, name: str) -> bool:
         """Whether a column holds numbers."""
         return bool(self.frame.schema[name].is_numeric())
@@ -111,7 +116,7 @@ class Table:
         digest = hashlib.blake2b(digest_size=16)
         digest.update(repr((len(self), self.names)).encode())
         step = max(1, len(self) // SAMPLED)
-        for row in self.frame[::step].iter_rows():
+        for row in self.frame[np.arange(0, len(self), step)].iter_rows():
             digest.update(repr(row).encode())
         return digest.hexdigest()
 
@@ -128,6 +133,12 @@ class Table:
         """A column as Python values."""
         values: list[object] = self.frame[name].to_list()
         return values
+
+    def stacked_on(self, other: Table, names: Sequence[str]) -> Any:
+        """The records of this table above those of another, as a frame of this table's kind."""
+        backend = nw.get_native_namespace(self.frame)
+        columns = {name: [*self.column(name), *other.column(name)] for name in names}
+        return nw.from_dict(columns, backend=backend).to_native()
 
     def released(
         self, published: Sequence[str], replaced: Mapping[str, Replacement], rows: Longs | None

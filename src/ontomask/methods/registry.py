@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
-from ontomask.methods import hybrid, microaggregation, recoding, resampling, suppression
+from ontomask.methods import (
+    columns,
+    hybrid,
+    microaggregation,
+    perturbation,
+    pram,
+    rank_swapping,
+    recoding,
+    resampling,
+    shuffling,
+    suppression,
+)
 from ontomask.methods.base import METHODS
 
 __all__ = ["METHODS", "ROOMS"]
 
-ROOMS = (hybrid, microaggregation, recoding, resampling, suppression)
+ROOMS = (
+    columns,
+    hybrid,
+    microaggregation,
+    perturbation,
+    pram,
+    rank_swapping,
+    recoding,
+    resampling,
+    shuffling,
+    suppression,
+)

@@ -171,6 +171,9 @@ class _Search:
         self._star(self.unsafe.copy(), everything)
         while self.weights[self.patterns == everything].sum() < self.k:
             plain = self.patterns == 0
+            if not plain.any():  # too few are left in any other way: nothing can be told apart
+                self.patterns[:] = everything
+                return
             totals = self._group_weights(self.original, plain)
             smallest = int(np.where(totals > 0, totals, np.inf).argmin())
             self._star(plain & (self.original == smallest), everything)

@@ -11,7 +11,7 @@ import functools
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +113,10 @@ class Taxonomy:
             f"Taxonomy({called}{len(self):,} concepts, {self.parent_numbers.size:,} links, "
             f"depth {self.max_depth}, {several:,} with several parents)"
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the content only, not what was derived from it."""
+        return type(self), tuple(getattr(self, one.name) for one in fields(self))
 
     # Names ----------------------------------------------------------------------------------
 

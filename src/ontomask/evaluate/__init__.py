@@ -1,0 +1,1 @@
+"""What was lost, and what is still at risk."""

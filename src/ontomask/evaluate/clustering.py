@@ -1,0 +1,80 @@
+"""Is the cluster structure preserved? Ward clusterings before and after, and how far they agree.
+
+Partition distance after López de Mántaras (1991): d = (2 I(A∩B) - I(A) - I(B)) / I(A∩B).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from ontomask.arrays import Floats, Longs
+from ontomask.evaluate.pairing import Paired, PairedColumn, tuple_groups
+
+__all__ = ["ClusteringLoss", "measure_clustering", "partition_distance"]
+
+
+@dataclass(frozen=True)
+class ClusteringLoss:
+    """How far the clusterings of original and masked records are apart (0 same, 1 unrelated)."""
+
+    distance: float
+    clusters: int
+    records: int
+
+
+def partition_distance(first: Longs, second: Longs, weights: Floats | None = None) -> float:
+    """Distance of two partitions of the same records, from their entropies in bits."""
+    shares = np.ones(first.size) if weights is None else weights
+    width = int(second.max()) + 1
+    joint = _entropy(first * width + second, shares)
+    if joint == 0.0:
+        return 0.0
+    return (2.0 * joint - _entropy(first, shares) - _entropy(second, shares)) / joint
+
+
+def _entropy(labels: Longs, weights: Floats) -> float:
+    totals = np.bincount(np.unique(labels, return_inverse=True)[1], weights=weights)
+    shares = totals / totals.sum()
+    return float(-(shares @ np.log2(shares)))
+
+
+def measure_clustering(
+    paired: Paired, clusters: int = 10, *, records: int = 2000, seed: int = 0
+) -> ClusteringLoss:
+    """Cluster at most `records` randomly chosen records before and after, and compare."""
+    columns = paired.quasi() or list(paired.columns.values())
+    count = len(paired)
+    rows = np.arange(count)
+    if count > records:
+        rows = np.sort(np.random.default_rng(seed).choice(count, records, replace=False))
+    part = paired.subset(rows)
+    chosen = [part.columns[one.name] for one in columns]
+    before = _ward(chosen, "old", clusters)
+    after = _ward(chosen, "new", clusters)
+    return ClusteringLoss(partition_distance(before, after), clusters, rows.size)
+
+
+def _ward(columns: list[PairedColumn], which: str, clusters: int) -> Longs:
+    """Ward's clustering of the distinct tuples, as a label per record."""
+    firsts, places = tuple_groups(columns, which)
+    if firsts.size <= clusters:
+        return places
+    distances = np.mean([_distances(one, which, firsts) for one in columns], axis=0)
+    tree = linkage(squareform(distances, checks=False), method="ward")
+    labels: Longs = fcluster(tree, clusters, criterion="maxclust").astype(np.int64) - 1
+    return labels[places]
+
+
+def _distances(one: PairedColumn, which: str, firsts: Longs) -> Floats:
+    if one.is_numeric:
+        numbers = one.old_numbers if which == "old" else one.new_numbers
+        assert numbers is not None
+        values = np.nan_to_num(numbers[firsts] / one.deviation, nan=0.0)
+        return np.abs(values[:, None] - values[None, :])
+    codes = (one.old if which == "old" else one.new)[firsts]
+    result: Floats = one.table[np.ix_(codes, codes)]
+    return result

@@ -1,0 +1,301 @@
+"""An original and a masked table, record by record, over one domain per column.
+
+The masked table may come from ontomask or from any other tool: values that the original never had
+(inner concepts, intervals such as ``20-29``, stars) are understood where they can be.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.checks import did_you_mean
+from ontomask.data.encoding import day_number
+from ontomask.data.microdata import group_rows
+from ontomask.data.schema import Column, Date, Nominal, Numeric, Ordinal, Schema
+from ontomask.data.tables import Table, open_table
+from ontomask.errors import DataError, SchemaError
+from ontomask.taxonomy.measures import Space
+
+__all__ = ["Paired", "PairedColumn", "pair_tables"]
+
+STARS = ("*", "", "NA", "missing")
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+@dataclass(frozen=True, eq=False)
+class PairedColumn:
+    """One column before and after masking.
+
+    `old` and `new` are codes over one domain of `size` values; a missing value has the code
+    `size`. Numeric columns carry numbers instead, NaN where missing.
+    """
+
+    name: str
+    column: Column
+    old: Ints
+    new: Ints
+    size: int
+    space: Space | None = None
+    concepts: Ints | None = None
+    old_numbers: Floats | None = None
+    new_numbers: Floats | None = None
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the column holds numbers or dates."""
+        return self.old_numbers is not None
+
+    @functools.cached_property
+    def deviation(self) -> float:
+        """The standard deviation of the original numbers, 1 if they are constant."""
+        assert self.old_numbers is not None
+        known = self.old_numbers[~np.isnan(self.old_numbers)]
+        spread = float(known.std(ddof=1)) if known.size > 1 else 0.0
+        return spread or 1.0
+
+    @functools.cached_property
+    def table(self) -> Floats:
+        """Distances between the values of the domain; a missing value is at distance 1."""
+        if self.space is not None and self.concepts is not None:
+            known = self.space.between(self.concepts, self.concepts)
+        elif isinstance(self.column, Ordinal):
+            ranks = np.arange(self.size) / max(1, len(self.column.order) - 1)
+            known = np.abs(ranks[:, None] - ranks[None, :])
+        else:
+            known = 1.0 - np.eye(self.size)
+        table = np.pad(known, ((0, 1), (0, 1)), constant_values=1.0)
+        table[-1, -1] = 0.0
+        return np.ascontiguousarray(table)
+
+    @functools.cached_property
+    def moved(self) -> Floats:
+        """How far each record's value moved: semantic distance, or standard deviations."""
+        if self.old_numbers is None or self.new_numbers is None:
+            result: Floats = self.table[self.old, self.new]
+            return result
+        distance = np.abs(self.old_numbers - self.new_numbers) / self.deviation
+        gaps = np.isnan(self.old_numbers), np.isnan(self.new_numbers)
+        return np.where(gaps[0] | gaps[1], (gaps[0] != gaps[1]).astype(np.float64), distance)
+
+    def part(self, rows: Bools | Longs) -> PairedColumn:
+        """Only some of the records."""
+        return replace(
+            self,
+            old=self.old[rows],
+            new=self.new[rows],
+            old_numbers=None if self.old_numbers is None else self.old_numbers[rows],
+            new_numbers=None if self.new_numbers is None else self.new_numbers[rows],
+        )
+
+    @functools.cached_property
+    def changed(self) -> Bools:
+        """Whether each record's value differs from the original."""
+        changed: Bools = self.old != self.new
+        return changed
+
+
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """Original and masked table over common domains, record by record."""
+
+    schema: Schema
+    columns: Mapping[str, PairedColumn]
+    weights: Floats
+    suppressed: float = 0.0
+
+    def __len__(self) -> int:
+        return self.weights.size
+
+    def chosen(self, names: Sequence[str] | None) -> list[PairedColumn]:
+        """Some columns, by default the quasi-identifiers and whatever else was changed."""
+        if names is None:
+            return [
+                one
+                for one in self.columns.values()
+                if one.column.role == "quasi" or bool(one.changed.any())
+            ]
+        for name in names:
+            if name not in self.columns:
+                raise SchemaError(
+                    f"There is no column {name!r} to evaluate.{did_you_mean(name, self.columns)}"
+                )
+        return [self.columns[name] for name in names]
+
+    def quasi(self) -> list[PairedColumn]:
+        """The quasi-identifiers."""
+        return [one for one in self.columns.values() if one.column.role == "quasi"]
+
+    def subset(self, mask: Bools | Longs) -> Paired:
+        """Only some of the records."""
+        columns = {name: one.part(mask) for name, one in self.columns.items()}
+        return Paired(self.schema, columns, self.weights[mask], self.suppressed)
+
+
+def tuple_groups(columns: Sequence[PairedColumn], which: str) -> tuple[Longs, Longs]:
+    """First record and group of each record, by the original (`old`) or masked (`new`) values."""
+    codes = [one.old if which == "old" else one.new for one in columns]
+    return group_rows(codes, [one.size + 1 for one in columns])
+
+
+def pair_tables(
+    original: object, masked: object, schema: Schema, *, rows: Longs | None = None
+) -> Paired:
+    """Pair two tables record by record.
+
+    `rows` gives, for a masked table that lacks records, which original records it holds.
+    """
+    before, after = open_table(original), open_table(masked)
+    kept = np.arange(len(before)) if rows is None else rows
+    if len(after) != kept.size:
+        raise DataError(
+            f"The original has {kept.size} records and the masked table {len(after)}; they must "
+            "correspond record by record."
+        )
+    names = [name for name in before.names if isinstance(schema.get(name), Column)]
+    lacking = [name for name in names if name not in after.names]
+    if lacking and len(lacking) == len(names):
+        raise DataError("The masked table has none of the schema's columns.")
+    names = [name for name in names if name not in lacking]
+    columns = {name: _paired(before, after, name, schema.column(name), kept) for name in names}
+    weights = np.ones(kept.size)
+    if schema.weight is not None:
+        weights = before.numbers(schema.weight)[kept]
+    return Paired(schema, columns, weights, float(len(before) - kept.size))
+
+
+def _paired(before: Table, after: Table, name: str, column: Column, kept: Longs) -> PairedColumn:
+    old_codes, old_values = before.distinct(name)
+    new_codes, new_values = after.distinct(name)
+    old_codes = old_codes[kept]
+    if isinstance(column, (Numeric, Date)):
+        return _numeric(name, column, old_codes, old_values, new_codes, new_values)
+    if isinstance(column, Nominal):
+        return _nominal(name, column, old_codes, old_values, new_codes, new_values)
+    return _plain(name, column, old_codes, old_values, new_codes, new_values)
+
+
+def _numeric(
+    name: str,
+    column: Column,
+    old_codes: Ints,
+    old_values: list[object],
+    new_codes: Ints,
+    new_values: list[object],
+) -> PairedColumn:
+    old = _numbers(name, column, old_values)[old_codes]
+    new = _numbers(name, column, new_values)[new_codes]
+    both = np.concatenate([old, new])
+    missing = np.isnan(both)
+    domain, places = np.unique(both[~missing], return_inverse=True)
+    codes = np.full(both.size, domain.size, np.int32)
+    codes[~missing] = places
+    return PairedColumn(
+        name,
+        column,
+        codes[: old.size],
+        codes[old.size :],
+        domain.size,
+        old_numbers=old,
+        new_numbers=new,
+    )
+
+
+def _numbers(name: str, column: Column, values: list[object]) -> Floats:
+    """Values as numbers; the entry behind the last is a missing one."""
+    return np.array([*(_number(name, column, value) for value in values), np.nan])
+
+
+def _number(name: str, column: Column, value: object) -> float:
+    if isinstance(value, str) and value.strip() in STARS:
+        return np.nan
+    if isinstance(column, Date):
+        return day_number(name, value, column.format)
+    if not isinstance(value, str):
+        return float(value)  # type: ignore[arg-type]
+    found = [float(one) for one in NUMBER.findall(_without_range_hyphen(value))]
+    if len(found) not in (1, 2):
+        raise DataError(
+            f"Column {name!r} is numeric, but the masked value {value!r} is neither a number nor "
+            "an interval of two numbers."
+        )
+    return float(np.mean(found))
+
+
+def _without_range_hyphen(text: str) -> str:
+    """Read the hyphen of ``20-29`` as a separator, not as a sign."""
+    return re.sub(r"(?<=\d)\s*-\s*(?=\d)", " ", text)
+
+
+def _nominal(
+    name: str,
+    column: Nominal,
+    old_codes: Ints,
+    old_values: list[object],
+    new_codes: Ints,
+    new_values: list[object],
+) -> PairedColumn:
+    assert column.taxonomy is not None
+    old = _concepts(name, column, old_values, "original")
+    new = _concepts(name, column, new_values, "masked")
+    both = np.concatenate([old, new])
+    concepts = np.unique(both[both >= 0])
+    places = np.searchsorted(concepts, both).astype(np.int32)
+    places[both < 0] = concepts.size
+    first, second = places[: old.size], places[old.size :]
+    options = dict(column.options)
+    if column.measure in ("path", "weighted-path"):
+        options.setdefault("scaled", True)
+    space = column.taxonomy.space(concepts, column.measure, column.root, **options)
+    return PairedColumn(
+        name, column, first[old_codes], second[new_codes], concepts.size, space, concepts
+    )
+
+
+def _concepts(name: str, column: Nominal, values: list[object], which: str) -> Ints:
+    """Concept numbers of values, -1 where missing; the entry behind the last is a missing one."""
+    assert column.taxonomy is not None
+    known = [None if str(value) in STARS else value for value in values]
+    taxonomy = column.taxonomy
+    mapping = taxonomy.map(known, overrides=column.overrides)
+    found = np.full(len(values) + 1, -1, np.int32)
+    places = np.asarray(mapping.positions)
+    present = np.flatnonzero(places >= 0)
+    found[present] = mapping.concepts[places[present]]
+    unmapped = [values[place] for place in present.tolist() if found[place] < 0]
+    if column.unmapped == "root":
+        found[[place for place in present.tolist() if found[place] < 0]] = 0
+    elif unmapped and column.unmapped == "error":
+        raise DataError(
+            f"Column {name!r}: {len(unmapped)} {which} values are not in the taxonomy "
+            f"{taxonomy.name or 'given'!r}, the first is {unmapped[0]!r}; map them with overrides, "
+            "or declare the column as flat."
+        )
+    return found
+
+
+def _plain(
+    name: str,
+    column: Column,
+    old_codes: Ints,
+    old_values: list[object],
+    new_codes: Ints,
+    new_values: list[object],
+) -> PairedColumn:
+    order = list(column.order) if isinstance(column, Ordinal) else []
+    domain = {value: place for place, value in enumerate(order)}
+    stray = [value for value in new_values if order and value not in domain and value not in STARS]
+    if stray:
+        raise DataError(f"Column {name!r} holds {stray[0]!r}, which is not in its order.")
+    for value in (*old_values, *new_values):
+        if str(value) not in STARS:
+            domain.setdefault(value, len(domain))
+    size = len(domain)
+    first = np.array([*(domain.get(value, size) for value in old_values), size], np.int32)
+    second = np.array([*(domain.get(value, size) for value in new_values), size], np.int32)
+    return PairedColumn(name, column, first[old_codes], second[new_codes], size)

@@ -1,0 +1,558 @@
+"""The loops of rank swapping.
+
+Rodriguez-Garcia, Batet and Sánchez, "Utility-preserving privacy protection of nominal data sets via
+semantic rank swapping", Information Fusion 45 (2019): algorithms 1 (`swap_ranked`), 2 (`swap_coded`
+for values with a distance matrix, `swap_ordered` for numbers) and 3 (`swap_records`). The published
+loops sort all records at every step. Here values, or tuples, are counted instead: records that are
+equal are one counter.
+
+Randomness. All draws are made beforehand: `uniforms[step]` holds the numbers of one step, and
+a *priority* order of the records says which of equal records comes first. Ties in distance are
+broken at random, anew in every step: where an interval ends inside a group of equally distant
+records, each of them is as likely to belong to it. Where the text says "record", records of the
+same value are taken by priority; since the priorities are random this is a uniform choice.
+
+Results. `partners[record]` is the record whose value it gets (itself, when its value stays), so the
+masked column is `column[partners]`. `references` are the records at which the steps started, in
+order; with the partners they tell the whole story, and `nearer_…` recount from them, by plain
+counting, how many records were nearer than the one drawn.
+
+The dynamic loops take a `signal`: they write how many records are done to signal[0] and stop soon
+after signal[1] is set.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, prange
+
+from ontomask.arrays import Bools, Floats, Ints, Longs
+
+__all__ = [
+    "Neighbors",
+    "nearer_coded",
+    "nearer_ordered",
+    "nearer_ranked",
+    "neighbors",
+    "swap_coded",
+    "swap_ordered",
+    "swap_ranked",
+]
+
+POSITION, TIE, NEXT, SHARE = 0, 1, 2, 3
+"""Columns of the univariate draws: place in the interval, record of a tie, next reference, share
+of a tie that lies in the interval."""
+
+
+@njit(cache=True, nogil=True)
+def pick(uniform: float, count: int) -> int:
+    """A number from 0 to count - 1."""
+    return min(int(uniform * count), count - 1)
+
+
+@njit(cache=True, nogil=True)
+def hypergeometric(uniform: float, present: int, marked: int, slots: int) -> int:
+    """How many of `slots` records, drawn from `present`, are among the `marked`, by inversion.
+
+    Probabilities relative to the mode's follow from the ratio of neighbors; those below 1e-18 do
+    not count.
+    """
+    lowest, highest = max(0, slots + marked - present), min(slots, marked)
+    mode = (slots + 1) * (marked + 1) // (present + 2)
+    mode = min(max(mode, lowest), highest)
+    low, weight, total = mode, 1.0, 1.0
+    while low > lowest and weight > 1e-18:
+        weight *= low * (present - marked - slots + low)
+        weight /= (marked - low + 1.0) * (slots - low + 1.0)
+        low -= 1
+        total += weight
+    first = weight
+    high, weight = mode, 1.0
+    while high < highest and weight > 1e-18:
+        weight *= (marked - high) * (slots - high)
+        weight /= (high + 1.0) * (present - marked - slots + high + 1.0)
+        high += 1
+        total += weight
+    target, result, weight = uniform * total, low, first
+    while result < high and target >= weight:
+        target -= weight
+        weight *= (marked - result) * (slots - result)
+        weight /= (result + 1.0) * (present - marked - slots + result + 1.0)
+        result += 1
+    return result
+
+
+# Counters with fast sums (Fenwick 1994) -------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def counter(counts: Longs) -> Longs:
+    """A binary indexed tree over these counts."""
+    tree = np.zeros(counts.size + 1, np.int64)
+    for index in range(1, counts.size + 1):
+        tree[index] += counts[index - 1]
+        above = index + (index & -index)
+        if above <= counts.size:
+            tree[above] += tree[index]
+    return tree
+
+
+@njit(cache=True, nogil=True)
+def add(tree: Longs, index: int, amount: int) -> None:
+    """Change one count."""
+    place = index + 1
+    while place < tree.size:
+        tree[place] += amount
+        place += place & -place
+
+
+@njit(cache=True, nogil=True)
+def total_before(tree: Longs, index: int) -> int:
+    """Sum of the counts before an index."""
+    total = 0
+    while index > 0:
+        total += tree[index]
+        index -= index & -index
+    return total
+
+
+@njit(cache=True, nogil=True)
+def locate(tree: Longs, position: int) -> int:
+    """The index whose count holds the given position of the sum."""
+    index, step = 0, 1
+    while 2 * step < tree.size:
+        step *= 2
+    while step > 0:
+        if index + step < tree.size and tree[index + step] <= position:
+            index += step
+            position -= tree[index]
+        step //= 2
+    return index
+
+
+# One ranking for all: algorithm 1 -------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def swap_ranked(order: Longs, k: int, everyone: bool, uniforms: Floats) -> Longs:
+    """Swap each record with one of the next k in `order`; returns the partners.
+
+    `everyone`: the k next ranks, whether swapped or not; else the k next unswapped ones.
+    """
+    count = order.size
+    partners = np.arange(count)
+    swapped = np.zeros(count, np.bool_)
+    unswapped = counter(np.ones(count, np.int64))
+    for rank in range(count):
+        if swapped[rank]:
+            continue
+        add(unswapped, rank, -1)
+        before = total_before(unswapped, rank)
+        last = min(count, rank + k + 1) if everyone else count
+        choices = total_before(unswapped, last) - before
+        if choices == 0:
+            continue
+        other = locate(unswapped, before + pick(uniforms[rank], min(choices, k)))
+        add(unswapped, other, -1)
+        swapped[other] = True
+        partners[order[rank]] = order[other]
+        partners[order[other]] = order[rank]
+    return partners
+
+
+# A ranking around every reference: algorithm 2, values with a distance matrix ------------------
+
+
+class Neighbors(NamedTuple):
+    """For each value, all values by distance."""
+
+    order: Ints
+    """[size, size] values by (distance, value)."""
+    ends: Bools
+    """[size, size] True where the next value in the row is farther."""
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def neighbors(matrix: Floats) -> Neighbors:
+    """Sort every row of a distance matrix once."""
+    size = matrix.shape[0]
+    order = np.empty((size, size), np.int32)
+    ends = np.ones((size, size), np.bool_)
+    for row in prange(size):
+        ranked = np.argsort(matrix[row], kind="mergesort")
+        for place in range(size):
+            order[row, place] = ranked[place]
+        for place in range(size - 1):
+            ends[row, place] = matrix[row, ranked[place]] != matrix[row, ranked[place + 1]]
+    return Neighbors(order, ends)
+
+
+class Interval(NamedTuple):
+    """The records nearest to a reference: whole groups of equal distance, then part of one."""
+
+    inside: int
+    """Unswapped records in the whole groups."""
+    start: int
+    """Where the last group starts."""
+    stop: int
+    """Where it ends."""
+    unswapped: int
+    """Unswapped records in the last group."""
+    present: int
+    """Records in the last group."""
+    slots: int
+    """How many of them the interval has room for."""
+
+
+@njit(cache=True, nogil=True)
+def nearest_values(order: Ints, ends: Bools, present: Longs, unswapped: Longs, k: int) -> Interval:
+    """Walk along the values, nearest first, until the records present number k."""
+    inside, room, start, here, left = 0, k, 0, 0, 0
+    for place in range(order.size):
+        here += present[order[place]]
+        left += unswapped[order[place]]
+        if not ends[place]:
+            continue
+        if here >= room:
+            return Interval(inside, start, place + 1, left, here, room)
+        inside += left
+        room -= here
+        start, here, left = place + 1, 0, 0
+    return Interval(inside, start, start, 0, 0, 0)
+
+
+@njit(cache=True, nogil=True)
+def value_at(order: Ints, unswapped: Longs, start: int, position: int) -> int:
+    """The value of the unswapped record at a position of the walk from `start`."""
+    place = start
+    while position >= unswapped[order[place]]:
+        position -= unswapped[order[place]]
+        place += 1
+    return int(order[place])
+
+
+@njit(cache=True, nogil=True)
+def draw_value(
+    order: Ints, unswapped: Longs, interval: Interval, everyone: bool, draws: Floats
+) -> int:
+    """The value of an unswapped record drawn from the interval; -1 when it holds none."""
+    share = interval.slots
+    if everyone:
+        share = hypergeometric(draws[SHARE], interval.present, interval.unswapped, interval.slots)
+    if interval.inside + share == 0:
+        return -1
+    position = pick(draws[POSITION], interval.inside + share)
+    if position < interval.inside:
+        return value_at(order, unswapped, 0, position)
+    return value_at(order, unswapped, interval.start, pick(draws[TIE], interval.unswapped))
+
+
+@njit(cache=True, nogil=True)
+def farthest_value(order: Ints, ends: Bools, unswapped: Longs, uniform: float) -> int:
+    """The value of an unswapped record among the farthest ones."""
+    weight, place = 0, order.size - 1
+    while True:
+        weight += unswapped[order[place]]
+        if place == 0 or (ends[place - 1] and weight > 0):
+            break
+        place -= 1
+    return value_at(order, unswapped, place, pick(uniform, weight))
+
+
+@njit(cache=True, nogil=True)
+def take(buckets: Longs, tops: Longs, unswapped: Longs, value: int) -> int:
+    """Take the next unswapped record of a value out of its bucket."""
+    record = buckets[tops[value]]
+    tops[value] += 1
+    unswapped[value] -= 1
+    return int(record)
+
+
+@njit(cache=True, nogil=True)
+def fill_buckets(codes: Ints, size: int, priority: Longs) -> tuple[Longs, Longs, Longs]:
+    """Records by (value, priority), where each value starts, and how many records it has."""
+    counts = np.zeros(size, np.int64)
+    for code in codes:
+        counts[code] += 1
+    starts = np.zeros(size, np.int64)
+    starts[1:] = np.cumsum(counts)[:-1]
+    buckets = np.empty(codes.size, np.int64)
+    filled = starts.copy()
+    for record in priority:
+        buckets[filled[codes[record]]] = record
+        filled[codes[record]] += 1
+    return buckets, starts, counts
+
+
+@njit(cache=True, nogil=True)
+def swap_coded(
+    codes: Ints,
+    near: Neighbors,
+    first: int,
+    k: int,
+    everyone: bool,
+    priority: Longs,
+    uniforms: Floats,
+    signal: Longs,
+) -> tuple[Longs, Longs]:
+    """Dynamic intervals at opposite ends over coded values; returns partners and references.
+
+    `first` is the value of the first reference, `priority` the records in random order, and
+    `uniforms` has a row of four per step. `everyone`: the interval is taken over all records;
+    else over the unswapped ones.
+    """
+    count = codes.size
+    buckets, tops, counts = fill_buckets(codes, near.order.shape[0], priority)
+    unswapped = counts.copy()
+    partners, references = np.arange(count), np.empty(count, np.int64)
+    value, left, step = first, count, 0
+    while left > 0 and signal[1] == 0:
+        order, ends, draws = near.order[value], near.ends[value], uniforms[step]
+        record = take(buckets, tops, unswapped, value)
+        counts[value] -= 1
+        present = counts if everyone else unswapped
+        room = min(k, count - 1 if everyone else left - 1)
+        interval = nearest_values(order, ends, present, unswapped, room)
+        other_value = draw_value(order, unswapped, interval, everyone, draws)
+        counts[value] += 1
+        left -= 1
+        if other_value >= 0:
+            other = take(buckets, tops, unswapped, other_value)
+            partners[record], partners[other] = other, record
+            left -= 1
+        references[step] = record
+        step += 1
+        signal[0] = count - left
+        if left > 0:
+            value = farthest_value(order, ends, unswapped, draws[NEXT])
+    return partners, references[:step]
+
+
+# The same for numbers: no matrix, sums over ranges of values -----------------------------------
+
+
+@njit(cache=True, nogil=True)
+def reach(values: Floats, center: int, distance: float, closed: bool) -> tuple[int, int]:
+    """The range of values nearer to the center than the distance (`closed`: or at it)."""
+    low, high = 0, center + 1
+    while low < high:
+        middle = (low + high) // 2
+        gap = values[center] - values[middle]
+        if gap < distance or (closed and gap == distance):
+            high = middle
+        else:
+            low = middle + 1
+    start = low
+    low, high = center, values.size
+    while low < high:
+        middle = (low + high) // 2
+        gap = values[middle] - values[center]
+        if gap < distance or (closed and gap == distance):
+            low = middle + 1
+        else:
+            high = middle
+    return start, max(start, low)
+
+
+@njit(cache=True, nogil=True)
+def total_between(tree: Longs, start: int, stop: int) -> int:
+    """Sum of the counts of a range."""
+    return total_before(tree, stop) - total_before(tree, start)
+
+
+@njit(cache=True, nogil=True)
+def side_radius(values: Floats, center: int, present: Longs, k: int, side: int) -> float:
+    """The least distance to a value on one side (-1, 1) within which k records are present."""
+    limit = center if side < 0 else values.size - 1 - center
+    low, high = 0, limit + 1
+    while low < high:
+        middle = (low + high) // 2
+        distance = abs(values[center + side * middle] - values[center])
+        start, stop = reach(values, center, distance, True)
+        if total_between(present, start, stop) >= k:
+            high = middle
+        else:
+            low = middle + 1
+    if low > limit:
+        return np.inf
+    return float(abs(values[center + side * low] - values[center]))
+
+
+@njit(cache=True, nogil=True)
+def draw_from_ring(
+    unswapped: Longs, outer: tuple[int, int], inner: tuple[int, int], uniform: float
+) -> int:
+    """The value of an unswapped record of the outer range that is not in the inner one."""
+    before = total_before(unswapped, outer[0])
+    left = total_before(unswapped, inner[0]) - before
+    inside = total_between(unswapped, inner[0], inner[1])
+    weight = total_before(unswapped, outer[1]) - before - inside
+    position = pick(uniform, weight)
+    if position >= left:
+        position += inside
+    return locate(unswapped, before + position)
+
+
+@njit(cache=True, nogil=True)
+def draw_number(
+    values: Floats,
+    center: int,
+    present: Longs,
+    unswapped: Longs,
+    room: int,
+    everyone: bool,
+    draws: Floats,
+) -> int:
+    """The value of an unswapped record drawn from the `room` nearest; -1 when there is none."""
+    if room == 0:
+        return -1
+    radius = min(
+        side_radius(values, center, present, room, -1),
+        side_radius(values, center, present, room, 1),
+    )
+    inner, outer = reach(values, center, radius, False), reach(values, center, radius, True)
+    inside = total_between(unswapped, inner[0], inner[1])
+    slots = room - total_between(present, inner[0], inner[1])
+    share = slots
+    if everyone:
+        here = total_between(present, outer[0], outer[1]) - room + slots
+        marked = total_between(unswapped, outer[0], outer[1]) - inside
+        share = hypergeometric(draws[SHARE], here, marked, slots)
+    if inside + share == 0:
+        return -1
+    position = pick(draws[POSITION], inside + share)
+    if position < inside:
+        return locate(unswapped, total_before(unswapped, inner[0]) + position)
+    return draw_from_ring(unswapped, outer, inner, draws[TIE])
+
+
+@njit(cache=True, nogil=True)
+def farthest_number(values: Floats, center: int, unswapped: Longs, uniform: float) -> int:
+    """The value of an unswapped record among the farthest ones."""
+    everything = total_before(unswapped, values.size)
+    lowest, highest = locate(unswapped, 0), locate(unswapped, everything - 1)
+    radius = max(abs(values[center] - values[lowest]), abs(values[highest] - values[center]))
+    inner = reach(values, center, radius, False)
+    return draw_from_ring(unswapped, (0, values.size), inner, uniform)
+
+
+@njit(cache=True, nogil=True)
+def swap_ordered(
+    codes: Ints,
+    values: Floats,
+    first: int,
+    k: int,
+    everyone: bool,
+    priority: Longs,
+    uniforms: Floats,
+    signal: Longs,
+) -> tuple[Longs, Longs]:
+    """Dynamic intervals over numbers, which are `values` (ascending, distinct) by code.
+
+    The distance is |x - y|; all else as in `swap_coded`, with positions counted by value instead
+    of by distance.
+    """
+    count = codes.size
+    buckets, tops, counts = fill_buckets(codes, values.size, priority)
+    unswapped, everybody, rest = counter(counts), counter(counts), counts.copy()
+    partners, references = np.arange(count), np.empty(count, np.int64)
+    value, left, step = first, count, 0
+    while left > 0 and signal[1] == 0:
+        draws = uniforms[step]
+        record = take(buckets, tops, rest, value)
+        add(unswapped, value, -1)
+        add(everybody, value, -1)
+        present = everybody if everyone else unswapped
+        room = min(k, count - 1 if everyone else left - 1)
+        other_value = draw_number(values, value, present, unswapped, room, everyone, draws)
+        add(everybody, value, 1)
+        left -= 1
+        if other_value >= 0:
+            other = take(buckets, tops, rest, other_value)
+            add(unswapped, other_value, -1)
+            partners[record], partners[other] = other, record
+            left -= 1
+        references[step] = record
+        step += 1
+        signal[0] = count - left
+        if left > 0:
+            value = farthest_number(values, value, unswapped, draws[NEXT])
+    return partners, references[:step]
+
+
+# Recounting, by other means than the loops above -----------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def nearer_coded(
+    codes: Ints, matrix: Floats, partners: Longs, references: Longs, everyone: bool
+) -> Longs:
+    """For each step, how many records of the pool were nearer to the reference than its partner.
+
+    In a correct run every number is smaller than k.
+    """
+    present = np.zeros(matrix.shape[0], np.int64)
+    for code in codes:
+        present[code] += 1
+    result = np.zeros(references.size, np.int64)
+    for step in range(references.size):
+        record = references[step]
+        other = partners[record]
+        row = matrix[codes[record]]
+        present[codes[record]] -= 1
+        if other != record:
+            for value in range(row.size):
+                if row[value] < row[codes[other]]:
+                    result[step] += present[value]
+            present[codes[other]] -= 1
+        if everyone:
+            present[codes[record]] += 1
+            present[codes[other]] += other != record
+    return result
+
+
+@njit(cache=True, nogil=True)
+def nearer_ordered(
+    codes: Ints, values: Floats, partners: Longs, references: Longs, everyone: bool
+) -> Longs:
+    """The same for numbers."""
+    counts = np.zeros(values.size, np.int64)
+    for code in codes:
+        counts[code] += 1
+    present = counter(counts)
+    result = np.zeros(references.size, np.int64)
+    for step in range(references.size):
+        record = references[step]
+        other = partners[record]
+        center = codes[record]
+        add(present, center, -1)
+        if other != record:
+            distance = abs(values[codes[other]] - values[center])
+            start, stop = reach(values, center, distance, False)
+            result[step] = total_between(present, start, stop)
+            add(present, codes[other], -1)
+        if everyone:
+            add(present, center, 1)
+            add(present, codes[other], int(other != record))
+    return result
+
+
+@njit(cache=True, nogil=True)
+def nearer_ranked(order: Longs, partners: Longs, everyone: bool) -> Longs:
+    """The same for one ranking: how many records of the pool lie between two that were swapped."""
+    ranks = np.empty(order.size, np.int64)
+    for rank in range(order.size):
+        ranks[order[rank]] = rank
+    present = counter(np.ones(order.size, np.int64))
+    result = np.zeros(order.size, np.int64)
+    for rank in range(order.size):
+        other = ranks[partners[order[rank]]]
+        if other > rank:
+            result[rank] = total_between(present, rank + 1, other)
+        if not everyone and other >= rank:
+            add(present, rank, -1)
+            if other > rank:
+                add(present, other, -1)
+    return result

@@ -1,0 +1,113 @@
+"""Whole columns: pseudonyms for identifiers, and leaving columns out."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from ontomask.checks import Integer, ListOf, Text
+from ontomask.data.masked import Masked, NewColumn
+from ontomask.data.microdata import Attribute, Microdata
+from ontomask.errors import MethodError, ParameterError
+from ontomask.methods.base import Context, Method, register
+from ontomask.methods.permuting import check_published
+
+__all__ = ["DropColumns", "Pseudonyms"]
+
+SHORTEST_KEY = 16
+
+
+@register
+@dataclass(frozen=True)
+class Pseudonyms(Method):
+    """Replace names and numbers of people by pseudonyms: HMAC-SHA-256 of the value under a key.
+
+    The same value and key always give the same pseudonym, so that deliveries can be linked by
+    whoever holds the key; without the key nobody can try values out. An identifier that is named
+    here is published, as its pseudonym.
+
+    Parameters
+    ----------
+    columns
+        Identifiers, or other columns.
+    key
+        A secret of at least 16 characters. It is not shown with the method's parameters; keep it
+        apart from the release.
+    length
+        Hexadecimal digits of a pseudonym.
+    """
+
+    name: ClassVar[str] = "pseudonyms"
+
+    columns: Annotated[tuple[str, ...] | list[str], ListOf(Text(), empty=False)]
+    key: Annotated[str, Text()] = field(repr=False)
+    length: Annotated[int, Integer(8, 64)] = 20
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.key) < SHORTEST_KEY:
+            raise ParameterError(
+                f"key must have at least {SHORTEST_KEY} characters, or it can be guessed and every "
+                "pseudonym with it; make one with secrets.token_hex(32)."
+            )
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Replace the values."""
+        hidden = microdata.schema.with_role("identifier")
+        check_published([name for name in self.columns if name not in hidden], microdata, "columns")
+        columns = {}
+        for name in self.columns:
+            if name in hidden:
+                columns[name] = self._column(_identifier(microdata, name))
+            else:
+                columns[name] = self._column(_flat(microdata[name]))
+        return Masked(columns)
+
+    def _column(self, attribute: Attribute) -> NewColumn:
+        pseudonyms: list[object] = [self._pseudonym(value) for value in attribute.values]
+        if len(set(pseudonyms)) < len(pseudonyms):
+            raise MethodError(
+                f"Two values of column {attribute.name!r} would share a pseudonym of {self.length} "
+                "digits; choose a greater length."
+            )
+        values = [*pseudonyms, *([None] if attribute.has_missing else [])]
+        return NewColumn(attribute.codes.astype(np.int64), values)
+
+    def _pseudonym(self, value: object) -> str:
+        digest = hmac.new(self.key.encode(), str(value).encode(), hashlib.sha256)
+        return digest.hexdigest()[: self.length]
+
+
+@register
+@dataclass(frozen=True)
+class DropColumns(Method):
+    """Leave columns out of the release; steps before this one can still use them."""
+
+    name: ClassVar[str] = "drop-columns"
+
+    columns: Annotated[tuple[str, ...] | list[str], ListOf(Text(), empty=False)]
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Drop the columns."""
+        check_published(self.columns, microdata, "columns")
+        return Masked({}, dropped=tuple(self.columns))
+
+
+def _identifier(microdata: Microdata, name: str) -> Attribute:
+    """An identifier's values, which no other method may see, for the records at hand."""
+    whole = microdata.read_identifier(name)
+    return replace(whole, codes=whole.codes[microdata.rows])
+
+
+def _flat(attribute: Attribute) -> Attribute:
+    """Refuse columns that later steps compare by meaning or size: a pseudonym has neither."""
+    if attribute.column.kind != "flat":
+        raise MethodError(
+            f"Column {attribute.name!r} is {attribute.column.kind}, and a pseudonym would be read "
+            "as such by later steps; declare it as Identifier or Flat."
+        )
+    return attribute

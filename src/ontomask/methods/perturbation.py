@@ -1,0 +1,271 @@
+"""The small classical steps: post-randomization, noise, top and bottom coding, rounding, sampling.
+
+PRAM after Gouweleeuw, Kooiman, Willenborg and de Wolf (1998); correlated noise after Kim (1986);
+random rounding after Nargundkar and Saveland (1972).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats
+from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, Text
+from ontomask.data.masked import Masked, NewColumn
+from ontomask.data.microdata import Attribute, Microdata
+from ontomask.errors import MethodError, ParameterError
+from ontomask.methods.base import Context, Method, register
+from ontomask.methods.permuting import check_published
+from ontomask.methods.points import number_column
+
+__all__ = ["Noise", "Rounding", "Sampling", "TopBottomCoding"]
+
+NUMBERS = ("numeric", "date")
+Columns = Annotated[tuple[str, ...] | list[str], ListOf(Text(), empty=False)]
+Strata = Annotated[tuple[str, ...], ListOf(Text())]
+
+
+@register
+@dataclass(frozen=True)
+class Noise(Method):
+    """Add normal noise to numbers.
+
+    Parameters
+    ----------
+    columns
+        Numeric or date columns.
+    scale
+        The noise's standard deviation as a share of the column's.
+    correlated
+        Give the noise the correlations of the columns, so that theirs stay as they were; else the
+        noise of each column is independent and weakens them.
+    keep_range
+        Move results outside the column's own range to its ends.
+    strata
+        Columns whose values are masked apart from each other.
+    """
+
+    name: ClassVar[str] = "noise"
+
+    columns: Columns
+    scale: Annotated[float, Real(0, open_low=True)] = 0.1
+    correlated: Annotated[bool, Flag()] = False
+    keep_range: Annotated[bool, Flag()] = False
+    strata: Strata = ()
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Add the noise."""
+        chosen = number_columns(self.columns, microdata, "noise")
+        numbers = np.stack([one.record_numbers() for one in chosen])
+        root = self._root(numbers)
+        noisy = numbers + self.scale * (root @ context.generator.standard_normal(numbers.shape))
+        if self.keep_range:
+            noisy = np.clip(
+                noisy,
+                np.nanmin(numbers, axis=1, keepdims=True),
+                np.nanmax(numbers, axis=1, keepdims=True),
+            )
+        return Masked(new_numbers(chosen, noisy))
+
+    def _root(self, numbers: Floats) -> Floats:
+        """A root of the columns' covariance, or their standard deviations alone."""
+        if not self.correlated:
+            return np.diag(np.nanstd(numbers, axis=1))
+        complete = numbers[:, ~np.isnan(numbers).any(axis=0)]
+        if complete.shape[1] < 2:
+            raise MethodError(
+                "Correlated noise needs at least two records without missing values in "
+                f"{', '.join(self.columns)}; use correlated=False."
+            )
+        values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(complete)))
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), np.float64)
+
+
+@register
+@dataclass(frozen=True)
+class TopBottomCoding(Method):
+    """Replace extreme numbers: those above a top, those below a bottom.
+
+    Parameters
+    ----------
+    columns
+        Numeric or date columns.
+    top, bottom
+        Limits, for numeric columns.
+    top_percent, bottom_percent
+        The share of records to be replaced, in percent, instead of limits: at most that many.
+    replace
+        Replace by the `limit`, or by the `mean` of the replaced numbers, which keeps the column's
+        mean.
+    strata
+        Columns whose values are masked apart from each other.
+    """
+
+    name: ClassVar[str] = "top-bottom-coding"
+
+    columns: Columns
+    top: Annotated[float | None, AnyOf(Real(), Null())] = None
+    bottom: Annotated[float | None, AnyOf(Real(), Null())] = None
+    top_percent: Annotated[float | None, AnyOf(Real(0, 50, open_low=True), Null())] = None
+    bottom_percent: Annotated[float | None, AnyOf(Real(0, 50, open_low=True), Null())] = None
+    replace: Annotated[str, Choice("limit", "mean")] = "limit"
+    strata: Strata = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        limits = (self.top, self.bottom, self.top_percent, self.bottom_percent)
+        if all(one is None for one in limits):
+            raise ParameterError(
+                "Top and bottom coding needs a limit: give top, bottom, top_percent or "
+                "bottom_percent."
+            )
+        for side in ("top", "bottom"):
+            if getattr(self, side) is not None and getattr(self, f"{side}_percent") is not None:
+                raise ParameterError(f"Give either {side} or {side}_percent, not both.")
+        if self.top is not None and self.bottom is not None and self.bottom > self.top:
+            raise ParameterError(f"bottom ({self.bottom:g}) must not exceed top ({self.top:g}).")
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Replace the extremes."""
+        chosen = number_columns(self.columns, microdata, "top and bottom coding")
+        coded = np.stack([self._coded(one) for one in chosen])
+        return Masked(new_numbers(chosen, coded))
+
+    def _coded(self, attribute: Attribute) -> Floats:
+        numbers = attribute.record_numbers()
+        known = np.sort(numbers[~np.isnan(numbers)])
+        result = numbers.copy()
+        top = _upper_limit(known, self.top, self.top_percent)
+        bottom = -_upper_limit(
+            -known[::-1], None if self.bottom is None else -self.bottom, self.bottom_percent
+        )
+        for limit, beyond in ((top, numbers > top), (bottom, numbers < bottom)):
+            if beyond.any():
+                result[beyond] = limit if self.replace == "limit" else numbers[beyond].mean()
+        return result
+
+
+def _upper_limit(known: Floats, limit: float | None, percent: float | None) -> float:
+    """The greatest number that stays, by a limit or such that at most so many percent exceed it."""
+    if percent is None:
+        return np.inf if limit is None else limit
+    if not known.size:
+        return np.inf
+    beyond = int(known.size * percent / 100.0)
+    return float(known[known.size - 1 - beyond])
+
+
+@register
+@dataclass(frozen=True)
+class Rounding(Method):
+    """Round numbers to multiples of a base.
+
+    Parameters
+    ----------
+    columns
+        Numeric columns.
+    base
+        The multiples' base, such as 5 or 1000.
+    how
+        `nearest` (halves to the even multiple), or `random`: up or down with probabilities that
+        leave the expected value unchanged.
+    strata
+        Columns whose values are masked apart from each other.
+    """
+
+    name: ClassVar[str] = "rounding"
+
+    columns: Columns
+    base: Annotated[float, Real(0, open_low=True)]
+    how: Annotated[str, Choice("nearest", "random")] = "nearest"
+    strata: Strata = ()
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Round the numbers."""
+        chosen = number_columns(self.columns, microdata, "rounding", kinds=("numeric",))
+        for one in chosen:
+            self._check_whole(one)
+        shares = np.stack([one.record_numbers() for one in chosen]) / self.base
+        if self.how == "nearest":
+            rounded = np.rint(shares)
+        else:
+            lower = np.floor(shares)
+            rounded = lower + (context.generator.random(shares.shape) < shares - lower)
+        return Masked(new_numbers(chosen, rounded * self.base))
+
+    def _check_whole(self, attribute: Attribute) -> None:
+        if attribute.integer and self.base != np.rint(self.base):
+            raise MethodError(
+                f"Column {attribute.name!r} holds whole numbers, which cannot be multiples of "
+                f"{self.base:g}; choose a whole base."
+            )
+
+
+@register
+@dataclass(frozen=True)
+class Sampling(Method):
+    """Release a random sample of the records, so that nobody can be sure to be in it.
+
+    Parameters
+    ----------
+    share
+        The share of the records to keep; or give `size`.
+    size
+        The number of records to keep.
+    strata
+        Columns whose values are sampled apart from each other; every stratum keeps its share.
+    """
+
+    name: ClassVar[str] = "sampling"
+
+    share: Annotated[float | None, AnyOf(Real(0, 1, open_low=True, open_high=True), Null())] = None
+    size: Annotated[int | None, AnyOf(Integer(1), Null())] = None
+    strata: Strata = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.share is None) == (self.size is None):
+            raise ParameterError(
+                "Sampling needs to know how many records to keep: give either share or size, "
+                "not both."
+            )
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Draw the sample."""
+        count = len(microdata)
+        wanted = self.size if self.share is None else max(1, round(self.share * count))
+        assert wanted is not None
+        if wanted > count:
+            raise MethodError(
+                f"size is {wanted}, but there are only {count} records; choose a smaller size."
+            )
+        kept: Bools = np.zeros(count, bool)
+        kept[context.generator.choice(count, wanted, replace=False)] = True
+        return Masked({}, kept=kept, details={"kept": wanted, "of": count})
+
+
+def number_columns(
+    names: Sequence[str], microdata: Microdata, what: str, kinds: Sequence[str] = NUMBERS
+) -> list[Attribute]:
+    """The columns asked for, which must hold numbers."""
+    check_published(names, microdata, "columns")
+    for name in names:
+        kind = microdata[name].column.kind
+        if kind not in kinds:
+            raise MethodError(
+                f"Column {name!r} is {kind}, and {what} is for {' or '.join(kinds)} columns only; "
+                "leave it out, or use rank swapping or PRAM for it."
+            )
+    return [microdata[name] for name in names]
+
+
+def new_numbers(attributes: Sequence[Attribute], numbers: Floats) -> dict[str, NewColumn]:
+    """Columns with a new number for each record; whole columns stay whole."""
+    columns = {}
+    for attribute, row in zip(attributes, numbers, strict=True):
+        domain, codes = np.unique(np.rint(row) if attribute.integer else row, return_inverse=True)
+        columns[attribute.name] = number_column(attribute, domain, codes.astype(np.int64))
+    return columns

@@ -1,0 +1,193 @@
+"""Post-randomization: every value is replaced by one drawn with known probabilities.
+
+Gouweleeuw, Kooiman, Willenborg and de Wolf, "Post randomisation for statistical disclosure
+control", Journal of Official Statistics 14 (1998).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from ontomask.arrays import Floats, Ints, Longs
+from ontomask.checks import AnyOf, Choice, ListOf, Null, Real, Text, Typed, did_you_mean
+from ontomask.data.masked import Masked
+from ontomask.data.microdata import Attribute, Microdata
+from ontomask.errors import MethodError, ParameterError
+from ontomask.methods.base import Context, Method, register
+from ontomask.methods.permuting import chosen_columns, coded_column
+from ontomask.methods.points import layout_of
+from ontomask.taxonomy.measures import MEASURES
+
+__all__ = ["Pram"]
+
+ROUNDING = 1e-9
+
+Matrix = Sequence[Sequence[float]]
+
+
+@register
+@dataclass(frozen=True)
+class Pram(Method):
+    """Replace every value by one drawn with probabilities that depend on the value.
+
+    Parameters
+    ----------
+    retain
+        The probability that a value stays.
+    variant
+        `semantic`: a value that does not stay becomes another of the column with a probability
+        proportional to exp(-distance / reach). `plain`: all others are equally likely.
+    reach
+        How far values go in the semantic variant: at this distance a value is e times less likely
+        than a nearby one.
+    matrix, order
+        Your own probabilities for a single column, instead of `retain`: row i gives the
+        probabilities with which the i-th value of `order` becomes each of them; None in `order` is
+        the missing value.
+    columns
+        The columns to mask, by default the quasi-identifiers. They must be categories.
+    measure
+        A distance for all nominal columns, instead of each column's own.
+    strata
+        Columns whose values are masked apart from each other.
+    """
+
+    name: ClassVar[str] = "pram"
+
+    retain: Annotated[float, Real(0, 1)] = 0.8
+    variant: Annotated[str, Choice("semantic", "plain")] = "semantic"
+    reach: Annotated[float, Real(0, open_low=True)] = 0.2
+    matrix: Annotated[Matrix | None, AnyOf(Typed((list, tuple, np.ndarray), "a list"), Null())] = (
+        None
+    )
+    order: Annotated[Sequence[object] | None, AnyOf(Typed((list, tuple), "a list"), Null())] = None
+    columns: Annotated[
+        tuple[str, ...] | list[str] | None, AnyOf(ListOf(Text(), empty=False), Null())
+    ] = None
+    measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
+    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.matrix is None) != (self.order is None):
+            raise ParameterError(
+                "matrix and order belong together: order says which value each row and column of "
+                "the matrix stands for; give both or neither."
+            )
+        if self.matrix is not None and self.order is not None:
+            check_transitions(self.matrix, self.order)
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Draw new values."""
+        names = chosen_columns(self.columns, microdata)
+        if self.matrix is not None and len(names) > 1:
+            raise MethodError(
+                f"The matrix is for a single column, but {', '.join(names)} are to be masked; name "
+                "one in columns and add a step for each further one."
+            )
+        columns = {}
+        for name in names:
+            attribute = microdata[name]
+            rows = self._transitions(microdata, attribute)
+            codes = drawn(attribute.codes, rows, context.generator)
+            columns[name] = coded_column(attribute, codes)
+        return Masked(columns)
+
+    def _transitions(self, microdata: Microdata, attribute: Attribute) -> Floats:
+        if attribute.column.kind in ("numeric", "date"):
+            raise MethodError(
+                f"Column {attribute.name!r} is {attribute.column.kind}, and PRAM is for categories "
+                "only; use noise or rank swapping for it."
+            )
+        if self.matrix is not None and self.order is not None:
+            return _given(attribute, np.asarray(self.matrix, np.float64), self.order)
+        layout = layout_of(
+            microdata,
+            [attribute.name],
+            operators="marginality" if self.variant == "semantic" else "equality",
+            metric="mean",
+            measure=self.measure,
+        )
+        present = np.bincount(attribute.codes, minlength=attribute.cardinality) > 0
+        distances = layout.coded[0][1].arrays.table / attribute.column.weight
+        return self._decreasing(distances, present.astype(np.float64))
+
+    def _decreasing(self, distances: Floats, present: Floats) -> Floats:
+        """Probabilities that fall with the distance, among the values that occur."""
+        nearest = np.where(np.eye(present.size) + (present == 0.0) > 0.0, np.inf, distances)
+        lowest = nearest.min(axis=1, keepdims=True, initial=np.inf)
+        lowest = np.where(np.isfinite(lowest), lowest, 0.0)
+        moves = np.exp(-(nearest - lowest) / self.reach)
+        total = moves.sum(axis=1, keepdims=True)
+        retain = np.where(total[:, 0] > 0.0, self.retain, 1.0)
+        moves *= (1.0 - retain)[:, None] / np.where(total > 0.0, total, 1.0)
+        return np.asarray(moves + np.diag(retain), np.float64)
+
+
+def check_transitions(matrix: Matrix, order: Sequence[object]) -> None:
+    """Refuse a matrix that is not square over the order, or whose rows are no probabilities."""
+    if len(set(order)) != len(order):
+        raise ParameterError("order names a value twice; name every value once.")
+    lengths = {len(row) for row in matrix}
+    if len(matrix) != len(order) or lengths != {len(order)}:
+        shown = f"{len(matrix)} x {'/'.join(str(one) for one in sorted(lengths))}"
+        raise ParameterError(
+            f"The PRAM matrix is {shown}, but order names {len(order)} values; it must have a row "
+            "and a column for each of them."
+        )
+    numbers = np.asarray(matrix, np.float64)
+    if not np.isfinite(numbers).all() or (numbers < 0.0).any():
+        raise ParameterError(
+            "The PRAM matrix holds entries that are no probabilities (from 0 to 1)."
+        )
+    sums = numbers.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(sums - 1.0) > ROUNDING)
+    if wrong.size:
+        raise ParameterError(
+            f"Row {wrong[0] + 1} of the PRAM matrix sums to {sums[wrong[0]]:g}; every row holds "
+            "the probabilities of one value and must sum to 1."
+        )
+
+
+def _given(attribute: Attribute, matrix: Floats, order: Sequence[object]) -> Floats:
+    """The user's matrix over the column's codes; values that do not occur stay out."""
+    places = {value: place for place, value in enumerate(order)}
+    domain = [*attribute.values, *([None] if attribute.has_missing else [])]
+    unknown = [value for value in order if value is not None and value not in attribute.values]
+    lacking = [value for value in domain if value not in places and value is not None]
+    if lacking:
+        raise MethodError(
+            f"order lacks a value of column {attribute.name!r} ({len(lacking)} in all); it must "
+            "name every value that occurs."
+        )
+    reached = [value for value in unknown if matrix[:, places[value]].any()]
+    if reached:
+        raise MethodError(
+            f"The PRAM matrix leads to {reached[0]!r}, which is not a value of column "
+            f"{attribute.name!r}.{did_you_mean(reached[0], [str(one) for one in domain])}"
+        )
+    chosen = [places.get(value, -1) for value in domain]
+    padded = np.pad(matrix, ((0, 1), (0, 1)))
+    padded[-1, -1] = 1.0
+    return np.asarray(padded[np.ix_(chosen, chosen)], np.float64)
+
+
+def drawn(codes: Ints, transitions: Floats, generator: np.random.Generator) -> Longs:
+    """For each record a new code, with the probabilities in the row of its old one."""
+    uniforms = generator.random(codes.size)
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=transitions.shape[0]))
+    result = np.empty(codes.size, np.int64)
+    start = 0
+    for code, end in enumerate(ends.tolist()):
+        if end > start:
+            chances = np.cumsum(transitions[code])
+            records = order[start:end]
+            found = np.searchsorted(chances, uniforms[records] * chances[-1], side="right")
+            result[records] = np.minimum(found, transitions.shape[0] - 1)
+        start = end
+    return result

@@ -1,0 +1,338 @@
+"""Rank swapping: values change places with values that are near.
+
+The semantic variants after Rodriguez-Garcia, Batet and Sánchez, "Utility-preserving privacy
+protection of nominal data sets via semantic rank swapping", Information Fusion 45 (2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from ontomask.arrays import Floats, Ints, Longs
+from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Real, Text
+from ontomask.data.masked import Masked
+from ontomask.data.microdata import Attribute, Microdata
+from ontomask.errors import MethodError, ParameterError, PromiseError
+from ontomask.kernels import record_swapping as records
+from ontomask.kernels import swapping as kernel
+from ontomask.methods.base import Context, Method, register, watched
+from ontomask.methods.permuting import check_no_weights, chosen_columns, permuted_column
+from ontomask.methods.points import Layout, Scaled, layout_of
+from ontomask.promises import Permutation
+from ontomask.taxonomy.measures import MEASURES
+
+__all__ = ["VARIANTS", "RankSwapping"]
+
+VARIANTS = ("fixed", "dynamic", "multivariate", "random", "distributional")
+POOLS = ("unswapped", "all")
+
+
+@register
+@dataclass(frozen=True)
+class RankSwapping(Method):
+    """Exchange each value with that of a record drawn among the k nearest.
+
+    Every column keeps exactly its values, so every statistic of a single column survives. The
+    distance of nominal values is that of their column (the literature takes Wu and Palmer's).
+
+    Parameters
+    ----------
+    k
+        How many records the swapping interval holds; or give `p`.
+    p
+        The interval as a percentage of the records.
+    variant
+        `fixed` ranks the column once by distance to its most distant value; `dynamic` ranks it
+        anew around each value, starting at opposite ends; `multivariate` does so with whole
+        records, which keeps columns related: each value is exchanged within the k nearest records.
+        For comparison: `random` exchanges values without any limit, `distributional` ranks by
+        frequency.
+    pool
+        `unswapped`: the interval holds the k nearest records that are still to be swapped, so
+        every value gets a partner while two are left. `all`: the k nearest of all records, as
+        published; a value without a partner in its interval stays.
+    columns
+        The columns to mask, by default the quasi-identifiers.
+    measure
+        A distance for all nominal columns, instead of each column's own.
+    strata
+        Columns whose values are masked apart from each other.
+    """
+
+    name: ClassVar[str] = "rank-swapping"
+
+    k: Annotated[int | None, AnyOf(Integer(2), Null())] = None
+    p: Annotated[float | None, AnyOf(Real(0, 100, open_low=True), Null())] = None
+    variant: Annotated[str, Choice(*VARIANTS)] = "dynamic"
+    pool: Annotated[str, Choice(*POOLS)] = "unswapped"
+    columns: Annotated[
+        tuple[str, ...] | list[str] | None, AnyOf(ListOf(Text(), empty=False), Null())
+    ] = None
+    measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
+    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        limited = self.variant != "random"
+        if limited and (self.k is None) == (self.p is None):
+            raise ParameterError(
+                "Rank swapping needs the size of its interval: give either k (records) or p "
+                "(percent of the records), not both."
+            )
+        if not limited and (self.k is not None or self.p is not None):
+            raise ParameterError(
+                "The variant 'random' exchanges values without any limit; leave k and p out."
+            )
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Swap the values of the columns."""
+        names = chosen_columns(self.columns, microdata)
+        check_no_weights(microdata, "Rank swapping")
+        k = self._interval(len(microdata))
+        if self.variant == "multivariate":
+            partners, ranks = self._swap_records(microdata, names, k, context)
+        else:
+            partners, ranks = self._swap_columns(microdata, names, k, context)
+        details: dict[str, object] = {
+            "k": k,
+            "farthest_rank": dict(zip(names, ranks, strict=True)),
+            "stayed": {name: _stayed(one) for name, one in zip(names, partners, strict=True)},
+        }
+        columns = {
+            name: permuted_column(microdata[name], microdata[name].codes[one])
+            for name, one in zip(names, partners, strict=True)
+        }
+        return Masked(columns, (Permutation(names),), details=details)
+
+    @property
+    def _everyone(self) -> bool:
+        return self.pool == "all"
+
+    def _interval(self, count: int) -> int | None:
+        """The size of the interval in records."""
+        if self.p is not None:
+            found = min(int(self.p * count / 100.0), count - 1)
+            if found < 2:
+                raise MethodError(
+                    f"p = {self.p:g} percent of {count} records makes an interval of {found}; at "
+                    f"least 2 are needed: choose p of at least {200.0 / count:.3g}."
+                )
+            return found
+        if self.k is not None and self.k >= count:
+            raise MethodError(
+                f"k is {self.k}, but there are only {count} records; the swapping interval must be "
+                f"smaller than the table: choose k of at most {count - 1}."
+            )
+        return self.k
+
+    def _swap_columns(
+        self, microdata: Microdata, names: Sequence[str], k: int | None, context: Context
+    ) -> tuple[list[Longs], list[int | None]]:
+        """Each column on its own."""
+        found = [
+            self._swap_column(microdata, name, k, _part(context, place, len(names)))
+            for place, name in enumerate(names)
+        ]
+        return [partners for partners, _ in found], [rank for _, rank in found]
+
+    def _swap_column(
+        self, microdata: Microdata, name: str, k: int | None, context: Context
+    ) -> tuple[Longs, int | None]:
+        attribute = microdata[name]
+        if k is None:
+            return _random(len(microdata), context.generator), None
+        if self.variant == "distributional":
+            counts = np.bincount(attribute.codes, minlength=attribute.cardinality)
+            return _ranked(attribute.codes, counts.astype(np.float64), k, self._everyone, context)
+        layout = layout_of(
+            microdata, [name], operators="marginality", metric="mean", measure=self.measure
+        )
+        column = _Column.of(layout)
+        if self.variant == "fixed":
+            return _ranked(column.codes, column.from_first(), k, self._everyone, context)
+        return _dynamic(column, name, k, self._everyone, context)
+
+    def _swap_records(
+        self, microdata: Microdata, names: Sequence[str], k: int | None, context: Context
+    ) -> tuple[list[Longs], list[int | None]]:
+        """Whole records."""
+        assert k is not None
+        count, generator = len(microdata), context.generator
+        layout = layout_of(
+            microdata, names, operators="marginality", metric="mean", measure=self.measure
+        )
+        tuples = microdata.tuples(names)
+        points = layout.points(tuples)
+        packed = records.Tuples(
+            points.codes, points.numbers, points.gaps, points.tables, points.starts, points.values
+        )
+        places = tuples.places.astype(np.int32)
+        priorities = np.stack([generator.permutation(count) for _ in range(len(names) + 1)])
+        uniforms = generator.random((count, 2 + 2 * len(names)))
+        first = _most_distant_tuple(layout, names, tuples.codes, tuples.weights)
+        arguments = (packed, places, first, k, self._everyone, priorities, uniforms)
+        partners, references = watched(
+            records.swap_records, *arguments, total=count, context=context, message="swapping"
+        )
+        nearer = records.nearer_records(packed, places, partners, references, self._everyone)
+        order = [names.index(name) for name in _layout_names(layout)]
+        placed = np.argsort(order)
+        ranks = [_checked_rank(nearer[:, place], k, "records") for place in placed]
+        return [partners[place] for place in placed], list(ranks)
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """One column as codes over a domain with a distance matrix, or over ascending numbers."""
+
+    codes: Ints
+    counts: Floats
+    matrix: Floats | None
+    numbers: Floats | None
+
+    @classmethod
+    def of(cls, layout: Layout) -> _Column:
+        if layout.numeric:
+            one = layout.numeric[0]
+            return cls(*_counted(one.attribute), None, _ascending(one))
+        attribute, operator = layout.coded[0]
+        return cls(*_counted(attribute), operator.arrays.table, None)
+
+    def marginality(self) -> Floats:
+        """The sum of each value's distances to all records."""
+        if self.matrix is not None:
+            return np.asarray(self.matrix @ self.counts)
+        assert self.numbers is not None
+        return summed_differences(self.numbers, self.counts)
+
+    def first(self) -> int:
+        """The most distant value of the column."""
+        return int(np.where(self.counts > 0, self.marginality(), -1.0).argmax())
+
+    def from_first(self) -> Floats:
+        """Distances of all values to the most distant one."""
+        first = self.first()
+        if self.matrix is not None:
+            return np.asarray(self.matrix[first])
+        assert self.numbers is not None
+        return np.asarray(np.abs(self.numbers - self.numbers[first]))
+
+
+def _part(context: Context, place: int, count: int) -> Context:
+    """The context of one of several columns: its progress is a part of the whole."""
+
+    def report(fraction: float, message: str) -> None:
+        context.progress((place + fraction) / count, message)
+
+    return Context(context.generator, report)
+
+
+def _counted(attribute: Attribute) -> tuple[Ints, Floats]:
+    counts = np.bincount(attribute.codes, minlength=attribute.cardinality)
+    return attribute.codes, counts.astype(np.float64)
+
+
+def _ascending(one: Scaled) -> Floats:
+    """The scaled numbers of a domain; missing values lie one unit above the greatest."""
+    assert one.attribute.numbers is not None
+    numbers = one.attribute.numbers * one.factor
+    return np.append(numbers, numbers[-1] + one.gap) if one.attribute.has_missing else numbers
+
+
+def summed_differences(numbers: Floats, counts: Floats) -> Floats:
+    """For each of ascending numbers, the sum of |x - y| over all records y, in linear time."""
+    below, sums = np.cumsum(counts), np.cumsum(counts * numbers)
+    left = numbers * below - sums
+    right = (sums[-1] - sums) - numbers * (below[-1] - below)
+    return np.asarray(left + right, np.float64)
+
+
+def _random(count: int, generator: np.random.Generator) -> Longs:
+    return generator.permutation(count)
+
+
+def _ranked(
+    codes: Ints, keys: Floats, k: int, everyone: bool, context: Context
+) -> tuple[Longs, int]:
+    """Swap within k ranks of the order of the values by (key, value); equal ones at random."""
+    places = np.empty(keys.size, np.int64)
+    places[np.lexsort((np.arange(keys.size), keys))] = np.arange(keys.size)
+    order = context.generator.permutation(codes.size)
+    order = order[np.argsort(places[codes[order]], kind="stable")]
+    partners = kernel.swap_ranked(order, k, everyone, context.generator.random(codes.size))
+    nearer = kernel.nearer_ranked(order, partners, everyone)
+    return partners, _checked_rank(nearer, k, "values")
+
+
+def _dynamic(
+    column: _Column, name: str, k: int, everyone: bool, context: Context
+) -> tuple[Longs, int]:
+    """Swap within intervals around each value."""
+    count, generator = column.codes.size, context.generator
+    rest = (column.first(), k, everyone, generator.permutation(count), generator.random((count, 4)))
+
+    def run(loop: Callable[..., tuple[Longs, Longs]], domain: object) -> tuple[Longs, Longs]:
+        message = f"swapping {name}"
+        return watched(
+            loop, column.codes, domain, *rest, total=count, context=context, message=message
+        )
+
+    if column.matrix is not None:
+        partners, references = run(kernel.swap_coded, kernel.neighbors(column.matrix))
+        nearer = kernel.nearer_coded(column.codes, column.matrix, partners, references, everyone)
+    else:
+        assert column.numbers is not None
+        partners, references = run(kernel.swap_ordered, column.numbers)
+        nearer = kernel.nearer_ordered(column.codes, column.numbers, partners, references, everyone)
+    return partners, _checked_rank(nearer, k, "values")
+
+
+def _layout_names(layout: Layout) -> list[str]:
+    """The columns in the order of the kernels: coded ones, then numeric ones."""
+    return [
+        *(attribute.name for attribute, _ in layout.coded),
+        *(one.attribute.name for one in layout.numeric),
+    ]
+
+
+def _most_distant_tuple(layout: Layout, names: Sequence[str], codes: Ints, weights: Floats) -> int:
+    """The tuple with the largest summed distance to all records."""
+    rows = {name: codes[place] for place, name in enumerate(names)}
+    total = np.zeros(weights.size)
+    for attribute, operator in layout.coded:
+        counts = np.bincount(rows[attribute.name], weights, minlength=attribute.cardinality)
+        total += (operator.arrays.table @ counts)[rows[attribute.name]]
+    for one in layout.numeric:
+        total += _summed_numbers(one, rows[one.attribute.name], weights)
+    return int(total.argmax())
+
+
+def _summed_numbers(one: Scaled, codes: Ints, weights: Floats) -> Floats:
+    """Summed distances in a numeric attribute; a missing number counts as the attribute's gap."""
+    attribute = one.attribute
+    assert attribute.numbers is not None
+    counts: Floats = np.bincount(codes, weights, attribute.size + 1).astype(np.float64)
+    known, missing = counts[: attribute.size], counts[attribute.size]
+    sums = summed_differences(attribute.numbers * one.factor, known) + missing * one.gap
+    result: Floats = np.append(sums, known.sum() * one.gap)[codes]
+    return result
+
+
+def _checked_rank(nearer: Longs, k: int, what: str) -> int:
+    """The rank of the farthest partner; it must lie in the interval."""
+    rank = int(nearer.max(initial=-1)) + 1
+    if rank > k:
+        raise PromiseError(
+            f"Rank swapping exchanged {what} that are {rank} ranks apart where k is {k}; the "
+            "release is withheld. This is a defect of the method: please report it."
+        )
+    return rank
+
+
+def _stayed(partners: Longs) -> int:
+    """How many records kept their own value for want of a partner."""
+    return int(np.count_nonzero(partners == np.arange(partners.size)))

@@ -1,0 +1,313 @@
+"""The loops of rank swapping against the published pseudo-code, draw by draw."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from ontomask.kernels import record_swapping, swapping
+from reference import swapping as slow
+
+SEEDS = range(12)
+
+
+def quiet() -> np.ndarray:
+    return np.zeros(2, np.int64)
+
+
+POOLS = pytest.mark.parametrize("everyone", [False, True], ids=["unswapped", "all"])
+
+
+def random_matrix(generator: np.random.Generator, size: int, levels: int = 4) -> np.ndarray:
+    """Symmetric, zero on the diagonal, few distinct distances: many ties."""
+    upper = np.triu(generator.integers(1, levels + 1, (size, size)) / levels, 1)
+    return upper + upper.T
+
+
+def draws(generator: np.random.Generator, count: int, width: int):
+    return generator.permutation(count), generator.random((count, width))
+
+
+def is_swap(partners: np.ndarray) -> bool:
+    return bool((partners[partners] == np.arange(partners.size)).all())
+
+
+@POOLS
+@pytest.mark.parametrize("k", [1, 2, 5, 39, 40, 100])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_ranking_as_published(seed, k, everyone):
+    generator = np.random.default_rng(seed)
+    order, uniforms = generator.permutation(40), generator.random(40)
+    partners = swapping.swap_ranked(order, k, everyone, uniforms)
+    assert partners.tolist() == slow.fixed(order.tolist(), k, everyone, uniforms.tolist())
+    assert is_swap(partners)
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_ranks_of_swapped_values_differ_by_at_most_k(k):
+    generator = np.random.default_rng(k)
+    order, uniforms = generator.permutation(500), generator.random(500)
+    ranks = np.empty(500, np.int64)
+    ranks[order] = np.arange(500)
+    moved = np.abs(ranks - ranks[swapping.swap_ranked(order, k, True, uniforms)])
+    assert moved.max() == k
+
+
+def test_every_rank_of_the_interval_is_as_likely():
+    generator = np.random.default_rng(5)
+    order = np.arange(6)
+    firsts = Counter(
+        int(swapping.swap_ranked(order, 4, False, generator.random(6))[0]) for _ in range(8000)
+    )
+    assert set(firsts) == {1, 2, 3, 4}
+    assert max(abs(count - 2000) for count in firsts.values()) < 200
+
+
+@POOLS
+@pytest.mark.parametrize("k", [1, 2, 4, 10, 28, 60])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_coded_values_as_published(seed, k, everyone):
+    generator = np.random.default_rng(seed)
+    matrix = random_matrix(generator, 9)
+    codes = generator.integers(0, 9, 29).astype(np.int32)
+    priority, uniforms = draws(generator, 29, 4)
+    first = int(codes[0])
+    near = swapping.neighbors(matrix)
+    found = swapping.swap_coded(codes, near, first, k, everyone, priority, uniforms, quiet())
+    oracle = slow.Univariate(
+        codes.tolist(), lambda a, b: matrix[a, b], priority, uniforms, by_value=False
+    )
+    partners, references = oracle.run(first, k, everyone)
+    assert (found[0].tolist(), found[1].tolist()) == (partners, references)
+    assert is_swap(found[0])
+    nearer = swapping.nearer_coded(codes, matrix, *found, everyone)
+    assert nearer.max() < k
+
+
+@POOLS
+@pytest.mark.parametrize("k", [1, 2, 4, 10, 28, 60])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_numbers_as_published(seed, k, everyone):
+    generator = np.random.default_rng(seed)
+    values, codes = np.unique(generator.integers(0, 14, 29) / 4, return_inverse=True)
+    codes = codes.astype(np.int32)
+    priority, uniforms = draws(generator, 29, 4)
+    first = int(codes[0])
+    found = swapping.swap_ordered(codes, values, first, k, everyone, priority, uniforms, quiet())
+    oracle = slow.Univariate(
+        codes.tolist(), lambda a, b: abs(values[a] - values[b]), priority, uniforms, by_value=True
+    )
+    partners, references = oracle.run(first, k, everyone)
+    assert (found[0].tolist(), found[1].tolist()) == (partners, references)
+    nearer = swapping.nearer_ordered(codes, values, *found, everyone)
+    assert nearer.max() < k
+    by_matrix = np.abs(values[:, None] - values[None])
+    assert (nearer == swapping.nearer_coded(codes, by_matrix, *found, everyone)).all()
+
+
+def test_recounting_notices_a_partner_that_is_too_far():
+    matrix = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
+    codes = np.array([0, 1, 2, 2], np.int32)
+    partners, references = np.array([2, 1, 0, 3]), np.array([0, 1, 3])
+    assert swapping.nearer_coded(codes, matrix, partners, references, False).tolist() == [1, 0, 0]
+    values = np.array([0.0, 1.0, 2.0])
+    assert swapping.nearer_ordered(codes, values, partners, references, True).tolist() == [1, 0, 0]
+
+
+def test_unswapped_pool_leaves_at_most_one_value():
+    generator = np.random.default_rng(3)
+    for count in (30, 31):
+        codes = generator.integers(0, 8, count).astype(np.int32)
+        priority, uniforms = draws(generator, count, 4)
+        near = swapping.neighbors(random_matrix(generator, 8))
+        partners, _ = swapping.swap_coded(
+            codes, near, int(codes[0]), 3, False, priority, uniforms, quiet()
+        )
+        assert (partners == np.arange(count)).sum() == count % 2
+
+
+def test_one_value_and_one_record():
+    near = swapping.neighbors(np.zeros((1, 1)))
+    for count in (1, 2, 5):
+        priority, uniforms = draws(np.random.default_rng(count), count, 4)
+        codes = np.zeros(count, np.int32)
+        for everyone in (False, True):
+            partners, _ = swapping.swap_coded(
+                codes, near, 0, 2, everyone, priority, uniforms, quiet()
+            )
+            assert is_swap(partners)
+            values = np.zeros(1)
+            partners, _ = swapping.swap_ordered(
+                codes, values, 0, 2, everyone, priority, uniforms, quiet()
+            )
+            assert is_swap(partners)
+
+
+def test_ties_at_the_edge_are_broken_at_random():
+    """Three values are equally near and two fit: each is drawn a third of the time."""
+    matrix = np.array([[0.0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]])
+    near, generator = swapping.neighbors(matrix), np.random.default_rng(1)
+    codes = np.arange(4, dtype=np.int32)
+    for everyone in (False, True):
+        drawn = Counter(
+            int(
+                swapping.swap_coded(codes, near, 0, 2, everyone, *draws(generator, 4, 4), quiet())[
+                    0
+                ][0]
+            )
+            for _ in range(6000)
+        )
+        assert max(abs(drawn[record] - 2000) for record in (1, 2, 3)) < 200
+
+
+@pytest.mark.parametrize(
+    ("present", "marked", "slots"), [(7, 3, 4), (10, 10, 4), (10, 0, 4), (12, 6, 12), (9, 8, 8)]
+)
+def test_share_of_a_tie_is_exact(present, marked, slots):
+    steps = np.linspace(0, 1, 4001)[:-1] + 1 / 8000
+    found = [swapping.hypergeometric(one, present, marked, slots) for one in steps]
+    assert found == [slow.share_of_tie(float(one), present, marked, slots) for one in steps]
+
+
+def test_share_of_a_large_tie():
+    steps = (np.arange(500) + 0.5) / 500
+    found = np.array([swapping.hypergeometric(one, 10**6, 4 * 10**5, 10**5) for one in steps])
+    spread = np.sqrt(10**5 * 0.4 * 0.6 * 0.9)
+    assert abs(found.mean() - 40_000) < spread / 10
+    assert found.std() == pytest.approx(spread, rel=0.05)
+
+
+def mixed_table(generator: np.random.Generator, count: int):
+    """Two coded attributes and a number with gaps, as distinct tuples."""
+    sizes = (5, 4)
+    matrices = [random_matrix(generator, size) for size in sizes]
+    columns = [generator.integers(0, size, count) for size in sizes]
+    number = generator.integers(0, 4, count) / 4
+    number[generator.random(count) < 0.2] = -1
+    rows, tuple_of = np.unique(np.stack([*columns, number], 1), axis=0, return_inverse=True)
+    numbers = np.where(rows[:, 2] < 0, np.nan, rows[:, 2])[None]
+    tuples = record_swapping.Tuples(
+        np.ascontiguousarray(rows[:, :2].T).astype(np.int32),
+        numbers,
+        np.ones(1),
+        np.concatenate([matrix.ravel() for matrix in matrices]),
+        np.array([0, 25]),
+        np.array(sizes),
+    )
+
+    def distance(a: int, b: int) -> float:
+        total = 0.0
+        for matrix, column in zip(matrices, tuples.codes, strict=True):
+            total += matrix[column[a], column[b]]
+        one, other = numbers[0, a], numbers[0, b]
+        if np.isnan(one) or np.isnan(other):
+            return total + float(np.isnan(one) != np.isnan(other))
+        return total + abs(one - other)
+
+    return tuples, tuple_of.astype(np.int32), distance
+
+
+@POOLS
+@pytest.mark.parametrize("k", [1, 2, 5, 12, 23])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_records_as_published(seed, k, everyone):
+    generator = np.random.default_rng(seed)
+    tuples, tuple_of, distance = mixed_table(generator, 24)
+    priorities = np.stack([generator.permutation(24) for _ in range(4)])
+    uniforms = generator.random((24, 8))
+    first = int(tuple_of[0])
+    found = record_swapping.swap_records(
+        tuples, tuple_of, first, k, everyone, priorities, uniforms, quiet()
+    )
+    oracle = slow.Multivariate(tuple_of.tolist(), distance, priorities.tolist(), uniforms)
+    partners, references = oracle.run(first, k, everyone)
+    assert found[1].tolist() == references
+    assert found[0].tolist() == partners
+    assert all(is_swap(row) for row in found[0])
+    nearer = record_swapping.nearer_records(tuples, tuple_of, *found, everyone)
+    assert nearer.max() < k
+
+
+def test_one_attribute_of_records_is_the_univariate_algorithm():
+    """Without ties both algorithms see the same intervals; here k = 1 leaves no choice at all."""
+    generator = np.random.default_rng(8)
+    upper = np.triu(generator.random((30, 30)) + 0.1, 1)
+    matrix, codes = upper + upper.T, generator.permutation(30).astype(np.int32)
+    tuples = record_swapping.Tuples(
+        np.arange(30, dtype=np.int32)[None],
+        np.empty((0, 30)),
+        np.empty(0),
+        matrix.ravel(),
+        np.array([0]),
+        np.array([30]),
+    )
+    priority = generator.permutation(30)
+    whole, _ = record_swapping.swap_records(
+        tuples,
+        codes,
+        3,
+        1,
+        False,
+        np.stack([priority, priority]),
+        generator.random((30, 4)),
+        quiet(),
+    )
+    near = swapping.neighbors(matrix)
+    single, _ = swapping.swap_coded(
+        codes, near, 3, 1, False, priority, generator.random((30, 4)), quiet()
+    )
+    assert whole[0].tolist() == single.tolist()
+
+
+def test_records_with_more_steps_than_one_round_of_clearing():
+    """Finished tuples are cleared away every 1,024 steps; the result must not notice."""
+    generator = np.random.default_rng(4)
+    tuples, tuple_of, _ = mixed_table(generator, 4000)
+    priorities = np.stack([generator.permutation(4000) for _ in range(4)])
+    found = record_swapping.swap_records(
+        tuples, tuple_of, 0, 4, False, priorities, generator.random((4000, 8)), quiet()
+    )
+    assert found[1].size > 2048
+    assert all(is_swap(row) for row in found[0])
+    assert ((found[0] == np.arange(4000)).sum(1) == 0).all()
+    assert record_swapping.nearer_records(tuples, tuple_of, *found, False).max() < 4
+
+
+@pytest.mark.parametrize("position", [0, 1, 7, 30, 58])
+def test_distance_at_a_position(position):
+    generator = np.random.default_rng(position)
+    distances = np.concatenate([generator.integers(0, 6, 30) / 7, generator.random(30) * 1e-9])
+    counts = generator.integers(0, 3, 60).astype(np.int32)
+    counts[:2] = 30
+    ranked = np.sort(np.repeat(distances, counts))
+    found = np.empty(60, np.int32)
+    radius, size = record_swapping.distance_at(
+        distances, counts, position, found, np.empty(record_swapping.BINS, np.int64)
+    )
+    assert radius == ranked[position]
+    assert found[:size].tolist() == np.flatnonzero((distances == radius) & (counts > 0)).tolist()
+
+
+def test_loops_report_and_stop():
+    generator = np.random.default_rng(6)
+    tuples, tuple_of, _ = mixed_table(generator, 200)
+    codes = tuple_of.astype(np.int32)
+    values = np.arange(codes.max() + 1.0)
+    near = swapping.neighbors(np.abs(values[:, None] - values[None]))
+    priorities = np.stack([generator.permutation(200) for _ in range(4)])
+    uniforms = generator.random((200, 8))
+
+    def runs(signal):
+        yield swapping.swap_coded(codes, near, 0, 3, False, priorities[0], uniforms, signal)
+        yield swapping.swap_ordered(codes, values, 0, 3, False, priorities[0], uniforms, signal)
+        yield record_swapping.swap_records(
+            tuples, tuple_of, 0, 3, False, priorities, uniforms, signal
+        )
+
+    done = quiet()
+    for _ in runs(done):
+        assert done[0] == 200
+        done[0] = 0
+    assert [references.size for _, references in runs(np.array([0, 1]))] == [0, 0, 0]
