@@ -22,10 +22,17 @@ if TYPE_CHECKING:
     from ontomask.data.schema import Ordinal as Ordinal
     from ontomask.data.schema import Schema as Schema
     from ontomask.data.schema import Weight as Weight
-    from ontomask.evaluate.clustering import partition_distance as partition_distance
-    from ontomask.evaluate.evaluation import Evaluation as Evaluation
-    from ontomask.evaluate.evaluation import evaluate as evaluate
-    from ontomask.evaluate.linkage import record_linkage as record_linkage
+    from ontomask.evaluation.assessment import file_risk as file_risk
+    from ontomask.evaluation.assessment import minimal_unique_sets as minimal_unique_sets
+    from ontomask.evaluation.clustering import partition_distance as partition_distance
+    from ontomask.evaluation.evaluation import Evaluation as Evaluation
+    from ontomask.evaluation.evaluation import evaluate as evaluate
+    from ontomask.evaluation.linkage import record_linkage as record_linkage
+    from ontomask.evaluation.population import population_uniqueness as population_uniqueness
+    from ontomask.evaluation.risk import interval_disclosure as interval_disclosure
+    from ontomask.evaluation.suggestion import (
+        suggest_quasi_identifiers as suggest_quasi_identifiers,
+    )
     from ontomask.methods.columns import DropColumns as DropColumns
     from ontomask.methods.columns import Pseudonyms as Pseudonyms
     from ontomask.methods.hybrid import Hybrid as Hybrid
@@ -73,11 +80,13 @@ _HOMES = {
     "Date": "data.schema",
     "date_taxonomy": "taxonomy.from_data",
     "DropColumns": "methods.columns",
-    "evaluate": "evaluate.evaluation",
-    "Evaluation": "evaluate.evaluation",
+    "evaluate": "evaluation.evaluation",
+    "Evaluation": "evaluation.evaluation",
+    "file_risk": "evaluation.assessment",
     "Flat": "data.schema",
     "Hybrid": "methods.hybrid",
     "Identifier": "data.schema",
+    "interval_disclosure": "evaluation.risk",
     "interval_taxonomy": "taxonomy.from_data",
     "load_taxonomy": "taxonomy.loading",
     "LocalSuppression": "methods.suppression",
@@ -86,6 +95,7 @@ _HOMES = {
     "masking_taxonomy": "taxonomy.from_data",
     "measures": "taxonomy.measures",
     "Microaggregation": "methods.microaggregation",
+    "minimal_unique_sets": "evaluation.assessment",
     "nested_taxonomy": "taxonomy.from_data",
     "Noise": "methods.perturbation",
     "Nominal": "data.schema",
@@ -94,7 +104,8 @@ _HOMES = {
     "nominal_variance": "semantics.marginality",
     "Numeric": "data.schema",
     "Ordinal": "data.schema",
-    "partition_distance": "evaluate.clustering",
+    "partition_distance": "evaluation.clustering",
+    "population_uniqueness": "evaluation.population",
     "Pram": "methods.pram",
     "preset": "methods.presets",
     "presets": "methods.presets",
@@ -103,7 +114,7 @@ _HOMES = {
     "RankSwapping": "methods.rank_swapping",
     "Recoding": "methods.recoding",
     "recommend": "comparison",
-    "record_linkage": "evaluate.linkage",
+    "record_linkage": "evaluation.linkage",
     "Release": "release",
     "Resampling": "methods.resampling",
     "Rounding": "methods.perturbation",
@@ -116,6 +127,7 @@ _HOMES = {
     "semantic_mean": "semantics.dependence",
     "semantic_variance": "semantics.dependence",
     "Shuffling": "methods.shuffling",
+    "suggest_quasi_identifiers": "evaluation.suggestion",
     "Suppression": "methods.suppression",
     "taxonomies": "taxonomy.bundled",
     "Taxonomy": "taxonomy.taxonomy",

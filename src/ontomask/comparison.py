@@ -184,6 +184,8 @@ def _named(methods: Methods) -> dict[str, Callable[[int], Method]]:
         return {name: _maker(one) for name, one in methods.items()}
     named: dict[str, Callable[[int], Method]] = {}
     for one in methods:
+        if not isinstance(one, (str, Method)):
+            raise ParameterError(f"{one!r} is neither a method nor the name of a preset.")
         name = one if isinstance(one, str) else _title(one, named)
         named[name] = _maker(one)
     if not named:

@@ -22,7 +22,7 @@ from ontomask.data.microdata import Microdata
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, MethodError, ParameterError
-from ontomask.evaluate.evaluation import Evaluation, evaluate_kept
+from ontomask.evaluation.evaluation import Evaluation, Settings, evaluate_kept
 from ontomask.methods.base import Context, Method, Progress, silent
 from ontomask.promises import Permutation, Promise, Unchanged
 from ontomask.verify import DEFECT, Verification, verify
@@ -117,8 +117,9 @@ class Release:
             )
         assert self._rows is not None
         k = next((step.k for step in reversed(self.steps) if hasattr(step, "k")), None)
-        settings = {"k": k, **settings} if isinstance(k, int) else settings
-        return evaluate_kept(frame, self.frame, self.schema, self._rows, settings)
+        known = {"k": k} if isinstance(k, int) else {}
+        chosen = Settings(**{**known, **settings})
+        return evaluate_kept(frame, self.frame, self.schema, self._rows, chosen)
 
     def __repr__(self) -> str:
         names = " → ".join(step.name for step in self.steps)

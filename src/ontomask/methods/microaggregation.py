@@ -22,7 +22,7 @@ from ontomask.kernels.records import Points
 from ontomask.kernels.refinement import refine
 from ontomask.methods.base import Context, Method, check_k, register, watched
 from ontomask.methods.nearest import NearestCentroid
-from ontomask.methods.points import Layout, default_metric, layout_of
+from ontomask.methods.points import Layout, quasi_layout
 from ontomask.promises import ClassSize
 from ontomask.semantics.operators import METRICS, OPERATORS
 from ontomask.taxonomy.measures import MEASURES
@@ -101,16 +101,12 @@ class Microaggregation(Method):
     ) -> tuple[Layout, Tuples, Ints, int, dict[str, object]]:
         """Cluster the quasi-identifiers: tuples, their clusters, and figures to report."""
         check_k(self.k, microdata)
-        names = microdata.quasi
-        metric = self.metric or default_metric(microdata, names)
-        layout = layout_of(
-            microdata, names, operators=self.operators, metric=metric, measure=self.measure
-        )
+        layout = quasi_layout(microdata, self)
         on_records = self.algorithm != "sa-mdav"
         tuples = microdata.records() if on_records else microdata.tuples()
         points = layout.points(tuples, self.weighting)
         labels = self._clustered(points, context)
-        details: dict[str, object] = {"metric": metric}
+        details: dict[str, object] = {"metric": layout.metric}
         if self.refine:
             labels, details["refinement"] = _refined(layout.points(tuples), labels, self.k, context)
         count = int(labels.max()) + 1

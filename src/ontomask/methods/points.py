@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from ontomask.semantics.operators import (
 )
 from ontomask.taxonomy.measures import Space
 
-__all__ = ["Layout", "default_metric", "layout_of"]
+__all__ = ["Layout", "Scaled", "number_column", "quasi_layout", "space_of"]
 
 UNBOUNDED = ("path", "weighted-path")
 
@@ -114,6 +115,26 @@ def layout_of(
             f"{numeric[0].attribute.name!r} is numeric; use 'semantic' or 'marginality'."
         )
     return Layout(tuple(coded), tuple(numeric), metric)
+
+
+class Comparing(Protocol):
+    """A method that compares records by operators, a metric and a measure."""
+
+    @property
+    def operators(self) -> str: ...
+    @property
+    def metric(self) -> str | None: ...
+    @property
+    def measure(self) -> str | None: ...
+
+
+def quasi_layout(microdata: Microdata, method: Comparing) -> Layout:
+    """Lay out the quasi-identifiers as a method compares them."""
+    names = microdata.quasi
+    metric = method.metric or default_metric(microdata, names)
+    return layout_of(
+        microdata, names, operators=method.operators, metric=metric, measure=method.measure
+    )
 
 
 def space_of(attribute: Attribute, measure: str | None = None) -> Space:

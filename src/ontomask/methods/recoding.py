@@ -18,7 +18,7 @@ from ontomask.data.microdata import Microdata, Tuples
 from ontomask.kernels.recoding import recode
 from ontomask.methods.base import Context, Method, check_k, register, watched
 from ontomask.methods.nearest import NearestCentroid
-from ontomask.methods.points import Layout, default_metric, layout_of
+from ontomask.methods.points import Layout, quasi_layout
 from ontomask.promises import ClassSize
 from ontomask.semantics.operators import METRICS, OPERATORS
 from ontomask.taxonomy.measures import MEASURES
@@ -63,11 +63,7 @@ class Recoding(Method):
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Recode rare tuples."""
         check_k(self.k, microdata)
-        names = microdata.quasi
-        metric = self.metric or default_metric(microdata, names)
-        layout = layout_of(
-            microdata, names, operators=self.operators, metric=metric, measure=self.measure
-        )
+        layout = quasi_layout(microdata, self)
         tuples = microdata.tuples()
         targets = self._targets(layout, tuples, context)
         taken, places = np.unique(targets, return_inverse=True)
@@ -75,10 +71,14 @@ class Recoding(Method):
         clusters: Longs = places[tuples.places].astype(np.int64)
         return Masked(
             layout.columns(rows, numbers, clusters),
-            (ClassSize(names, self.k),),
+            (ClassSize(microdata.quasi, self.k),),
             clusters,
-            scheme=NearestCentroid(layout, rows, numbers, names),
-            details={"metric": metric, "tuples_before": len(tuples), "tuples_after": taken.size},
+            scheme=NearestCentroid(layout, rows, numbers, microdata.quasi),
+            details={
+                "metric": layout.metric,
+                "tuples_before": len(tuples),
+                "tuples_after": taken.size,
+            },
         )
 
     def _targets(self, layout: Layout, tuples: Tuples, context: Context) -> Longs:

@@ -19,7 +19,7 @@ from ontomask.kernels.records import distances
 from ontomask.kernels.windows import nearest_references
 from ontomask.methods.base import Context, Method, check_k, register
 from ontomask.methods.nearest import NearestCentroid
-from ontomask.methods.points import Layout, default_metric, layout_of
+from ontomask.methods.points import Layout, quasi_layout
 from ontomask.promises import ClassSize
 from ontomask.semantics.operators import METRICS, OPERATORS
 from ontomask.taxonomy.measures import MEASURES
@@ -55,11 +55,7 @@ class Resampling(Method):
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Sample, sort and average."""
         check_k(self.k, microdata)
-        names = microdata.quasi
-        metric = self.metric or default_metric(microdata, names)
-        layout = layout_of(
-            microdata, names, operators=self.operators, metric=metric, measure=self.measure
-        )
+        layout = quasi_layout(microdata, self)
         records = microdata.records()
         draw = self._ranked if self.variant == "k-anonymous" else self._ranked_heer
         return draw(microdata, layout, records, context)

@@ -8,6 +8,7 @@ and Bakirov (2007).
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.errors import ParameterError
@@ -18,6 +19,9 @@ __all__ = ["semantic_correlation", "semantic_covariance", "semantic_mean", "sema
 
 TIE = 1e-12
 BLOCK = 4096
+CELLS = 2048
+DENSE = 0.1
+"""Contingency tables fuller than this share are multiplied as dense matrices."""
 
 
 def semantic_mean(sample: Sample) -> str:
@@ -61,7 +65,12 @@ def semantic_covariance(first: Sample, second: Sample) -> float:
 
 def semantic_variance(sample: Sample) -> float:
     """Distance variance sdVar(X) = sdCov(X, X)."""
-    return semantic_covariance(sample, sample)
+    count = len(sample)
+    means = sample.matrix @ sample.counts / count
+    products = float(sample.counts @ (sample.matrix**2 @ sample.counts))
+    grand = float(means @ sample.counts) / count
+    centered = products / count**2 - 2.0 * float(means**2 @ sample.counts) / count + grand**2
+    return float(np.sqrt(max(centered, 0.0)))
 
 
 def semantic_correlation(first: Sample, second: Sample) -> float:
@@ -85,12 +94,26 @@ def _centered_product(first: Sample, second: Sample) -> float:
     rows, columns, cells = _contingency(first, second)
     one, other = first.matrix, second.matrix
     row_means, column_means = one @ first.counts / count, other @ second.counts / count
-    table = np.zeros((one.shape[0], other.shape[0]))
-    table[rows, columns] = cells
-    products = float((table * (one @ table @ other)).sum())
+    products = _paired_products(one, other, rows, columns, cells)
     means = float(row_means[rows] * column_means[columns] @ cells)
     grand = float(row_means @ first.counts / count) * float(column_means @ second.counts / count)
     return products / count**2 - 2.0 * means / count + grand
+
+
+def _paired_products(
+    one: Floats, other: Floats, rows: Longs, columns: Longs, cells: Floats
+) -> float:
+    """The sum of N * (Dx N Dy), N the contingency table given by its cells that are not empty."""
+    table = csr_array((cells, (rows, columns)), shape=(one.shape[0], other.shape[0]))
+    spread: Floats = np.ascontiguousarray((table @ other).T)
+    if cells.size > DENSE * one.shape[0] * other.shape[0]:
+        return float((table.toarray() * (one @ spread.T)).sum())
+    total = 0.0
+    for start in range(0, cells.size, CELLS):
+        part = slice(start, start + CELLS)
+        dots = np.einsum("ij,ij->i", one[rows[part]], spread[columns[part]])
+        total += float(dots @ cells[part])
+    return total
 
 
 def _contingency(first: Sample, second: Sample) -> tuple[Longs, Longs, Floats]:

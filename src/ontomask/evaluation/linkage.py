@@ -16,7 +16,7 @@ from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, check
 from ontomask.data.schema import Nominal, Schema
 from ontomask.data.tables import open_table
 from ontomask.errors import DataError, ParameterError
-from ontomask.evaluate.pairing import Paired, PairedColumn, pair_tables, tuple_groups
+from ontomask.evaluation.pairing import Paired, PairedColumn, pair_tables, tuple_groups
 from ontomask.kernels.linkage import closest_links
 from ontomask.taxonomy.measures import MEASURES
 from ontomask.taxonomy.taxonomy import Taxonomy

@@ -12,7 +12,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from ontomask.arrays import Floats, Longs
-from ontomask.evaluate.pairing import Paired, PairedColumn, tuple_groups
+from ontomask.evaluation.pairing import Paired, PairedColumn, tuple_groups
 
 __all__ = ["ClusteringLoss", "measure_clustering", "partition_distance"]
 

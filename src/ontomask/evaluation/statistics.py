@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from ontomask.arrays import Floats, Ints
-from ontomask.evaluate.pairing import Paired, PairedColumn
+from ontomask.evaluation.pairing import Paired, PairedColumn
 from ontomask.semantics.dependence import semantic_correlation, semantic_mean, semantic_variance
 from ontomask.semantics.marginality import nominal_covariance, nominal_variance
 from ontomask.semantics.sample import Sample

@@ -6,22 +6,22 @@ import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from ontomask.arrays import Longs
-from ontomask.checks import AnyOf as OneOf
-from ontomask.checks import Choice, Constraint, Flag, Integer, ListOf, Null, Real, check
+from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, check, validate
 from ontomask.data.schema import Schema
-from ontomask.evaluate import statistics as statistics_room
-from ontomask.evaluate import utility as utility_room
-from ontomask.evaluate.clustering import ClusteringLoss, measure_clustering
-from ontomask.evaluate.linkage import DISTANCES, LinkageRisk, link_paired
-from ontomask.evaluate.pairing import Paired, pair_tables
-from ontomask.evaluate.statistics import Statistic, measure_statistics
-from ontomask.evaluate.structure import ClassRisk, class_risk
-from ontomask.evaluate.utility import Loss, measure_loss
+from ontomask.evaluation import statistics as statistics_room
+from ontomask.evaluation import utility as utility_room
+from ontomask.evaluation.clustering import ClusteringLoss, measure_clustering
+from ontomask.evaluation.linkage import DISTANCES, LinkageRisk, link_paired
+from ontomask.evaluation.pairing import Paired, pair_tables
+from ontomask.evaluation.risk import IntervalDisclosure
+from ontomask.evaluation.statistics import Statistic, measure_statistics
+from ontomask.evaluation.structure import ClassRisk, class_risk, disclosed_intervals
+from ontomask.evaluation.utility import Loss, measure_loss
 
-__all__ = ["DEFINITIONS", "Evaluation", "Row", "evaluate", "evaluate_paired"]
+__all__ = ["DEFINITIONS", "Evaluation", "Row", "Settings", "evaluate", "evaluate_kept"]
 
 DEFINITIONS = {
     **utility_room.DEFINITIONS,
@@ -34,6 +34,10 @@ DEFINITIONS = {
     "records_at_risk": "share of records whose risk 1 / class size is above the threshold",
     "linkage": "100 times the mean over records of 1 / |G| if the own masked version is among the "
     "nearest masked records G, else 0",
+    "distinct_l": "least number of distinct sensitive values in a class",
+    "entropy_l": "least exponential of the entropy of sensitive values in a class",
+    "closeness_t": "largest half sum of |p - q| between a class and the whole table",
+    "intervals": "share of masked numbers within x percent of the original",
     "clustering": "distance of the Ward clusterings before and after: 0 same, 1 unrelated",
     "score": "alpha L + (1 - alpha) linkage risk",
 }
@@ -65,6 +69,8 @@ class Evaluation:
         The class structure of the quasi-identifiers and the risks that follow from it.
     linkage
         Record linkage by each distance asked for.
+    intervals
+        For each numeric column the share of masked numbers within x percent of the original.
     alpha
         The weight of loss in the score.
     """
@@ -75,6 +81,7 @@ class Evaluation:
     risk_before: ClassRisk
     risk_after: ClassRisk
     linkage: tuple[LinkageRisk, ...]
+    intervals: tuple[tuple[str, IntervalDisclosure], ...] = ()
     alpha: float = 0.5
 
     @property
@@ -138,12 +145,41 @@ class Evaluation:
             if name in DEFINITIONS:
                 shown = f"{_shown(value)} → {_shown(after[name])}"
                 yield Row("risk", name, shown, DEFINITIONS[name])
+        for first, second in zip(
+            self.risk_before.sensitive, self.risk_after.sensitive, strict=True
+        ):
+            for name in ("distinct_l", "entropy_l", "closeness_t"):
+                shown = f"{_shown(getattr(first, name))} → {_shown(getattr(second, name))}"
+                yield Row("risk", f"{first.column}: {name}", shown, DEFINITIONS[name])
+        for column, found in self.intervals:
+            if found.shares is not None:
+                pairs = zip(found.percents, found.shares, strict=True)
+                shown = ", ".join(f"{share:.3f} within {width:g} %" for width, share in pairs)
+                yield Row("risk", f"{column}: intervals", shown, DEFINITIONS["intervals"])
         for link in self.linkage:
             yield Row("risk", f"linkage, {link.distance}", link.risk, DEFINITIONS["linkage"])
 
 
 def _shown(value: object) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to evaluate, checked when it is made; see `evaluate`."""
+
+    columns: Sequence[str] | None = None
+    distances: Annotated[Sequence[str], ListOf(Choice(*DISTANCES))] = ("semantic", "matching")
+    k: Annotated[int | None, AnyOf(Integer(2), Null())] = None
+    threshold: Annotated[float, Real(0, 1, open_low=True)] = 0.2
+    subdomains: Annotated[int, Integer(0)] = 0
+    fraction: Annotated[float, Real(0, 1, open_low=True)] = 0.1
+    clustering: Annotated[bool, Flag()] = False
+    alpha: Annotated[float, Real(0, 1)] = 0.5
+    seed: Annotated[int, Integer(0)] = 0
+
+    def __post_init__(self) -> None:
+        validate(self)
 
 
 def evaluate(
@@ -186,70 +222,35 @@ def evaluate(
     seed
         For the random subsamples.
     """
-    settings: dict[str, Any] = {
-        "columns": columns,
-        "distances": distances,
-        "k": k,
-        "threshold": threshold,
-        "subdomains": subdomains,
-        "fraction": fraction,
-        "clustering": clustering,
-        "alpha": alpha,
-        "seed": seed,
-    }
-    _check(settings)
-    return evaluate_paired(pair_tables(original, masked, schema), **settings)
+    settings = Settings(
+        columns, distances, k, threshold, subdomains, fraction, clustering, alpha, seed
+    )
+    return evaluate_paired(pair_tables(original, masked, schema), settings)
 
 
 def evaluate_kept(
-    original: object, masked: object, schema: Schema, rows: Longs, settings: dict[str, Any]
+    original: object, masked: object, schema: Schema, rows: Longs, settings: Settings
 ) -> Evaluation:
     """Evaluate a release that holds only some of the original records."""
-    _check(settings)
-    return evaluate_paired(pair_tables(original, masked, schema, rows=rows), **settings)
+    return evaluate_paired(pair_tables(original, masked, schema, rows=rows), settings)
 
 
-def evaluate_paired(
-    paired: Paired,
-    *,
-    columns: Sequence[str] | None = None,
-    distances: Sequence[str] = ("semantic", "matching"),
-    k: int | None = None,
-    threshold: float = 0.2,
-    subdomains: int = 0,
-    fraction: float = 0.1,
-    clustering: bool = False,
-    alpha: float = 0.5,
-    seed: int = 0,
-) -> Evaluation:
+def evaluate_paired(paired: Paired, settings: Settings) -> Evaluation:
     """Evaluate tables that have been paired."""
-    quasi = paired.quasi()
+    links = settings.distances if paired.quasi() else ()
     return Evaluation(
-        loss=measure_loss(paired, columns, k=k),
+        loss=measure_loss(paired, settings.columns, k=settings.k),
         statistics=measure_statistics(
-            paired, columns, subdomains=subdomains, fraction=fraction, seed=seed
+            paired,
+            settings.columns,
+            subdomains=settings.subdomains,
+            fraction=settings.fraction,
+            seed=settings.seed,
         ),
-        clustering=measure_clustering(paired, seed=seed) if clustering else None,
-        risk_before=class_risk(quasi, "old", paired.weights, threshold),
-        risk_after=class_risk(quasi, "new", paired.weights, threshold),
-        linkage=tuple(link_paired(paired, one) for one in distances) if quasi else (),
-        alpha=alpha,
+        clustering=measure_clustering(paired, seed=settings.seed) if settings.clustering else None,
+        risk_before=class_risk(paired, "old", settings.threshold),
+        risk_after=class_risk(paired, "new", settings.threshold),
+        intervals=disclosed_intervals(paired),
+        linkage=tuple(link_paired(paired, one) for one in links),
+        alpha=settings.alpha,
     )
-
-
-_CONSTRAINTS: dict[str, Constraint] = {
-    "distances": ListOf(Choice(*DISTANCES)),
-    "k": OneOf(Integer(2), Null()),
-    "threshold": Real(0, 1, open_low=True),
-    "subdomains": Integer(0),
-    "fraction": Real(0, 1, open_low=True),
-    "clustering": Flag(),
-    "alpha": Real(0, 1),
-    "seed": Integer(0),
-}
-
-
-def _check(settings: dict[str, Any]) -> None:
-    for name, constraint in _CONSTRAINTS.items():
-        if name in settings:
-            check(name, settings[name], constraint)

@@ -10,7 +10,7 @@ import numpy as np
 from ontomask.arrays import Floats
 from ontomask.data.microdata import group_rows
 from ontomask.data.schema import Ordinal
-from ontomask.evaluate.pairing import Paired, PairedColumn, tuple_groups
+from ontomask.evaluation.pairing import Paired, PairedColumn, tuple_groups
 from ontomask.semantics.dependence import semantic_mean
 from ontomask.semantics.sample import Sample
 

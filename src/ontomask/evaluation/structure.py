@@ -1,0 +1,76 @@
+"""The risks that follow from the classes of a paired table, before and after masking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ontomask.arrays import Floats, Longs
+from ontomask.evaluation.pairing import Paired, PairedColumn, tuple_groups
+from ontomask.evaluation.risk import (
+    IntervalDisclosure,
+    SensitiveRisk,
+    class_structure,
+    interval_disclosure,
+    reidentification,
+    sensitive_risk,
+)
+
+__all__ = ["ClassRisk", "class_risk", "disclosed_intervals"]
+
+
+@dataclass(frozen=True)
+class ClassRisk:
+    """Classes of equal quasi-identifiers; an intruder finds a record with risk 1 / class size."""
+
+    classes: int
+    smallest_class: int
+    average_class_size: float
+    uniques: float
+    highest_risk: float
+    average_risk: float
+    records_at_risk: float
+    threshold: float
+    sizes: tuple[tuple[int, int], ...]
+    sensitive: tuple[SensitiveRisk, ...]
+
+
+def class_risk(paired: Paired, which: str, threshold: float) -> ClassRisk:
+    """The risk of the original (`old`) or masked (`new`) values."""
+    columns = paired.quasi()
+    classes = np.zeros(len(paired), np.int64)
+    if columns:
+        _, classes = tuple_groups(columns, which)
+    sizes = np.rint(np.bincount(classes, weights=paired.weights)).astype(np.int64)
+    structure, found = class_structure(sizes), reidentification(sizes, sizes, threshold)
+    return ClassRisk(
+        classes=structure.classes,
+        smallest_class=structure.smallest,
+        average_class_size=structure.mean,
+        uniques=structure.unique_share,
+        highest_risk=found.highest,
+        average_risk=found.average,
+        records_at_risk=found.above,
+        threshold=threshold,
+        sizes=structure.histogram,
+        sensitive=tuple(
+            _sensitive(one, which, classes, paired.weights)
+            for one in paired.columns.values()
+            if one.column.role == "sensitive"
+        ),
+    )
+
+
+def _sensitive(one: PairedColumn, which: str, classes: Longs, weights: Floats) -> SensitiveRisk:
+    codes = one.old if which == "old" else one.new
+    return sensitive_risk(one.name, classes, codes, one.size + 1, weights)
+
+
+def disclosed_intervals(paired: Paired) -> tuple[tuple[str, IntervalDisclosure], ...]:
+    """For each numeric column, how many masked numbers lie near the original."""
+    return tuple(
+        (one.name, interval_disclosure(one.old_numbers, one.new_numbers, weights=paired.weights))
+        for one in paired.columns.values()
+        if one.old_numbers is not None and one.new_numbers is not None
+    )

@@ -1,0 +1,215 @@
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ontomask as om
+from ontomask import errors
+from ontomask.evaluation.pairing import pair_tables
+from ontomask.evaluation.utility import measure_loss
+from reference import evaluation as slow
+from tables import DISEASES, mixed_columns, mixed_schema
+
+PEOPLE = pl.DataFrame({"d": ["flu", "cold", "asthma", "flu"], "n": [1.0, 2.0, 3.0, 4.0]})
+SCHEMA = om.Schema(d=om.Nominal(DISEASES), n=om.Numeric())
+
+
+def release_of(method=None, **columns):
+    frame = pl.DataFrame(mixed_columns(80))
+    return frame, om.protect(frame, mixed_schema(), method or om.Microaggregation(4), seed=1)
+
+
+def test_nothing_changed_is_nothing_lost():
+    found = om.evaluate(PEOPLE, PEOPLE, SCHEMA, clustering=True)
+    assert found.loss.loss == found.loss.sse == found.loss.semantic_loss == 0
+    assert found.loss.records_changed == found.loss.values_changed == 0
+    assert found.loss.kl_divergence == pytest.approx(0)
+    assert found.clustering.distance == pytest.approx(0)
+    assert found.risk == 100
+    assert all(one.difference == pytest.approx(0) for one in found.statistics)
+
+
+def test_loss_by_hand():
+    masked = pl.DataFrame({"d": ["flu", "flu", "asthma", "flu"], "n": [1.0, 2.0, 3.0, 2.0]})
+    found = om.evaluate(PEOPLE, masked, SCHEMA, k=2).loss
+    deviation = np.std([1, 2, 3, 4], ddof=1)
+    cold = DISEASES.distances(["flu", "cold", "asthma"])[0, 1]
+    first, second = cold / 2, 2 / deviation / 2
+    assert found.sse == pytest.approx(first**2 + second**2)
+    assert found.semantic_loss == pytest.approx((first + second) / 4)
+    assert found.records_changed == 0.5
+    assert found.values_changed == 0.25
+    assert found.discernibility == 1 + 4 + 1  # (flu, 2) occurs twice now
+    assert found.average_class_size == pytest.approx(4 / 3)
+    assert found.normalized_class_size == pytest.approx(2 / 3)
+    by_name = {one.name: one for one in found.columns}
+    assert by_name["n"].raw_sse == 4
+    assert by_name["n"].rmse == pytest.approx(math.sqrt((2 / deviation) ** 2 / 4))
+    assert by_name["d"].sse == pytest.approx(cold**2)
+    assert found.numeric_loss == pytest.approx(100 * 4 / 5)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["flu", "cold", "asthma"]), st.sampled_from(["flu", "cold"])),
+        min_size=2,
+        max_size=15,
+    )
+)
+@settings(max_examples=40)
+def test_loss_agrees_with_the_definitions(pairs):
+    original, masked = [(one,) for one, _ in pairs], [(other,) for _, other in pairs]
+    before, after = (pl.DataFrame({"d": [row[0] for row in rows]}) for rows in (original, masked))
+    found = measure_loss(pair_tables(before, after, om.Schema(d=om.Nominal(DISEASES))))
+
+    def distance(a, b):
+        return DISEASES.distance(a, b)
+
+    assert found.sse == pytest.approx(slow.squared_error(original, masked, [distance]))
+    assert found.kl_divergence == pytest.approx(slow.divergence(original, masked))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
+@settings(max_examples=60)
+def test_partition_distance_agrees_with_the_definition(pairs):
+    first, second = (np.array(part) for part in zip(*pairs, strict=True))
+    expected = slow.partition_distance(first.tolist(), second.tolist())
+    assert om.partition_distance(first, second) == pytest.approx(expected)
+
+
+def test_partitions_that_agree_or_are_unrelated():
+    assert om.partition_distance(np.array([0, 0, 1, 1]), np.array([5, 5, 2, 2])) == 0
+    assert om.partition_distance(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])) == 1
+
+
+def test_statistics_before_and_after_by_hand():
+    masked = PEOPLE.with_columns(n=pl.Series([2.0, 2.0, 3.0, 3.0]))
+    found = {(one.name, one.columns): one for one in om.evaluate(PEOPLE, masked, SCHEMA).statistics}
+    assert found["mean", ("n",)].variation == 0
+    assert found["variance", ("n",)].original == pytest.approx(5 / 3)
+    assert found["variance", ("n",)].masked == pytest.approx(1 / 3)
+    assert found["variance", ("n",)].variation == pytest.approx(-0.8)
+    assert found["semantic mean", ("d",)].difference == 0
+    sample = om.Sample.of(PEOPLE["d"].to_list(), DISEASES)
+    assert found["marginality variance", ("d",)].original == pytest.approx(
+        om.nominal_variance(sample)
+    )
+
+
+def test_subdomains_average_the_variation():
+    _, release = release_of(om.Hybrid(4))
+    whole = release.evaluate()
+    parts = release.evaluate(subdomains=5, fraction=0.5, seed=1)
+    assert all(one.subdomain_variation is None for one in whole.statistics)
+    shown = [one for one in parts.statistics if one.subdomain_variation is not None]
+    assert shown
+    assert parts == release.evaluate(subdomains=5, fraction=0.5, seed=1)
+    assert parts != release.evaluate(subdomains=5, fraction=0.5, seed=2)
+
+
+def test_classes_and_risk_before_and_after():
+    frame, release = release_of()
+    found = release.evaluate(threshold=0.2)
+    assert found.risk_after.smallest_class >= 4
+    assert found.risk_after.highest_risk <= 0.25
+    assert found.risk_before.uniques > 0
+    assert found.risk_after.uniques == 0
+    assert found.risk_after.average_risk == found.risk_after.classes / len(frame)
+    sizes = dict(found.risk_after.sizes)
+    assert sum(size * count for size, count in sizes.items()) == len(frame)
+    at_risk = sum(size * count for size, count in sizes.items() if size < 5) / len(frame)
+    assert found.risk_after.records_at_risk == pytest.approx(at_risk)
+
+
+def test_an_evaluation_reads_as_table_dictionary_and_json():
+    _, release = release_of()
+    found = release.evaluate(clustering=True)
+    assert all(row.definition for row in found.rows())
+    assert json.loads(found.to_json())["loss"]["loss"] == found.as_dict()["loss"]["loss"]
+    assert "linkage, semantic" in str(found)
+    with pytest.raises(AttributeError):
+        found.alpha = 1
+
+
+def test_the_score_weighs_loss_against_risk():
+    _, release = release_of()
+    found = release.evaluate(alpha=0.25)
+    assert found.score == pytest.approx(0.25 * found.loss.loss + 0.75 * found.risk)
+    assert found.score_at(1) == found.loss.loss
+    assert found.score_at(0) == found.risk
+    assert found.curve(3)[1] == (0.5, found.score_at(0.5))
+    for wrong in (-0.1, 1.1, "half"):
+        with pytest.raises(errors.ParameterError, match="alpha must be a number from 0 to 1"):
+            release.evaluate(alpha=wrong)
+
+
+def test_suppressed_records_count_as_lost():
+    frame = pl.DataFrame(mixed_columns(60))
+    release = om.protect(frame, mixed_schema(), om.Suppression(2), seed=1)
+    found = release.evaluate()
+    assert found.loss.suppressed == release.suppressed > 0
+    assert found.loss.sse == pytest.approx(release.suppressed)
+
+
+def test_a_release_does_not_keep_the_original_alive():
+    frame = pd.DataFrame(mixed_columns(40))
+    release = om.protect(frame, mixed_schema(), om.Microaggregation(3), seed=1)
+    expected = release.evaluate(frame)
+    assert release.evaluate() == expected
+    copy = frame.copy()
+    del frame
+    with pytest.raises(errors.DataError, match="The original table is gone"):
+        release.evaluate()
+    assert release.evaluate(copy) == expected
+
+
+def test_masked_files_of_other_tools_are_understood():
+    original = pl.DataFrame({"age": [21, 29, 34], "d": ["flu", "cold", "asthma"]})
+    masked = pl.DataFrame({"age": ["20-29", "20-29", "*"], "d": ["infection", "infection", "*"]})
+    schema = om.Schema(age=om.Numeric(), d=om.Nominal(DISEASES))
+    found = om.evaluate(original, masked, schema)
+    assert found.loss.records_changed == 1
+    assert found.risk_after.classes == 2
+    pair = pair_tables(original, masked, schema).columns["age"]
+    assert pair.new_numbers[:2].tolist() == [24.5, 24.5]
+    assert np.isnan(pair.new_numbers[2])
+
+
+@pytest.mark.parametrize(
+    ("masked", "sentence"),
+    [
+        (PEOPLE.head(3), "The original has 4 records and the masked table 3; they must"),
+        (PEOPLE.rename({"d": "x", "n": "y"}), "The masked table has none of the schema's columns."),
+        (
+            PEOPLE.with_columns(d=pl.lit("measles")),
+            "1 masked values are not in the taxonomy 'diseases', the first is 'measles'",
+        ),
+        (PEOPLE.with_columns(n=pl.lit("old")), "neither a number nor an interval"),
+    ],
+)
+def test_tables_that_cannot_be_compared(masked, sentence):
+    with pytest.raises(errors.DataError) as caught:
+        om.evaluate(PEOPLE, masked, SCHEMA)
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("setting", "wrong"),
+    [
+        ("distances", ["semantics"]),
+        ("k", 1),
+        ("threshold", 0),
+        ("subdomains", -1),
+        ("fraction", 1.5),
+        ("clustering", "yes"),
+        ("seed", -1),
+    ],
+)
+def test_wrong_settings_are_refused_by_name(setting, wrong):
+    with pytest.raises(errors.ParameterError, match=f"^{setting} must be "):
+        om.evaluate(PEOPLE, PEOPLE, SCHEMA, **{setting: wrong})

@@ -1,0 +1,122 @@
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ontomask as om
+from ontomask import errors
+from reference.evaluation import linkage_risk, matching_risk
+from strategies import random_parents
+
+
+@st.composite
+def two_tables(draw):
+    parents = draw(random_parents(9))
+    count = draw(st.integers(2, 12))
+    rows = st.lists(
+        st.tuples(st.sampled_from(sorted(parents)), st.sampled_from(["f", "m"])),
+        min_size=count,
+        max_size=count,
+    )
+    return om.Taxonomy.from_parents(parents), draw(rows), draw(rows)
+
+
+def frame(rows):
+    return pl.DataFrame(rows, schema=["d", "s"], orient="row")
+
+
+@given(two_tables())
+@settings(max_examples=60)
+def test_semantic_and_matching_linkage_agree_with_the_definition(case):
+    taxonomy, original, masked = case
+    schema = om.Schema(d=om.Nominal(taxonomy), s=om.Flat())
+    values = sorted({row[0] for row in (*original, *masked)})
+    matrix = taxonomy.distances(values)
+
+    def semantic(a, b):
+        return matrix[values.index(a), values.index(b)]
+
+    found = om.record_linkage(frame(original), frame(masked), schema)
+    slow = linkage_risk(original, masked, [semantic, lambda a, b: float(a != b)])
+    assert found.risk == pytest.approx(slow)
+    found = om.record_linkage(frame(original), frame(masked), schema, distance="matching")
+    assert found.risk == pytest.approx(matching_risk(original, masked))
+
+
+def test_ties_and_duplicates_by_hand():
+    original = pl.DataFrame({"n": [1.0, 1.0, 5.0, 9.0]})
+    masked = pl.DataFrame({"n": [1.0, 1.0, 1.0, 9.0]})
+    schema = om.Schema(n=om.Numeric())
+    # The first two are linked to three records each, the third too (1 and 9 are equally far: all
+    # four), the last to itself: (1/3 + 1/3 + 1/4 + 1) / 4.
+    expected = 100 * (1 / 3 + 1 / 3 + 1 / 4 + 1) / 4
+    for distance in ("semantic", "euclidean", "s-distance"):
+        found = om.record_linkage(original, masked, schema, distance=distance)
+        assert found.risk == pytest.approx(expected)
+    assert om.record_linkage(original, masked, schema, distance="matching").risk == pytest.approx(
+        100 * (1 / 3 + 1 / 3 + 0 + 1) / 4
+    )
+
+
+def test_an_unmasked_table_of_unique_records_is_linked_completely():
+    table = pl.DataFrame({"n": [1.0, 2.0, 3.0], "s": ["a", "b", "a"]})
+    schema = om.Schema(n=om.Numeric(), s=om.Flat())
+    found = om.record_linkage(table, table, schema)
+    assert found.risk == 100
+    assert found.linked == found.records == 3
+    assert found.chance == pytest.approx(100 / 3)
+
+
+def test_an_intruder_who_knows_less_links_less():
+    table = pl.DataFrame({"n": [1.0, 2.0, 3.0, 4.0], "s": ["a", "b", "a", "b"]})
+    schema = om.Schema(n=om.Numeric(), s=om.Flat())
+    assert om.record_linkage(table, table, schema, known=["s"]).risk == 50
+    with pytest.raises(errors.SchemaError, match="There is no column 'm' to evaluate"):
+        om.record_linkage(table, table, schema, known=["m"])
+
+
+def test_an_intruder_with_another_ontology_or_measure():
+    flat = om.Taxonomy.from_parents({"top": [], "a": ["top"], "b": ["top"], "c": ["top"]})
+    deep = om.Taxonomy.from_parents({"top": [], "x": ["top"], "a": ["x"], "b": ["x"], "c": ["top"]})
+    original = pl.DataFrame({"d": ["a", "c"]})
+    masked = pl.DataFrame({"d": ["b", "c"]})
+    schema = om.Schema(d=om.Nominal(flat))
+    # Without x, a is as far from b as from c; with it, b is nearer and the link is certain.
+    assert om.record_linkage(original, masked, schema).risk == 75
+    assert om.record_linkage(original, masked, schema, taxonomies={"d": deep}).risk == 100
+    assert (
+        om.record_linkage(original, masked, schema, taxonomies={"d": deep}, measure="equality").risk
+        == 75
+    )
+    with pytest.raises(errors.ParameterError, match="taxonomies names 'e'"):
+        om.record_linkage(original, masked, schema, taxonomies={"e": deep})
+
+
+def test_an_external_table_with_other_people_in_it():
+    masked = pl.DataFrame({"n": [1.0, 5.0, 9.0]})
+    external = pl.DataFrame({"n": [9.2, 40.0, 1.1]})
+    schema = om.Schema(n=om.Numeric())
+    found = om.record_linkage(external, masked, schema, truth=[2, -1, 0])
+    assert found.records == 2
+    assert found.risk == 100
+    assert om.record_linkage(external, masked, schema, truth=[0, -1, 0]).risk == 50
+    for wrong in ([0, 1], [0, 1, 3], [0, 1, -2]):
+        with pytest.raises(errors.ParameterError, match="truth must give"):
+            om.record_linkage(external, masked, schema, truth=wrong)
+
+
+def test_missing_values_are_at_distance_one():
+    table = pl.DataFrame({"n": [1.0, None, 3.0]})
+    found = om.record_linkage(table, table, om.Schema(n=om.Numeric()))
+    assert found.risk == 100
+
+
+def test_order_of_records_does_not_matter():
+    generator = np.random.default_rng(1)
+    original = pl.DataFrame({"a": generator.integers(0, 5, 50), "b": generator.normal(size=50)})
+    masked = original.with_columns(b=pl.col("b").round(0))
+    schema = om.Schema(a=om.Numeric(), b=om.Numeric())
+    order = generator.permutation(50)
+    shuffled = om.record_linkage(original[order], masked[order], schema)
+    assert shuffled.risk == pytest.approx(om.record_linkage(original, masked, schema).risk)
