@@ -27,6 +27,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "pip>=25.1" "setuptools>=77"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[all]" --group dev
+	$(BIN)/ontomask warm
 	touch $(READY)
 
 # Fix the tested set of versions (names and versions only).

@@ -24,6 +24,12 @@ def test_taxonomies_are_listed():
     assert "82,115" in result.output
 
 
+def test_kernels_can_be_compiled_ahead():
+    result = RUN.invoke(cli.app, ["warm"])
+    assert result.exit_code == 0
+    assert "The kernels are compiled." in result.output
+
+
 def test_a_mistake_is_a_sentence_and_not_a_traceback(monkeypatch, capsys):
     def wrong() -> None:
         raise cli.OntomaskError("k must be a whole number.")

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
+from rich.progress import Progress
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
@@ -55,6 +56,18 @@ def start() -> None:
 def list_taxonomies() -> None:
     """List the taxonomies that can be used by name."""
     Console(width=max(100, Console().width)).print(_catalog())
+
+
+@app.command("warm")
+def compile_kernels() -> None:
+    """Compile everything once, so that the first run of each method is quick."""
+    from ontomask.warming import warm  # other commands start quicker without the methods
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("compiling", total=1.0)
+        for share, name in warm():
+            progress.update(task, completed=share, description=f"compiling {name}")
+    Console(stderr=True).print("The kernels are compiled.")
 
 
 @app.command()
