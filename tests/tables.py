@@ -69,3 +69,15 @@ def mixed_schema() -> om.Schema:
 def nominal_schema() -> om.Schema:
     """Only the diagnosis and the sex are quasi-identifiers."""
     return om.Schema(diagnosis=om.Nominal(DISEASES), sex=om.Flat(), charge=om.Numeric(role="other"))
+
+
+def mixed_hierarchies(count: int = 60) -> dict[str, list[list[str]]]:
+    """Generalizations of every quasi-identifier of `mixed_columns` but the diagnosis."""
+    columns = mixed_columns(count)
+    days = sorted({str(one) for one in columns["admitted"]})
+    return {
+        "age": [[str(age), f"{age // 10}0s", "*"] for age in sorted(set(columns["age"]))],
+        "admitted": [[day, day[:7], "*"] for day in days],
+        "severity": [[one, "*"] for one in ("mild", "moderate", "severe")],
+        "sex": [[one, "*"] for one in ("f", "m")],
+    }

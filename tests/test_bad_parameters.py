@@ -15,6 +15,15 @@ NEEDED = {
     "load_taxonomy": {"source": "icd9cm"},
     "Nominal": {"taxonomy": TOY},
     "Ordinal": {"order": ["a"]},
+    "KAnonymity": {"k": 5},
+    "KMap": {"k": 5},
+    "DeltaPresence": {"minimum": 0.1, "maximum": 0.5},
+    "LDiversity": {"l": 2},
+    "TCloseness": {"t": 0.2},
+    "DeltaDisclosure": {"delta": 1.0},
+    "BetaLikeness": {"beta": 1.0},
+    "AverageRisk": {"t": 0.1},
+    "SampleUniqueness": {"t": 0.1},
 }
 
 

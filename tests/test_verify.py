@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from ontomask import errors
-from ontomask.promises import ClassSize, Permutation, Unchanged
+from ontomask.promises import ClassSize, Closeness, Diversity, Permutation, Unchanged
 from ontomask.verify import verify
 
 FRAME = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": [1, 1, 2, 2]})
@@ -47,3 +47,27 @@ def test_weights_count_people_and_missing_values_are_one_value():
     assert recount(ClassSize(("a", "b"), 2), frame=frame).kept
     assert recount(ClassSize(("a", "b"), 5), frame=frame, weights=[4, 1, 2, 3]).kept
     assert not recount(ClassSize(("a", "b"), 6), frame=frame, weights=[4, 1, 2, 3]).kept
+
+
+SENSITIVE = pl.DataFrame({"a": ["x"] * 4 + ["y"] * 2, "b": [1, 1, 2, 3, 1, 2]})
+
+
+@pytest.mark.parametrize(
+    ("promise", "kept"),
+    [
+        # Class x has 1, 1, 2, 3 and class y 1, 2.
+        (Diversity(("a",), "b", 2), True),
+        (Diversity(("a",), "b", 3), False),
+        (Diversity(("a",), "b", 2.0, "entropy"), True),  # exp of the entropy: 2.83 and 2
+        (Diversity(("a",), "b", 2.1, "entropy"), False),
+        (Diversity(("a",), "b", 2, "recursive", 1.5), True),  # 2 < 1.5 (1 + 1) and 1 < 1.5
+        (Diversity(("a",), "b", 2, "recursive", 1.0), False),
+        # Shares in the whole 1/2, 1/3, 1/6; class x 1/2, 1/4, 1/4: 1/12; class y: 1/6.
+        (Closeness(("a",), "b", 0.17, ((1, 3), (2, 2), (3, 1))), True),
+        (Closeness(("a",), "b", 0.16, ((1, 3), (2, 2), (3, 1))), False),
+        # Suppressed records of the whole table count: half of it had the value 4.
+        (Closeness(("a",), "b", 0.4, ((1, 3), (2, 2), (3, 1), (4, 6))), False),
+    ],
+)
+def test_diversity_and_closeness_by_hand(promise, kept):
+    assert recount(promise, frame=SENSITIVE, records=6).kept is kept

@@ -35,6 +35,14 @@ if TYPE_CHECKING:
     )
     from ontomask.methods.columns import DropColumns as DropColumns
     from ontomask.methods.columns import Pseudonyms as Pseudonyms
+    from ontomask.methods.generalization.builders import date_hierarchy as date_hierarchy
+    from ontomask.methods.generalization.builders import frequency_hierarchy as frequency_hierarchy
+    from ontomask.methods.generalization.builders import interval_hierarchy as interval_hierarchy
+    from ontomask.methods.generalization.builders import masking_hierarchy as masking_hierarchy
+    from ontomask.methods.generalization.builders import order_hierarchy as order_hierarchy
+    from ontomask.methods.generalization.exploration import explore as explore
+    from ontomask.methods.generalization.hierarchies import Hierarchy as Hierarchy
+    from ontomask.methods.generalization.method import Generalization as Generalization
     from ontomask.methods.hybrid import Hybrid as Hybrid
     from ontomask.methods.microaggregation import Microaggregation as Microaggregation
     from ontomask.methods.perturbation import Noise as Noise
@@ -50,6 +58,15 @@ if TYPE_CHECKING:
     from ontomask.methods.shuffling import Shuffling as Shuffling
     from ontomask.methods.suppression import LocalSuppression as LocalSuppression
     from ontomask.methods.suppression import Suppression as Suppression
+    from ontomask.privacy import AverageRisk as AverageRisk
+    from ontomask.privacy import BetaLikeness as BetaLikeness
+    from ontomask.privacy import DeltaDisclosure as DeltaDisclosure
+    from ontomask.privacy import DeltaPresence as DeltaPresence
+    from ontomask.privacy import KAnonymity as KAnonymity
+    from ontomask.privacy import KMap as KMap
+    from ontomask.privacy import LDiversity as LDiversity
+    from ontomask.privacy import SampleUniqueness as SampleUniqueness
+    from ontomask.privacy import TCloseness as TCloseness
     from ontomask.release import Release as Release
     from ontomask.release import protect as protect
     from ontomask.semantics.dependence import semantic_correlation as semantic_correlation
@@ -75,23 +92,37 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "AverageRisk": "privacy",
+    "BetaLikeness": "privacy",
     "compare": "comparison",
     "Comparison": "comparison",
     "Date": "data.schema",
+    "date_hierarchy": "methods.generalization.builders",
     "date_taxonomy": "taxonomy.from_data",
+    "DeltaDisclosure": "privacy",
+    "DeltaPresence": "privacy",
     "DropColumns": "methods.columns",
     "evaluate": "evaluation.evaluation",
     "Evaluation": "evaluation.evaluation",
+    "explore": "methods.generalization.exploration",
     "file_risk": "evaluation.assessment",
     "Flat": "data.schema",
+    "frequency_hierarchy": "methods.generalization.builders",
+    "Generalization": "methods.generalization.method",
+    "Hierarchy": "methods.generalization.hierarchies",
     "Hybrid": "methods.hybrid",
     "Identifier": "data.schema",
     "interval_disclosure": "evaluation.risk",
+    "interval_hierarchy": "methods.generalization.builders",
     "interval_taxonomy": "taxonomy.from_data",
+    "KAnonymity": "privacy",
+    "KMap": "privacy",
+    "LDiversity": "privacy",
     "load_taxonomy": "taxonomy.loading",
     "LocalSuppression": "methods.suppression",
     "Mapping": "taxonomy.terms",
     "marginality": "semantics.marginality",
+    "masking_hierarchy": "methods.generalization.builders",
     "masking_taxonomy": "taxonomy.from_data",
     "measures": "taxonomy.measures",
     "Microaggregation": "methods.microaggregation",
@@ -103,6 +134,7 @@ _HOMES = {
     "nominal_mean": "semantics.marginality",
     "nominal_variance": "semantics.marginality",
     "Numeric": "data.schema",
+    "order_hierarchy": "methods.generalization.builders",
     "Ordinal": "data.schema",
     "partition_distance": "evaluation.clustering",
     "population_uniqueness": "evaluation.population",
@@ -120,6 +152,7 @@ _HOMES = {
     "Rounding": "methods.perturbation",
     "s_distance": "semantics.marginality",
     "Sample": "semantics.sample",
+    "SampleUniqueness": "privacy",
     "Sampling": "methods.perturbation",
     "Schema": "data.schema",
     "semantic_correlation": "semantics.dependence",
@@ -131,6 +164,7 @@ _HOMES = {
     "Suppression": "methods.suppression",
     "taxonomies": "taxonomy.bundled",
     "Taxonomy": "taxonomy.taxonomy",
+    "TCloseness": "privacy",
     "TopBottomCoding": "methods.perturbation",
     "Weight": "data.schema",
 }

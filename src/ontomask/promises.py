@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ClassSize", "Permutation", "Promise", "Unchanged"]
+__all__ = ["ClassSize", "Closeness", "Diversity", "Permutation", "Promise", "Unchanged"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,42 @@ class ClassSize(Promise):
     def describe(self) -> str:
         """Say it to a person."""
         return f"every combination of {', '.join(self.columns)} is shared by at least {self.k}"
+
+
+@dataclass(frozen=True)
+class Diversity(Promise):
+    """Every class of the columns has at least l well-represented values of a sensitive column.
+
+    `kind` is `distinct` (so many different values), `entropy` (entropy of at least ln l) or
+    `recursive` (the most frequent value occurs less than c times as often as the l-th and rarer
+    ones together).
+    """
+
+    sensitive: str
+    l: float  # noqa: E741 - the literature's name
+    kind: str = "distinct"
+    c: float = 1.0
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return f"{self.sensitive} is {self.kind} {self.l:g}-diverse in every class"
+
+
+@dataclass(frozen=True)
+class Closeness(Promise):
+    """In every class of the columns a sensitive column is distributed nearly as in the whole table.
+
+    The distance, half the sum of the absolute differences of the shares, is at most t. `counts`
+    holds the values of the whole table, suppressed records included, with their frequencies.
+    """
+
+    sensitive: str
+    t: float
+    counts: tuple[tuple[object, float], ...]
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return f"{self.sensitive} is {self.t:g}-close to the whole table in every class"
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,27 @@ the methods' arrays, so that an error there cannot hide here.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ontomask.data.tables import open_table
 from ontomask.errors import PromiseError
-from ontomask.promises import ClassSize, Permutation, Promise, Unchanged
+from ontomask.promises import (
+    ClassSize,
+    Closeness,
+    Diversity,
+    Permutation,
+    Promise,
+    Unchanged,
+)
 
 __all__ = ["Finding", "Verification", "verify"]
 
 Columns = Mapping[str, Sequence[object]]
 
+ROUNDING = 1e-9
 DEFECT = "This is a defect of the method: please report it."
 
 
@@ -118,6 +127,10 @@ def _finding(promise: Promise, columns: Columns, before: Columns, people: list[f
     if isinstance(promise, ClassSize):
         smallest = _smallest_class([columns[name] for name in promise.columns], people)
         return Finding(promise.describe(), f"at least {smallest:g}", smallest >= promise.k)
+    if isinstance(promise, Diversity):
+        return _diversity(promise, columns, people)
+    if isinstance(promise, Closeness):
+        return _closeness(promise, columns, people)
     if isinstance(promise, Permutation):
         return _compared(promise, columns, before, _moved_values)
     if isinstance(promise, Unchanged):
@@ -130,6 +143,53 @@ def _smallest_class(columns: Sequence[Sequence[object]], people: list[float]) ->
     for combination, count in zip(zip(*columns, strict=True), people, strict=True):
         sizes[combination] += count
     return min(sizes.values())
+
+
+def _sensitive_classes(
+    columns: Columns, names: Sequence[str], sensitive: str, people: list[float]
+) -> list[dict[object, float]]:
+    """For each class, how many people have which sensitive value."""
+    classes: defaultdict[tuple[object, ...], dict[object, float]] = defaultdict(dict)
+    rows = zip(*(columns[name] for name in names), strict=True)
+    for row, value, count in zip(rows, columns[sensitive], people, strict=True):
+        counts = classes[row]
+        counts[value] = counts.get(value, 0.0) + count
+    return list(classes.values())
+
+
+def _diversity(promise: Diversity, columns: Columns, people: list[float]) -> Finding:
+    classes = _sensitive_classes(columns, promise.columns, promise.sensitive, people)
+    if promise.kind == "recursive":
+        kept = all(_is_recursive(one, promise.l, promise.c) for one in classes)
+        return Finding(promise.describe(), f"with c = {promise.c:g}", kept)
+    if promise.kind == "entropy":
+        least = min(math.exp(_entropy(one)) for one in classes)
+    else:
+        least = float(min(len(one) for one in classes))
+    return Finding(promise.describe(), f"at least {least:.4g}", least >= promise.l - ROUNDING)
+
+
+def _entropy(counts: Mapping[object, float]) -> float:
+    total = sum(counts.values())
+    return -sum(count / total * math.log(count / total) for count in counts.values())
+
+
+def _is_recursive(counts: Mapping[object, float], diversity: float, factor: float) -> bool:
+    ranked = sorted(counts.values(), reverse=True)
+    return ranked[0] < factor * sum(ranked[math.ceil(diversity) - 1 :])
+
+
+def _closeness(promise: Closeness, columns: Columns, people: list[float]) -> Finding:
+    everyone = sum(count for _, count in promise.counts)
+    shares = {_plain(value): count / everyone for value, count in promise.counts}
+    largest = 0.0
+    for one in _sensitive_classes(columns, promise.columns, promise.sensitive, people):
+        total = sum(one.values())
+        values = set(one) | set(shares)
+        apart = sum(abs(one.get(v, 0.0) / total - shares.get(v, 0.0)) for v in values) / 2.0
+        largest = max(largest, apart)
+    kept = largest <= promise.t + ROUNDING
+    return Finding(promise.describe(), f"at most {largest:.4g}", kept)
 
 
 def _compared(

@@ -15,11 +15,13 @@ from ontomask.methods import (
     suppression,
 )
 from ontomask.methods.base import METHODS
+from ontomask.methods.generalization import method as generalization
 
 __all__ = ["METHODS", "ROOMS"]
 
 ROOMS = (
     columns,
+    generalization,
     hybrid,
     microaggregation,
     perturbation,

@@ -1,0 +1,226 @@
+"""Count equal rows, and unite groups of them when their values are generalized (roll-up).
+
+Conventions. A *tuple* is a column of `tuples` (m x t): for each attribute the row of its hierarchy.
+A *group* is a set of tuples, known by one of them, its representative, and by its *key*: the
+generalized codes, each multiplied by its attribute's place value, added up in one or more words
+(w x g). `shifts` holds these products for all levels of all attributes one behind the other, so
+that raising an attribute from one level to another changes a key by
+`shifts[new + row] - shifts[old + row]`, where `old` and `new` say where the levels begin. Groups
+are numbered by first appearance: those that come out keep the order of those that went in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, uint64
+
+from ontomask.arrays import Bools, Floats, Ints, Longs
+
+__all__ = [
+    "attribute_totals",
+    "first_members",
+    "merge_pairs",
+    "number_keys",
+    "raise_keys",
+    "roll_up",
+    "sum_groups",
+    "two_largest",
+]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""Two to the 64 divided by the golden ratio: multiplying by it spreads consecutive keys."""
+
+
+@njit(cache=True, nogil=True)
+def raise_keys(
+    tuples: Ints,
+    representatives: Ints,
+    keys: Longs,
+    shifts: Longs,
+    attributes: Longs,
+    words: Longs,
+    old: Longs,
+    new: Longs,
+    sizes: Longs,
+) -> Longs:
+    """The keys after raising some attributes, each kept in one of the words, `sizes` rows each."""
+    raised = keys.copy()
+    for place in range(attributes.size):
+        change = np.empty(sizes[place], np.int64)
+        for row in range(sizes[place]):
+            change[row] = shifts[new[place] + row] - shifts[old[place] + row]
+        rows = tuples[attributes[place]]
+        word = raised[words[place]]
+        for group in range(representatives.size):
+            # unsigned: no test whether the index counts from the end
+            word[group] += change[uint64(rows[uint64(representatives[group])])]
+    return raised
+
+
+@njit(cache=True, nogil=True)
+def number_keys(keys: Longs, span: int) -> tuple[Ints, int]:
+    """Number equal keys (w x n) by first appearance; return how many there are.
+
+    A hash table with open addressing; single-word keys less than `span` are addresses themselves
+    where `span` is small enough (0: not known).
+    """
+    count_in = keys.shape[1]
+    bits = _table_bits(count_in)
+    capacity = 1 << bits
+    last = uint64(capacity - 1)
+    direct = keys.shape[0] == 1 and 0 < span <= capacity
+    owners = np.full(capacity, -1, np.int32)
+    firsts = np.empty(count_in, np.int32)
+    places = np.empty(count_in, np.int32)
+    count = 0
+    for position in range(count_in):
+        slot = uint64(keys[0, position]) if direct else _slot(keys, position, bits)
+        while owners[slot] >= 0 and not _equal(keys, firsts[uint64(owners[slot])], position):
+            slot = (slot + uint64(1)) & last
+        if owners[slot] < 0:
+            owners[slot] = count
+            firsts[count] = position
+            count += 1
+        places[position] = owners[slot]
+    return places, count
+
+
+@njit(cache=True, nogil=True)
+def _table_bits(count: int) -> int:
+    """The bits of the addresses of a hash table that is at most half full."""
+    bits = 3
+    while 1 << bits < 2 * count:
+        bits += 1
+    return bits
+
+
+@njit(cache=True, nogil=True)
+def _slot(keys: Longs, position: int, bits: int) -> np.uint64:
+    mixed = uint64(0)
+    for word in range(keys.shape[0]):
+        mixed = (mixed ^ uint64(keys[word, position])) * GOLDEN
+    return mixed >> uint64(64 - bits)
+
+
+@njit(cache=True, nogil=True)
+def _equal(keys: Longs, one: int, other: int) -> bool:
+    for word in range(keys.shape[0]):
+        if keys[word, uint64(one)] != keys[word, uint64(other)]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def sum_groups(places: Ints, amounts: Longs, count: int) -> Longs:
+    """For each row of `amounts` (w x g), the sums over the groups that go to the same place."""
+    sums = np.zeros((amounts.shape[0], count), np.int64)
+    for row in range(amounts.shape[0]):
+        for group in range(places.size):
+            sums[row, uint64(places[group])] += amounts[row, group]
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def first_members(places: Ints, count: int) -> Ints:
+    """For each place the first group that goes there."""
+    firsts = np.empty(count, np.int32)
+    for group in range(places.size - 1, -1, -1):
+        firsts[places[group]] = group
+    return firsts
+
+
+@njit(cache=True, nogil=True)
+def roll_up(
+    tuples: Ints,
+    representatives: Ints,
+    keys: Longs,
+    amounts: Longs,
+    shifts: Longs,
+    attributes: Longs,
+    words: Longs,
+    old: Longs,
+    new: Longs,
+    sizes: Longs,
+) -> tuple[Ints, Ints, Longs, Longs]:
+    """Unite the groups that are equal after raising some attributes.
+
+    Returns for each group its place, and for each place the representative, the key, and the sums
+    of the amounts (rows x places).
+    """
+    raised = raise_keys(tuples, representatives, keys, shifts, attributes, words, old, new, sizes)
+    places, count = number_keys(raised, 0)
+    firsts = first_members(places, count)
+    new_keys = np.empty((keys.shape[0], count), np.int64)
+    for word in range(keys.shape[0]):
+        new_keys[word] = raised[word][firsts]
+    return places, representatives[firsts], new_keys, sum_groups(places, amounts, count)
+
+
+@njit(cache=True, nogil=True)
+def merge_pairs(
+    places: Ints, groups: Ints, values: Ints, counts: Longs, groups_count: int, size: int
+) -> tuple[Ints, Ints, Longs]:
+    """Roll up a histogram given as (group, value, count), values less than `size`."""
+    bits = _table_bits(groups.size)
+    direct = groups_count * size <= 1 << bits
+    last = uint64((1 << bits) - 1)
+    owners = np.full(1 << bits, -1, np.int32)
+    new_groups = np.empty(groups.size, np.int32)
+    new_values = np.empty(groups.size, np.int32)
+    new_counts = np.empty(groups.size, np.int64)
+    count = 0
+    for pair in range(groups.size):
+        group, value = places[uint64(groups[pair])], values[pair]
+        key = uint64(group) * uint64(size) + uint64(value)
+        slot = key if direct else (key * GOLDEN) >> uint64(64 - bits)
+        owner = owners[slot]
+        while owner >= 0 and (new_groups[owner] != group or new_values[owner] != value):
+            slot = (slot + uint64(1)) & last
+            owner = owners[slot]
+        if owner < 0:
+            owners[slot] = count
+            new_groups[count], new_values[count], new_counts[count] = group, value, counts[pair]
+            count += 1
+        else:
+            new_counts[owner] += counts[pair]
+    return new_groups[:count].copy(), new_values[:count].copy(), new_counts[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def attribute_totals(
+    tuples: Ints,
+    representatives: Ints,
+    sizes: Longs,
+    chosen: Bools,
+    costs: Floats,
+    starts: Longs,
+) -> Floats:
+    """For each attribute the sum of size times cost over the chosen groups.
+
+    `costs` is laid out like `shifts`: `costs[starts[j] + tuples[j, i]]` is what one record of tuple
+    i costs in attribute j at the chosen level.
+    """
+    totals = np.zeros(starts.size)
+    picked = np.flatnonzero(chosen)
+    for attribute in range(starts.size):
+        rows, start, total = tuples[attribute], starts[attribute], 0.0
+        for group in picked:
+            row = rows[uint64(representatives[uint64(group)])]
+            total += sizes[uint64(group)] * costs[uint64(start + row)]
+        totals[attribute] = total
+    return totals
+
+
+@njit(cache=True, nogil=True)
+def two_largest(groups: Ints, counts: Longs, groups_count: int) -> tuple[Longs, Longs]:
+    """The largest and second largest count of each group, 0 where there is none."""
+    first = np.zeros(groups_count, np.int64)
+    second = np.zeros(groups_count, np.int64)
+    for pair in range(groups.size):
+        group, count = groups[pair], counts[pair]
+        if count > first[group]:
+            second[group] = first[group]
+            first[group] = count
+        elif count > second[group]:
+            second[group] = count
+    return first, second

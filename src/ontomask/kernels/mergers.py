@@ -1,0 +1,148 @@
+"""Unite small groups with others at their lowest common generalization, cheapest first."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ontomask.arrays import Ints, Longs
+
+__all__ = ["merge_smallest"]
+
+
+@njit(cache=True, nogil=True)
+def _meeting_level(
+    codes: Ints, start: int, rows: int, height: int, one: int, other: int, level: int
+) -> int:
+    """The lowest level, from `level` on, at which two rows have the same code; -1 if none."""
+    while level <= height:
+        begin = start + level * rows
+        if codes[begin + one] == codes[begin + other]:
+            return level
+        level += 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _merger_steps(
+    tuples: Ints,
+    levels: Ints,
+    sizes: Longs,
+    codes: Ints,
+    steps: Ints,
+    starts: Longs,
+    rows: Longs,
+    heights: Longs,
+    one: int,
+    other: int,
+    most: int,
+) -> int:
+    """Generalization steps times records when two groups meet; -1 if more than `most`, or never."""
+    total = 0
+    for attribute in range(starts.size):
+        start, count = starts[attribute], rows[attribute]
+        first, second = tuples[one, attribute], tuples[other, attribute]
+        level_one, level_other = levels[one, attribute], levels[other, attribute]
+        level = _meeting_level(
+            codes, start, count, heights[attribute], first, second, max(level_one, level_other)
+        )
+        if level < 0:
+            return -1
+        top = start + level * count
+        moved_one = steps[top + first] - steps[start + level_one * count + first]
+        moved_other = steps[top + second] - steps[start + level_other * count + second]
+        total += sizes[one] * moved_one + sizes[other] * moved_other
+        if total > most:
+            return -1
+    return total
+
+
+@njit(cache=True, nogil=True)
+def merge_smallest(
+    tuples: Ints,
+    levels: Ints,
+    sizes: Longs,
+    codes: Ints,
+    steps: Ints,
+    starts: Longs,
+    rows: Longs,
+    heights: Longs,
+    k: int,
+    signal: Longs,
+) -> Ints:
+    """Unite the smallest group below k with its cheapest partner until there is none.
+
+    `tuples` (groups x attributes) are the rows of each group's first tuple, `levels` its levels,
+    changed in place like `sizes`; `codes` and `steps` are flat tables over levels and rows. Ties:
+    the first group. Returns for each group the one it ended in. `signal[0]` counts mergers, and
+    setting `signal[1]` stops.
+    """
+    count = sizes.size
+    owners = np.arange(count).astype(np.int32)
+    alive = np.ones(count, np.bool_)
+    while signal[1] == 0:
+        smallest = -1
+        for group in range(count):
+            small = alive[group] and sizes[group] < k
+            if small and (smallest < 0 or sizes[group] < sizes[smallest]):
+                smallest = group
+        if smallest < 0:
+            break
+        partner, least = -1, 2**62
+        for group in range(count):
+            if alive[group] and group != smallest:
+                cost = _merger_steps(
+                    tuples,
+                    levels,
+                    sizes,
+                    codes,
+                    steps,
+                    starts,
+                    rows,
+                    heights,
+                    smallest,
+                    group,
+                    least - 1,
+                )
+                if cost >= 0:
+                    partner, least = group, cost
+        if partner < 0:
+            break
+        _unite(tuples, levels, sizes, codes, starts, rows, heights, partner, smallest)
+        alive[smallest] = False
+        owners[smallest] = partner
+        signal[0] += 1
+    return _followed(owners)
+
+
+@njit(cache=True, nogil=True)
+def _unite(
+    tuples: Ints,
+    levels: Ints,
+    sizes: Longs,
+    codes: Ints,
+    starts: Longs,
+    rows: Longs,
+    heights: Longs,
+    into: int,
+    gone: int,
+) -> None:
+    for attribute in range(starts.size):
+        first, second = tuples[into, attribute], tuples[gone, attribute]
+        level = max(levels[into, attribute], levels[gone, attribute])
+        levels[into, attribute] = _meeting_level(
+            codes, starts[attribute], rows[attribute], heights[attribute], first, second, level
+        )
+    sizes[into] += sizes[gone]
+
+
+@njit(cache=True, nogil=True)
+def _followed(owners: Ints) -> Ints:
+    """Where each group ended, after all mergers."""
+    ends = owners.copy()
+    for group in range(owners.size):
+        end = group
+        while owners[end] != end:
+            end = owners[end]
+        ends[group] = end
+    return ends

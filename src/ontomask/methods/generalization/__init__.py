@@ -1,0 +1,1 @@
+"""Generalization: hierarchies, the lattice of all level combinations, and searches through it."""

@@ -1,0 +1,209 @@
+"""Search within a budget, for lattices too large to be looked at node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ontomask.checks import AnyOf, Integer, Null, Real, check
+from ontomask.errors import ParameterError
+from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
+from ontomask.methods.generalization.groupings import Levels, Snapshots
+from ontomask.methods.generalization.lattice import Lattice
+from ontomask.methods.generalization.problem import Problem
+from ontomask.methods.generalization.search import (
+    Incumbent,
+    Report,
+    Solution,
+    make_evaluator,
+    unreported,
+)
+from ontomask.privacy import PrivacyModel
+from ontomask.quality import Loss, Quality
+
+__all__ = ["best_effort"]
+
+
+def best_effort(
+    problem: Problem,
+    privacy: Sequence[PrivacyModel],
+    suppression_limit: float = 0.0,
+    quality: Quality | None = None,
+    *,
+    steps: int | None = None,
+    seconds: float | None = None,
+    generator: np.random.Generator | None = None,
+    report: Report = unreported,
+    budget: int = 50_000_000,
+) -> Solution:
+    """The best valid node found within a number of steps, or within a time.
+
+    Climb: from the bottom, generalize the attribute that removes most outliers for the least
+    loss, until the node is valid. Descend: from there, lower attributes as long as the loss falls
+    and the node stays valid. Then again and again: raise some attributes of the best node at
+    random, and climb and descend from there.
+
+    Parameters
+    ----------
+    problem, privacy, suppression_limit, quality
+        As for `optimal`.
+    steps
+        How many nodes may be checked; with the same steps and random generator the outcome is
+        the same.
+    seconds
+        How long it may take.
+    generator
+        The source of randomness; `numpy.random.default_rng(0)` if None.
+    report
+        Called now and then with the nodes checked, pruned (0) and there at all.
+    budget
+        How many numbers may be kept in groupings to start from.
+    """
+    check("steps", steps, AnyOf(Integer(1), Null()))
+    check("seconds", seconds, AnyOf(Real(0, open_low=True), Null()))
+    if steps is None and seconds is None:
+        raise ParameterError("A best-effort search needs a budget: give steps=… or seconds=….")
+    evaluator = make_evaluator(problem, privacy, suppression_limit, quality)
+    chosen = np.random.default_rng(0) if generator is None else generator
+    run = _BestEffort(evaluator, chosen, Snapshots(evaluator.grouper, budget), report)
+    return run.search(steps or 2**62, seconds or np.inf)
+
+
+MOST_IDLE = 1000
+"""After so many attempts in a row that met only known nodes, there is little left to find."""
+
+
+class _Spent(Exception):  # noqa: N818 - a signal, not an error
+    """The budget is used up."""
+
+
+class _BestEffort:
+    """The state of one search."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        generator: np.random.Generator,
+        snapshots: Snapshots,
+        report: Report,
+    ) -> None:
+        self._evaluator = evaluator
+        self._lattice = Lattice(evaluator.problem.heights)
+        self._generator = generator
+        self._snapshots = snapshots
+        self._report = report
+        self._incumbent = Incumbent(evaluator)
+        self._known: dict[Levels, tuple[int, tuple[float, ...]]] = {}
+        self._floors = Loss().prepare(evaluator.problem.facts).floors or ()
+
+    def search(self, steps: int, seconds: float) -> Solution:
+        """Climb and descend until the budget is used up."""
+        self._steps, self._seconds = steps, seconds
+        bound = -np.inf
+        try:
+            self._look(self._lattice.heights)
+            lowest = self._lowest_levels()
+            bound = self._bound(lowest)
+            self._descend(self._climb(lowest))
+            idle = 0
+            while not self._proven(bound) and idle < MOST_IDLE:
+                checked = self._incumbent.checked
+                self._descend(self._climb(self._shaken()))
+                idle = idle + 1 if self._incumbent.checked == checked else 0
+        except _Spent:
+            pass
+        complete = self._incumbent.checked == self._lattice.size
+        return self._incumbent.solution(self._lattice.size, bound=None if complete else bound)
+
+    def _proven(self, bound: float) -> bool:
+        if self._incumbent.checked == self._lattice.size:
+            return True
+        return self._incumbent.best is not None and self._incumbent.key[0] <= bound
+
+    def _look(self, levels: Levels) -> tuple[int, tuple[float, ...]]:
+        """Outliers and loss of a node; what is known already costs nothing."""
+        known = self._known.get(levels)
+        if known is None:
+            self._check_budget()
+            evaluation = self._evaluator.evaluate(self._snapshots.grouping(levels))
+            self._incumbent.consider(evaluation)
+            known = self._known[levels] = (evaluation.outliers, self._key(evaluation))
+        return known
+
+    def _check_budget(self) -> None:
+        if self._incumbent.checked >= self._steps or self._incumbent.seconds > self._seconds:
+            raise _Spent
+        if self._incumbent.checked % 100 == 0:
+            self._report(self._incumbent.checked, 0, self._lattice.size)
+
+    def _key(self, evaluation: Evaluation) -> tuple[float, ...]:
+        if not evaluation.valid:
+            return (np.inf,)
+        measure = self._evaluator.measure
+        return measure.key(measure.vector(evaluation.partition))
+
+    def _lowest_levels(self) -> Levels:
+        """For each attribute the level it needs at least, all others being at the top.
+
+        Without a model that forbids going on below an invalid node, that is level 0.
+        """
+        if not self._evaluator.all_last:
+            return tuple(0 for _ in self._lattice.heights)
+        lowest = []
+        for place, height in enumerate(self._lattice.heights):
+            low, high = 0, height
+            while low < high:
+                middle = (low + high) // 2
+                node = list(self._lattice.heights)
+                node[place] = middle
+                valid = self._look(tuple(node))[0] <= self._evaluator.limit
+                low, high = (low, middle) if valid else (middle + 1, high)
+            lowest.append(low)
+        return tuple(lowest)
+
+    def _bound(self, lowest: Levels) -> float:
+        """No valid node is below the lowest levels, so that their floor is a bound."""
+        floors = self._evaluator.measure.floors
+        if floors is None:
+            return -np.inf
+        parts = [floor[level] for floor, level in zip(floors, lowest, strict=True)]
+        return float(self._evaluator.measure.scalar(parts))
+
+    def _climb(self, levels: Levels) -> Levels:
+        """Go up to a valid node, each time by what removes most outliers for the least loss."""
+        outliers, _ = self._look(levels)
+        while outliers > self._evaluator.limit and levels != self._lattice.heights:
+            nodes = self._lattice.successors(levels)
+            gains = [(self._gain(levels, node, outliers), node) for node in nodes]
+            levels = max(gains, key=lambda pair: pair[0])[1]
+            outliers, _ = self._look(levels)
+        return levels
+
+    def _gain(self, levels: Levels, node: Levels, outliers: int) -> float:
+        """Outliers removed, for each unit of granularity lost."""
+        removed = outliers - self._look(node)[0]
+        lost = sum(
+            float(floor[new] - floor[old])
+            for floor, old, new in zip(self._floors, levels, node, strict=True)
+        )
+        return removed / (lost + 1e-9)
+
+    def _descend(self, levels: Levels) -> None:
+        """Go down to the best valid neighbor as long as there is a better one."""
+        _, loss = self._look(levels)
+        while True:
+            nodes = self._lattice.predecessors(levels)
+            best = min(nodes, key=lambda node: self._look(node)[1], default=levels)
+            if self._look(best)[1] >= loss:
+                return
+            levels, loss = best, self._look(best)[1]
+
+    def _shaken(self) -> Levels:
+        """The best node with some attributes lowered and others raised at random."""
+        best = self._incumbent.best
+        levels = np.array(self._lattice.heights if best is None else best.levels)
+        count = int(self._generator.integers(2, max(3, levels.size // 2 + 1)))
+        for place in self._generator.choice(levels.size, min(count, levels.size), replace=False):
+            levels[place] = self._generator.integers(0, self._lattice.heights[place] + 1)
+        return tuple(levels.tolist())

@@ -1,0 +1,282 @@
+"""From encoded microdata to the arrays of a problem, and back to columns of a release."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ontomask.arrays import Bools, Ints, Longs
+from ontomask.checks import did_you_mean
+from ontomask.data.masked import NewColumn
+from ontomask.data.microdata import Attribute, Microdata
+from ontomask.data.schema import Nominal
+from ontomask.data.tables import open_table
+from ontomask.errors import MethodError, ParameterError
+from ontomask.methods.generalization.hierarchies import ROOT, Hierarchy
+from ontomask.methods.generalization.problem import Problem, Sensitive
+from ontomask.privacy import PrivacyModel, TCloseness
+from ontomask.quality import Quality
+
+__all__ = ["EncodedColumn", "encode_columns", "make_problem"]
+
+MISSING = "(missing)"
+"""The name of a missing value inside a hierarchy."""
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedColumn:
+    """A quasi-identifier with its hierarchy.
+
+    Attributes
+    ----------
+    rows
+        The row of the hierarchy of each code of the attribute.
+    shown
+        For each level how the generalized values are written in a release.
+    concepts
+        For each level the concepts of the generalized values, for columns with a taxonomy.
+    """
+
+    attribute: Attribute
+    hierarchy: Hierarchy
+    rows: Ints
+    shown: tuple[tuple[object, ...], ...]
+    concepts: tuple[Longs, ...] | None
+
+    @property
+    def codes(self) -> Ints:
+        """The row of each record."""
+        codes: Ints = self.rows[self.attribute.codes]
+        return codes
+
+    def recode(self, attribute: Attribute, levels: Ints | int, suppressed: Bools) -> NewColumn:
+        """The generalized column, each record at its level; suppressed records get the root."""
+        rows = self._rows_of(attribute)[attribute.codes]
+        begins = np.concatenate([[0], np.cumsum(self.hierarchy.widths)])
+        chosen = np.broadcast_to(np.asarray(levels), rows.shape)
+        codes = np.where(
+            suppressed, begins[-1], begins[chosen] + self.hierarchy.levels[chosen, rows]
+        )
+        used, places = np.unique(codes, return_inverse=True)
+        values = [*(value for level in self.shown for value in level), ROOT]
+        concepts = None
+        if self.concepts is not None:
+            concepts = np.concatenate([*self.concepts, [0]]).astype(np.int64)[used]
+        return NewColumn(places.astype(np.int64), _of_one_kind(values, used, begins[1]), concepts)
+
+    def _rows_of(self, attribute: Attribute) -> Ints:
+        if attribute is self.attribute:
+            return self.rows
+        return _hierarchy_rows(attribute, self.hierarchy)
+
+
+def _of_one_kind(values: Sequence[object], used: Longs, originals: int) -> list[object]:
+    """The values in use: as they were, or all of them as texts if any is generalized."""
+    listed = [values[place] for place in used.tolist()]
+    if used[-1] < originals:
+        return listed
+    return [None if value is None else value_text(value) for value in listed]
+
+
+def encode_columns(
+    microdata: Microdata, hierarchies: Mapping[str, Any], *, levels_by: str
+) -> dict[str, EncodedColumn]:
+    """Give every quasi-identifier its hierarchy; unknown names and missing ones are errors."""
+    for name in hierarchies:
+        if name not in microdata.attributes:
+            raise ParameterError(
+                f"hierarchies names {name!r}, which is not a published column."
+                f"{did_you_mean(name, microdata.attributes)}"
+            )
+    if not microdata.quasi:
+        raise MethodError("No column has the role 'quasi'; say which columns an intruder may know.")
+    columns = {}
+    for name in microdata.quasi:
+        attribute = microdata[name]
+        hierarchy = hierarchy_of(attribute, hierarchies.get(name), levels_by)
+        if hierarchy is None:
+            raise MethodError(
+                f"Column {name!r} is a quasi-identifier without hierarchy; give it one in "
+                f"hierarchies={{{name!r}: …}} (a file, rows, or a Hierarchy made by a builder), or "
+                "declare it as nominal with a taxonomy."
+            )
+        columns[name] = _encoded(attribute, hierarchy, given=name in hierarchies)
+    return columns
+
+
+def hierarchy_of(attribute: Attribute, given: Any, levels_by: str) -> Hierarchy | None:
+    """The hierarchy that was given for a column, or that its taxonomy makes."""
+    if isinstance(given, Hierarchy):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return Hierarchy.from_csv(given)
+    if given is not None:
+        if not isinstance(given, Sequence):
+            raise ParameterError(
+                f"hierarchies[{attribute.name!r}] must be a path, rows of values, or a Hierarchy, "
+                f"not {type(given).__name__}."
+            )
+        return Hierarchy.from_rows(given, f"the hierarchy of {attribute.name!r}")
+    column = attribute.column
+    if not isinstance(column, Nominal) or column.taxonomy is None or attribute.concepts is None:
+        return None
+    ids = column.taxonomy.ids_of(attribute.concepts.tolist())
+    options = {"root": column.root, **column.options}
+    return Hierarchy.from_taxonomy(
+        column.taxonomy, ids, by=levels_by, measure=column.measure, **options
+    )
+
+
+def _encoded(attribute: Attribute, hierarchy: Hierarchy, *, given: bool) -> EncodedColumn:
+    if attribute.has_missing:
+        hierarchy = hierarchy.with_missing_value(MISSING)
+    column = attribute.column
+    if not given and isinstance(column, Nominal) and column.taxonomy is not None:
+        concepts, shown = [], []
+        for labels in hierarchy.labels:
+            known = [label for label in labels if label != MISSING]
+            numbers = column.taxonomy.indices_of(known)
+            concepts.append(np.append(numbers, [-1] * (len(labels) - len(known))).astype(np.int64))
+            written = attribute.written(numbers.tolist())
+            shown.append((*written, *[None] * (len(labels) - len(known))))
+        rows = np.arange(attribute.cardinality, dtype=np.int32)
+        return EncodedColumn(attribute, hierarchy, rows, tuple(shown), tuple(concepts))
+    rows = _hierarchy_rows(attribute, hierarchy)
+    return EncodedColumn(attribute, hierarchy, rows, _shown(attribute, hierarchy, rows), None)
+
+
+def _hierarchy_rows(attribute: Attribute, hierarchy: Hierarchy) -> Ints:
+    """The row of each code of an attribute."""
+    texts = [value_text(value) for value in attribute.values]
+    column = attribute.column
+    if attribute.concepts is not None and isinstance(column, Nominal) and column.taxonomy:
+        ids = column.taxonomy.ids_of(attribute.concepts.tolist())
+        known = set(hierarchy.values)
+        texts = [one if one in known else text for text, one in zip(texts, ids, strict=True)]
+    return hierarchy.encode(texts + [MISSING] * attribute.has_missing, attribute.name)
+
+
+def value_text(value: object) -> str:
+    """A value as it is looked up in a hierarchy: whole numbers without decimal point."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _shown(
+    attribute: Attribute, hierarchy: Hierarchy, rows: Ints
+) -> tuple[tuple[object, ...], ...]:
+    """Original values at level 0, labels above; a missing value stays missing."""
+    original: list[object] = list(hierarchy.values)
+    for value, row in zip(attribute.values, rows.tolist(), strict=False):
+        original[row] = value
+    levels = [tuple(original), *hierarchy.labels[1:]]
+    return tuple(tuple(None if one == MISSING else one for one in level) for level in levels)
+
+
+def make_problem(
+    microdata: Microdata,
+    columns: Mapping[str, EncodedColumn],
+    privacy: Sequence[PrivacyModel],
+    quality: Quality,
+    hierarchies: Mapping[str, Any],
+    population: Any,
+) -> Problem:
+    """Bring everything together as arrays."""
+    names = tuple(columns)
+    targets = [name for name in quality.targets if name not in names]
+    for name in targets:
+        _check_target(name, microdata)
+    return Problem(
+        tuple(one.hierarchy for one in columns.values()),
+        np.array([one.codes for one in columns.values()], np.int32),
+        names,
+        np.rint(microdata.weights).astype(np.int64),
+        {name: _sensitive(microdata[name], privacy, hierarchies) for name in sensitive(microdata)},
+        {name: _plain(microdata[name]) for name in targets},
+        None if population is None else _population(population, columns),
+    )
+
+
+def sensitive(microdata: Microdata) -> tuple[str, ...]:
+    """The names of the sensitive columns."""
+    schema = microdata.schema
+    return tuple(name for name in microdata.attributes if schema[name].role == "sensitive")
+
+
+def _check_target(name: str, microdata: Microdata) -> None:
+    if name in microdata.attributes:
+        return
+    declared = microdata.schema.get(name)
+    if declared is not None:
+        raise ParameterError(
+            f"target names {name!r}, which is declared as {declared.kind} and not published; "
+            "predict a column that is in the release."
+        )
+    raise ParameterError(
+        f"target names {name!r}, which is not a published column."
+        f"{did_you_mean(name, microdata.attributes)}"
+    )
+
+
+def _plain(attribute: Attribute) -> Sensitive:
+    return Sensitive(attribute.codes, attribute.cardinality)
+
+
+def _sensitive(
+    attribute: Attribute, privacy: Sequence[PrivacyModel], hierarchies: Mapping[str, Any]
+) -> Sensitive:
+    """A sensitive column, with the distances that the models ask for."""
+    grounds = {
+        model.ground
+        for model in privacy
+        if isinstance(model, TCloseness) and model.column in (None, attribute.name)
+    }
+    levels = distances = None
+    if "hierarchical" in grounds:
+        hierarchy = hierarchy_of(attribute, hierarchies.get(attribute.name), "steps")
+        if hierarchy is not None:
+            encoded = _encoded(attribute, hierarchy, given=attribute.name in hierarchies)
+            levels = _numbered(encoded.hierarchy.levels[:, encoded.rows])
+    if "semantic" in grounds:
+        distances = _distances(attribute)
+    return Sensitive(attribute.codes, attribute.cardinality, None, levels, distances)
+
+
+def _numbered(levels: Ints) -> Ints:
+    """The levels of the values that occur, each level numbered from 0 on."""
+    return np.array([np.unique(codes, return_inverse=True)[1] for codes in levels], np.int32)
+
+
+def _distances(attribute: Attribute) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    """Semantic distances of all values; a missing value is at distance 1 from the rest."""
+    column = attribute.column
+    if not isinstance(column, Nominal) or column.taxonomy is None or attribute.concepts is None:
+        return None
+    space = column.taxonomy.space(attribute.concepts, column.measure, column.root, **column.options)
+    full = np.ones((attribute.cardinality, attribute.cardinality))
+    full[: attribute.size, : attribute.size] = space.matrix()
+    np.fill_diagonal(full, 0.0)
+    return full
+
+
+def _population(frame: Any, columns: Mapping[str, EncodedColumn]) -> Ints:
+    """The rows of the records of a population table."""
+    table = open_table(frame)
+    codes = []
+    for name, column in columns.items():
+        if name not in table.names:
+            raise ParameterError(
+                f"The population table has no column {name!r}; it needs every quasi-identifier."
+            )
+        places, distinct = table.distinct(name)
+        texts = [value_text(value) for value in distinct]
+        rows = np.append(column.hierarchy.encode(texts, name), -1)
+        if (places < 0).any():
+            rows[-1] = column.hierarchy.encode([MISSING], name)[0]
+        codes.append(rows[places])
+    return np.array(codes, np.int32)

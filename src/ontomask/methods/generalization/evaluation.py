@@ -1,0 +1,239 @@
+"""What a node of the lattice is worth: which classes fail, whether it is valid, what it costs."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Longs
+from ontomask.errors import MethodError, ParameterError
+from ontomask.kernels import groups as kernel
+from ontomask.methods.generalization.groupings import Grouper, Grouping, Levels
+from ontomask.methods.generalization.problem import Problem
+from ontomask.privacy import Classes, Histogram, PrivacyModel, TableModel, chosen_column
+from ontomask.quality import Measure, Partition, Quality
+
+__all__ = ["Evaluation", "Evaluator", "check_models", "record_limit"]
+
+
+def record_limit(limit: float, records: int) -> int:
+    """How many records may be suppressed: the whole part of limit times records."""
+    return math.floor(Fraction(repr(float(limit))) * records)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPartition(Partition):
+    """A partition that counts with kernels and does not count the same twice."""
+
+    grouper: Grouper | None = None
+    starts: Longs = field(default_factory=lambda: np.empty(0, np.int64))
+    keys: Longs = field(default_factory=lambda: np.empty((0, 0), np.int64))
+
+    def totals(self, costs: Floats, chosen: Bools) -> Floats:
+        """For each attribute, size times cost summed over the chosen classes."""
+        # both arrays outlive the partition, so that their addresses identify them
+        question = id(costs), id(chosen)
+        if question not in self.known:
+            assert self.grouper is not None
+            tuples = self.grouper.tuples
+            self.known[question] = kernel.attribute_totals(
+                tuples, self.representatives, self.sizes, chosen, costs, self.starts
+            )
+        totals: Floats = self.known[question]
+        return totals
+
+    def without(self, attribute: int) -> Longs:
+        """Number the classes so that those that differ only in one attribute are the same."""
+        question = "without", attribute
+        if question not in self.known:
+            assert self.grouper is not None
+            self.known[question] = self.grouper.without(
+                self.keys, self.representatives, self.levels, attribute
+            )
+        numbers: Longs = self.known[question]
+        return numbers
+
+    def two_largest(self, target: str) -> tuple[Longs, Longs]:
+        """How often the two most frequent values of a target occur in each class."""
+        if target not in self.known:
+            classes, _, counts = self.targets[target]
+            self.known[target] = kernel.two_largest(classes, counts, self.sizes.size)
+        largest: tuple[Longs, Longs] = self.known[target]
+        return largest
+
+    @functools.cached_property
+    def places(self) -> Longs:
+        """The class of each tuple."""
+        assert self.grouper is not None
+        places = self.grouper.places(self.levels)
+        numbers = np.zeros(int(places.max()) + 1, np.int64)
+        numbers[places[self.representatives]] = np.arange(self.sizes.size)
+        return numbers[places]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What is known of a node.
+
+    Attributes
+    ----------
+    outliers
+        The number of records in classes that fail.
+    lasting
+        The number of records that fail here and at all finer levels at least.
+    firm
+        The classes whose records fail here and at all finer levels.
+    valid
+        Whether the outliers are within the limit.
+    """
+
+    partition: Partition
+    outliers: int
+    lasting: int
+    firm: Bools
+    valid: bool
+
+    @property
+    def levels(self) -> Levels:
+        """The node."""
+        return self.partition.levels
+
+    @property
+    def classes(self) -> int:
+        """The number of classes that are not suppressed."""
+        return int(np.count_nonzero(~self.partition.suppressed))
+
+
+class Evaluator:
+    """Judges groupings by privacy models and measures them by a quality model.
+
+    Parameters
+    ----------
+    problem
+        The table.
+    privacy
+        The models, all of which must hold.
+    limit
+        How many records may be suppressed.
+    quality
+        The model to be minimized.
+    """
+
+    def __init__(
+        self, problem: Problem, privacy: Sequence[PrivacyModel], limit: int, quality: Quality
+    ) -> None:
+        self.problem = problem
+        self.limit = limit
+        self.grouper = Grouper(problem)
+        self.quality = quality
+        check_models(problem, privacy)
+        self._class_models = [model for model in privacy if not isinstance(model, TableModel)]
+        self._table_models = [model for model in privacy if isinstance(model, TableModel)]
+        self._firm = [model for model in self._class_models if model.monotone_with_suppression]
+        self._others = [model for model in self._class_models if model not in self._firm]
+        self.all_last = all(self._lasts(model) for model in privacy)
+
+    def _lasts(self, model: PrivacyModel) -> bool:
+        """Whether failing the model means failing it at all finer levels, given the limit."""
+        return model.monotone if self.limit == 0 else model.monotone_with_suppression
+
+    @functools.cached_property
+    def measure(self) -> Measure:
+        """The quality model made ready for the table."""
+        return self.quality.prepare(self.problem.facts).within(self.limit)
+
+    def evaluate(self, grouping: Grouping) -> Evaluation:
+        """Judge a grouping."""
+        grouping = _without_empty(grouping)
+        classes = self._classes(grouping)
+        firm = _all_hold(self._firm, classes)
+        kept = firm & _all_hold(self._others, classes) if self._others else firm
+        partition = self._partition(grouping, ~kept)
+        if self._table_models:
+            kept = self._after_table_models(partition, kept)
+            partition = self._partition(grouping, ~kept)
+        outliers = int(classes.sizes[partition.suppressed].sum())
+        lasting = outliers if self.all_last else self._lasting(classes, firm, partition)
+        failing = partition.suppressed if kept is firm else ~firm
+        return Evaluation(partition, outliers, lasting, failing, outliers <= self.limit)
+
+    def _partition(self, grouping: Grouping, suppressed: Bools) -> Partition:
+        return KernelPartition(
+            self.problem.facts,
+            grouping.levels,
+            grouping.amounts[0],
+            suppressed,
+            grouping.representatives,
+            grouping.pairs,
+            grouper=self.grouper,
+            starts=self.grouper.starts(grouping.levels),
+            keys=grouping.keys,
+        )
+
+    def _classes(self, grouping: Grouping) -> Classes:
+        histograms = {
+            name: Histogram(*grouping.pairs[name], domain)
+            for name, domain in self.problem.domains.items()
+        }
+        population = grouping.amounts[1] if len(grouping.amounts) > 1 else None
+        return Classes(grouping.amounts[0], population, histograms)
+
+    def _after_table_models(self, partition: Partition, kept: Bools) -> Bools:
+        costs = self.measure.class_costs(partition)
+        for model in self._table_models:
+            kept = model.stays(partition.sizes, kept, costs)
+        return kept
+
+    def _lasting(self, classes: Classes, firm: Bools, partition: Partition) -> int:
+        """The outliers by those models alone whose failure lasts."""
+        models = [model for model in self._others if self._lasts(model)]
+        kept = firm & _all_hold(models, classes)
+        if self._table_models:
+            kept = self._after_table_models(partition, kept)
+        return int(classes.sizes[~kept].sum())
+
+
+def _all_hold(models: Sequence[PrivacyModel], classes: Classes) -> Bools:
+    holds = [model.holds(classes) for model in models]
+    if not holds:
+        return np.ones(len(classes), bool)
+    return functools.reduce(np.logical_and, holds)
+
+
+def _without_empty(grouping: Grouping) -> Grouping:
+    """Leave out classes that only the population has."""
+    if len(grouping.amounts) == 1:
+        return grouping
+    occurs = grouping.amounts[0] > 0
+    places = np.cumsum(occurs) - 1
+    pairs = {
+        name: (places[groups].astype(np.int32), values, counts)
+        for name, (groups, values, counts) in grouping.pairs.items()
+    }
+    return Grouping(
+        grouping.levels,
+        grouping.representatives[occurs],
+        np.ascontiguousarray(grouping.keys[:, occurs]),
+        np.ascontiguousarray(grouping.amounts[:, occurs]),
+        pairs,
+    )
+
+
+def check_models(problem: Problem, privacy: Sequence[PrivacyModel]) -> None:
+    """Refuse models that the table cannot satisfy or has no data for."""
+    if not privacy:
+        raise ParameterError("privacy must hold at least one model, such as KAnonymity(5).")
+    for model in privacy:
+        if model.needs_population and problem.population is None:
+            raise MethodError(
+                f"{type(model).__name__} needs a population table; give one as population=…."
+            )
+        domain = None
+        if model.needs_column:
+            domain = problem.domains[chosen_column(getattr(model, "column", None), problem.domains)]
+        model.check_possible(problem.records, domain)

@@ -1,0 +1,221 @@
+"""The classes of a table at given levels, each made from a finer one that is known already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ontomask.arrays import Ints, Longs
+from ontomask.kernels import groups as kernel
+from ontomask.methods.generalization.problem import LARGEST_KEY, Pairs, Problem
+
+__all__ = ["Grouper", "Grouping", "Levels", "Snapshots"]
+
+Levels = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The classes at some levels.
+
+    Attributes
+    ----------
+    representatives
+        A tuple of each class.
+    keys
+        The generalized values of each class, packed into one or more words.
+    amounts
+        The number of records of each class; in a second line those of the population.
+    pairs
+        The histograms of sensitive attributes and targets.
+    """
+
+    levels: Levels
+    representatives: Ints
+    keys: Longs
+    amounts: Longs
+    pairs: Mapping[str, Pairs]
+
+    def __len__(self) -> int:
+        return self.representatives.size
+
+    @property
+    def cells(self) -> int:
+        """How many numbers it holds, for the memory budget."""
+        pairs = sum(counts.size for _, _, counts in self.pairs.values())
+        return self.representatives.size + 2 * (self.keys.size + self.amounts.size) + 4 * pairs
+
+
+class Grouper:
+    """Makes groupings of a table."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.tuples = np.ascontiguousarray(problem.tuples.rows.T)
+        self._sizes = {
+            name: one.size for name, one in {**problem.targets, **problem.sensitive}.items()
+        }
+        begins = problem.facts.starts
+        self._starts = [
+            [begin + level * one.rows for level in range(one.height + 1)]
+            for begin, one in zip(begins, problem.hierarchies, strict=True)
+        ]
+        self._rows = [one.rows for one in problem.hierarchies]
+        self._words, place_values = _place_values(self._rows)
+        pairs = zip(problem.hierarchies, place_values, strict=True)
+        self._shifts = np.concatenate(
+            [one.levels.ravel() * np.int64(value) for one, value in pairs]
+        )
+        self.finest = self._finest()
+
+    def _finest(self) -> Grouping:
+        """Every tuple is a class of its own."""
+        count = self.tuples.shape[1]
+        attributes = range(len(self.tuples))
+        keys = np.zeros((max(self._words) + 1, count), np.int64)
+        for attribute in attributes:
+            shifts = self._shifts[self._starts[attribute][0] :]
+            keys[self._words[attribute]] += shifts[self.tuples[attribute]]
+        return Grouping(
+            tuple(0 for _ in attributes),
+            np.arange(count, dtype=np.int32),
+            keys,
+            self.problem.tuples.amounts,
+            self.problem.tuples.pairs,
+        )
+
+    def starts(self, levels: Levels) -> Longs:
+        """Where the levels begin in the flat tables."""
+        begins = [starts[level] for starts, level in zip(self._starts, levels, strict=True)]
+        return np.array(begins, np.int64)
+
+    def places(self, levels: Levels) -> Ints:
+        """The class of each tuple, numbered by first appearance."""
+        return self._united(self.finest, levels)[0]
+
+    def without(self, keys: Longs, representatives: Ints, levels: Levels, attribute: int) -> Longs:
+        """Number classes so that those that differ only in one attribute are the same."""
+        start = self._starts[attribute][levels[attribute]]
+        rows = self.tuples[attribute][representatives]
+        reduced = keys.copy()
+        reduced[self._words[attribute]] -= self._shifts[start + rows]
+        numbers: Longs = kernel.number_keys(reduced, 0)[0].astype(np.int64)
+        return numbers
+
+    def roll_up(self, finer: Grouping, levels: Levels) -> Grouping:
+        """Unite the classes of a finer grouping that are equal at the given levels."""
+        places, representatives, keys, amounts = self._united(finer, levels)
+        pairs = {
+            name: kernel.merge_pairs(places, *pairs, representatives.size, self._sizes[name])
+            for name, pairs in finer.pairs.items()
+        }
+        return Grouping(levels, representatives, keys, amounts, pairs)
+
+    def _united(self, finer: Grouping, levels: Levels) -> tuple[Ints, Ints, Longs, Longs]:
+        changes = [
+            (place, self._words[place], starts[old], starts[new], self._rows[place])
+            for place, (old, new, starts) in enumerate(
+                zip(finer.levels, levels, self._starts, strict=True)
+            )
+            if old != new
+        ]
+        changed = np.array(changes, np.int64).reshape(-1, 5).T.copy()
+        united: tuple[Ints, Ints, Longs, Longs] = kernel.roll_up(
+            self.tuples,
+            finer.representatives,
+            finer.keys,
+            finer.amounts,
+            self._shifts,
+            *changed,
+        )
+        return united
+
+
+def _place_values(sizes: Sequence[int]) -> tuple[list[int], list[int]]:
+    """For each attribute the word of the key it goes to and its place value there."""
+    words, values, span = [0], [1], sizes[0]
+    for size in sizes[1:]:
+        if span * size > LARGEST_KEY:
+            words.append(words[-1] + 1)
+            span = 1
+        else:
+            words.append(words[-1])
+        values.append(span)
+        span *= size
+    return words, values
+
+
+class Snapshots:
+    """Groupings that are kept to start from, within a memory budget.
+
+    Parameters
+    ----------
+    grouper
+        What makes groupings.
+    budget
+        How many numbers may be kept; the least recently used snapshots go first.
+    """
+
+    def __init__(self, grouper: Grouper, budget: int = 50_000_000) -> None:
+        self._grouper = grouper
+        self._finest = grouper.finest
+        self._budget = budget
+        self._kept: dict[Levels, Grouping] = {}
+        self._levels = np.zeros((64, len(self._finest.levels)), np.int16)
+        self._sizes = np.full(64, len(self._finest), np.int64)
+        self._slots: list[Levels | None] = [None] * 64
+        self._free = list(range(63, 0, -1))
+        self._cells = 0
+
+    def grouping(self, levels: Levels) -> Grouping:
+        """The grouping at some levels, made from the smallest known one that is finer."""
+        finer = self._nearest(levels)
+        if finer.levels == levels:
+            return finer
+        made = self._grouper.roll_up(finer, levels)
+        if len(made) < 0.9 * len(finer):
+            self._keep(made)
+        return made
+
+    def _nearest(self, levels: Levels) -> Grouping:
+        """The smallest known grouping that is at least as fine."""
+        below = (self._levels <= np.array(levels, np.int16)).all(axis=1)
+        slot = int(np.argmin(np.where(below, self._sizes, len(self._finest) + 1)))
+        found = self._slots[slot]
+        if found is None:
+            return self._finest
+        self._kept[found] = self._kept.pop(found)  # most recently used
+        return self._kept[found]
+
+    def _keep(self, grouping: Grouping) -> None:
+        cells = grouping.cells
+        if cells > self._budget // 2:
+            return
+        while self._cells + cells > self._budget:
+            self._forget(next(iter(self._kept)))
+        if not self._free:
+            self._grow()
+        slot = self._free.pop()
+        self._slots[slot] = grouping.levels
+        self._levels[slot] = grouping.levels
+        self._sizes[slot] = len(grouping)
+        self._kept[grouping.levels] = grouping
+        self._cells += cells
+
+    def _grow(self) -> None:
+        count = len(self._slots)
+        self._free = list(range(2 * count - 1, count - 1, -1))
+        self._slots += [None] * count
+        self._levels = np.concatenate([self._levels, np.zeros_like(self._levels)])
+        unused = np.full(count, len(self._finest), np.int64)
+        self._sizes = np.concatenate([self._sizes, unused])
+
+    def _forget(self, levels: Levels) -> None:
+        slot = self._slots.index(levels)
+        self._cells -= self._kept.pop(levels).cells
+        self._slots[slot] = None
+        self._sizes[slot] = len(self._finest)
+        self._levels[slot] = 0
+        self._free.append(slot)

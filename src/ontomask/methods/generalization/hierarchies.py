@@ -1,0 +1,303 @@
+"""Generalization hierarchies: for every value, what it becomes at each level."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ontomask.arrays import Floats, Ints, Longs
+from ontomask.checks import Choice, check, did_you_mean
+from ontomask.errors import DataError, FormatError, StructureError
+from ontomask.taxonomy.readers.separated import SEPARATORS, rows_of
+from ontomask.taxonomy.readers.sources import read_text
+from ontomask.taxonomy.taxonomy import Taxonomy
+
+__all__ = ["ROOT", "Hierarchy", "canonical_paths", "real_steps"]
+
+ROOT = "*"
+"""What a suppressed value becomes, and the usual top of a hierarchy."""
+
+BLOCK = 64
+"""So many ancestors are compared with the values below them at a time."""
+
+Numbered = tuple[str, Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A table of values and their generalizations.
+
+    Make one with `from_rows`, `from_csv`, `from_taxonomy`, or one of the builders in
+    `ontomask.methods.generalization.builders`.
+
+    Attributes
+    ----------
+    values
+        The values, one per row; rows need not all occur in a table.
+    levels
+        For each level (level 0 is the value itself) and row, the code of the generalized value.
+    labels
+        For each level the generalized values, by code.
+    distances
+        For each level and row, the semantic distance of the value to its generalization.
+    """
+
+    values: tuple[str, ...]
+    levels: Ints
+    labels: tuple[tuple[str, ...], ...]
+    distances: Floats = field(repr=False)
+
+    # Making -----------------------------------------------------------------------------------
+
+    @staticmethod
+    def from_rows(rows: Iterable[Sequence[object]], source: str = "the hierarchy") -> Hierarchy:
+        """Make a hierarchy of rows: the value first, then its generalizations, the root last."""
+        numbered = [
+            (f"{source}, row {number}", [str(cell).strip() for cell in row])
+            for number, row in enumerate(rows, start=1)
+        ]
+        return _of_numbered_rows(numbered, source)
+
+    @staticmethod
+    def from_csv(path: str | os.PathLike[str], separator: str | None = None) -> Hierarchy:
+        """Read a file without header: a row per value, columns from the value to the root."""
+        source = str(path)
+        text = read_text(Path(path))
+        chosen = separator or _separator(text, source)
+        rows = [(f"{source}, line {line}", row) for line, row in rows_of(text, chosen, source)]
+        return _of_numbered_rows(rows, source)
+
+    @staticmethod
+    def from_taxonomy(
+        taxonomy: Taxonomy,
+        values: Sequence[str],
+        *,
+        by: str = "steps",
+        measure: str = "logsc",
+        **options: Any,
+    ) -> Hierarchy:
+        """Make a taxonomy level-wise for some of its concepts, given by their ids.
+
+        A concept's *canonical path* leads to the root through its deepest parent, ties by id, so
+        that depth falls by one with each step; it is cut at the first concept that lies on the
+        paths of all values. Two ways to make levels of paths of unequal length:
+
+        * `by="steps"`: level l is the ancestor l steps up, and the top once the path has ended;
+        * `by="depth"`: level l is the ancestor at depth D - l, D being the largest depth of a
+          value, and the value itself as long as it is not deeper than that.
+
+        Both determine the next level, since it depends on the concept alone. Distances to the
+        generalized value are the taxonomy's, by `measure`.
+        """
+        check("by", by, Choice("steps", "depth"))
+        distinct = tuple(dict.fromkeys(values))
+        numbers = taxonomy.indices_of(distinct)
+        concepts = canonical_paths(taxonomy, numbers, by)
+        ids = [taxonomy.ids_of(level.tolist()) for level in concepts]
+        plain = Hierarchy.from_rows(zip(*ids, strict=True), "the taxonomy")
+        distances = _concept_distances(taxonomy, concepts, measure, **options)
+        return replace(plain, distances=distances)
+
+    # Asking -----------------------------------------------------------------------------------
+
+    @property
+    def height(self) -> int:
+        """The highest level."""
+        return len(self.levels) - 1
+
+    @property
+    def rows(self) -> int:
+        """The number of values."""
+        return len(self.values)
+
+    @functools.cached_property
+    def widths(self) -> Longs:
+        """The number of generalized values at each level."""
+        return np.array([len(labels) for labels in self.labels], np.int64)
+
+    @functools.cached_property
+    def shares(self) -> Floats:
+        """For each level and row, the share of the rows that have the same generalized value."""
+        counted = [np.bincount(codes)[codes] for codes in self.levels]
+        return np.array(counted, np.float64) / self.rows
+
+    @functools.cached_property
+    def _positions(self) -> dict[str, int]:
+        return {value: row for row, value in enumerate(self.values)}
+
+    def encode(self, values: Iterable[object], column: str = "") -> Ints:
+        """The row of each value; a value without row is an error that names it."""
+        texts = [str(value).strip() for value in values]
+        found = np.array([self._positions.get(text, -1) for text in texts], np.int32)
+        if (found < 0).any():
+            missing = dict.fromkeys(texts[place] for place in np.flatnonzero(found < 0))
+            raise self._missing(list(missing), column)
+        return found
+
+    def _missing(self, missing: list[str], column: str) -> DataError:
+        where = f"Column {column!r}" if column else "The table"
+        more = f" and {len(missing) - 1} more values" if len(missing) > 1 else ""
+        hint = did_you_mean(missing[0], self.values if self.rows <= 10_000 else ())
+        return DataError(
+            f"{where} holds {missing[0]!r}{more}, which the hierarchy has no row for; "
+            f"add a row for every value.{hint}"
+        )
+
+    def with_missing_value(self, label: str) -> Hierarchy:
+        """The same with a last row for missing values, which stay apart until the top level."""
+        rows = [
+            [labels[code] for labels, code in zip(self.labels, codes, strict=True)]
+            for codes in self.levels.T.tolist()
+        ]
+        missing = [label] * max(1, self.height) + [self.labels[-1][0]] * bool(self.height)
+        grown = Hierarchy.from_rows([*rows, missing])
+        return replace(grown, distances=np.append(self.distances, grown.distances[:, -1:], axis=1))
+
+
+def _separator(text: str, source: str) -> str:
+    """The separator that gives all rows the same number of cells; the comma is tried last."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    likely = sorted(SEPARATORS, key=first.count, reverse=True)
+    for candidate in sorted(filter(first.count, likely), key=lambda one: one == ","):
+        try:
+            widths = {len(cells) for _, cells in rows_of(text, candidate, source)}
+        except FormatError:
+            continue
+        if len(widths) == 1:
+            return candidate
+    return likely[0]
+
+
+def _of_numbered_rows(numbered: Sequence[Numbered], source: str) -> Hierarchy:
+    rows = _distinct_rows(numbered, source)
+    levels, labels = [], []
+    for cells in zip(*(row for _, row in rows), strict=True):
+        known: dict[str, int] = {}
+        levels.append([known.setdefault(cell, len(known)) for cell in cells])
+        labels.append(tuple(known))
+    codes = np.array(levels, np.int32)
+    _check_levels(codes, labels, rows)
+    return Hierarchy(labels[0], codes, tuple(labels), _steps_distance(real_steps(codes)))
+
+
+def _distinct_rows(numbered: Sequence[Numbered], source: str) -> list[Numbered]:
+    """The rows, each value once; ragged, empty and contradictory ones are errors."""
+    if not numbered:
+        raise StructureError(f"{source} has no rows; a hierarchy needs one for every value.")
+    width = len(numbered[0][1])
+    known: dict[str, Numbered] = {}
+    for place, row in numbered:
+        if len(row) != width:
+            raise StructureError(
+                f"{place}: the row of {row[0]!r} has {len(row)} levels and the first row {width}; "
+                "repeat a value where a level is missing."
+            )
+        if not all(row):
+            raise StructureError(
+                f"{place}: the row of {row[0]!r} has an empty cell at level {list(row).index('')}; "
+                "repeat a value where a level is missing."
+            )
+        there, same = known.setdefault(row[0], (place, row))
+        if list(same) != list(row):
+            raise StructureError(
+                f"{place}: {row[0]!r} has a row already ({there}) with other generalizations; "
+                "keep one row for each value."
+            )
+    return list(known.values())
+
+
+def _check_levels(codes: Ints, labels: Sequence[tuple[str, ...]], rows: Sequence[Numbered]) -> None:
+    """Refuse a level that does not determine the next."""
+    for level in range(len(codes) - 1):
+        firsts = np.unique(codes[level], return_index=True)[1]
+        expected = codes[level + 1][firsts][codes[level]]
+        wrong = np.flatnonzero(expected != codes[level + 1])
+        if wrong.size:
+            row = int(wrong[0])
+            label = labels[level][codes[level, row]]
+            here = labels[level + 1][codes[level + 1, row]]
+            there = labels[level + 1][expected[row]]
+            raise StructureError(
+                f"{rows[row][0]}: {label!r} at level {level} becomes {here!r} at level {level + 1} "
+                f"but {there!r} in the row of {rows[firsts[codes[level, row]]][1][0]!r}, so level "
+                f"{level} does not determine level {level + 1}; correct the row or rename one."
+            )
+
+
+def real_steps(codes: Ints) -> Ints:
+    """For each level and row, how many times the value has become another one.
+
+    A generalized value that stands for the same rows as the one before was only repeated.
+    """
+    sizes = [np.bincount(level)[level] for level in codes]
+    steps = np.zeros(codes.shape, np.int32)
+    for level in range(1, len(codes)):
+        steps[level] = steps[level - 1] + (sizes[level] != sizes[level - 1])
+    return steps
+
+
+def _steps_distance(steps: Ints) -> Floats:
+    """The distance log2(2 - shared / union) of a value to its ancestors on a path.
+
+    With s steps to the top, the value has s + 1 ancestors, itself included, and its
+    generalization l steps up s + 1 - l, all of them shared.
+    """
+    nodes = steps[-1] + 1.0
+    distances: Floats = np.log2(2.0 - (nodes - steps) / nodes)
+    return distances
+
+
+def canonical_paths(taxonomy: Taxonomy, numbers: Ints, by: str) -> Ints:
+    """For each level (level 0 the concept itself) the ancestor of each concept on its path."""
+    paths = [numbers.astype(np.int32)]
+    parents = _canonical_parents(taxonomy)
+    while (paths[-1] != paths[-1][0]).any():
+        highest = taxonomy.depths[paths[-1]]
+        deepest = highest == highest.max() if by == "depth" else np.ones(numbers.size, bool)
+        paths.append(np.where(deepest, parents[paths[-1]], paths[-1]).astype(np.int32))
+    return _cut_at_meeting(np.array(paths), taxonomy)
+
+
+def _canonical_parents(taxonomy: Taxonomy) -> Ints:
+    """The deepest parent of each concept, ties by id; the root is its own."""
+    offsets, parents = taxonomy.parent_offsets, taxonomy.parent_numbers
+    chosen = np.zeros(len(taxonomy), np.int32)
+    owners = np.repeat(np.arange(len(taxonomy)), np.diff(offsets))
+    order = np.lexsort((parents, -taxonomy.depths[parents], owners))
+    firsts = np.unique(owners[order], return_index=True)[1]
+    chosen[owners[order][firsts]] = parents[order][firsts]
+    return chosen
+
+
+def _cut_at_meeting(paths: Ints, taxonomy: Taxonomy) -> Ints:
+    """Do not climb beyond the deepest concept on all paths.
+
+    By steps, short paths may have gone past it while the long ones were still below.
+    """
+    path_sets = [set(path) for path in paths.T.tolist()]
+    common = set.intersection(*path_sets)
+    top = max(common, key=lambda number: (int(taxonomy.depths[number]), -number))
+    above = taxonomy.depths[paths] < taxonomy.depths[top]
+    cut = np.where(above, np.int32(top), paths)
+    last = int(np.flatnonzero((cut == top).all(axis=1))[0])
+    return np.ascontiguousarray(cut[: last + 1])
+
+
+def _concept_distances(taxonomy: Taxonomy, concepts: Ints, measure: str, **options: Any) -> Floats:
+    """Distances of each concept to its generalization at each level."""
+    values = concepts[0]
+    space = taxonomy.space(concepts.ravel(), measure, **options)
+    distances = np.zeros(concepts.shape)
+    for level in range(1, len(concepts)):
+        ancestors, places = np.unique(concepts[level], return_inverse=True)
+        for start in range(0, ancestors.size, BLOCK):
+            below = np.flatnonzero((places >= start) & (places < start + BLOCK))
+            block = space.between(ancestors[start : start + BLOCK], values[below])
+            distances[level, below] = block[places[below] - start, np.arange(below.size)]
+    return distances

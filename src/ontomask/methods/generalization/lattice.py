@@ -1,0 +1,128 @@
+"""The lattice of all combinations of levels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ontomask.arrays import Floats
+from ontomask.errors import MethodError
+from ontomask.methods.generalization.groupings import Levels
+from ontomask.quality import Measure
+
+__all__ = ["Bounds", "Lattice"]
+
+LARGEST = 20_000_000
+"""So many nodes can be kept track of one by one."""
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All nodes between level 0 and the heights of the attributes."""
+
+    heights: Levels
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of levels of each attribute."""
+        return tuple(height + 1 for height in self.heights)
+
+    @property
+    def size(self) -> int:
+        """The number of nodes (more than `len` could say)."""
+        return math.prod(self.shape)
+
+    def nodes(self) -> Iterator[Levels]:
+        """All nodes, in lexicographic order."""
+        return np.ndindex(self.shape)
+
+    def check_size(self) -> None:
+        """Refuse lattices too large to be kept track of node by node."""
+        if self.size > LARGEST:
+            raise MethodError(
+                f"The lattice has {self.size:,} nodes, too many for this search; "
+                "use search='best-effort', or hierarchies with fewer levels."
+            )
+
+    def successors(self, levels: Levels) -> list[Levels]:
+        """The nodes one level higher in one attribute."""
+        return [
+            (*levels[:place], level + 1, *levels[place + 1 :])
+            for place, level in enumerate(levels)
+            if level < self.heights[place]
+        ]
+
+    def predecessors(self, levels: Levels) -> list[Levels]:
+        """The nodes one level lower in one attribute."""
+        return [
+            (*levels[:place], level - 1, *levels[place + 1 :])
+            for place, level in enumerate(levels)
+            if level > 0
+        ]
+
+
+def below(levels: Levels) -> tuple[slice, ...]:
+    """The region of a node and all finer ones."""
+    return tuple(slice(0, level + 1) for level in levels)
+
+
+def above(levels: Levels) -> tuple[slice, ...]:
+    """The region of a node and all coarser ones."""
+    return tuple(slice(level, None) for level in levels)
+
+
+def spread(values: Sequence[Floats]) -> list[Floats]:
+    """Arrays per attribute, each along its own axis of the lattice."""
+    count = len(values)
+    return [
+        np.reshape(one, [-1 if axis == place else 1 for axis in range(count)])
+        for place, one in enumerate(values)
+    ]
+
+
+class Bounds:
+    """Lower bounds on the loss of every node, raised with what evaluated nodes tell."""
+
+    def __init__(self, measure: Measure, lattice: Lattice) -> None:
+        self._measure = measure
+        self._floors = measure.floors
+        if self._floors is not None:
+            self.low: Floats = np.array(measure.scalar(spread(self._floors)), np.float64)
+        else:
+            self.low = np.full(lattice.shape, -np.inf)
+            self._floor = np.full(lattice.shape, -np.inf)
+            self._surplus = np.zeros(lattice.shape)
+            self._least = np.full(lattice.shape, -np.inf)
+
+    @property
+    def by_levels(self) -> bool:
+        """Whether the levels alone give a floor."""
+        return self._floors is not None
+
+    def raise_above(self, levels: Levels, floor: Floats) -> None:
+        """No coarser node has a smaller floor."""
+        region = above(levels)
+        np.maximum(self._floor[region], self._measure.scalar(floor), out=self._floor[region])
+        self._refresh(region)
+
+    def _refresh(self, region: tuple[slice, ...]) -> None:
+        both = self._floor[region] + self._surplus[region]
+        self.low[region] = np.maximum(both, self._least[region])
+
+    def raise_below(self, levels: Levels, surplus: Floats, least: float = -np.inf) -> None:
+        """What is added to the floor here is added at all finer nodes, which cost `least`."""
+        region = below(levels)
+        if self._floors is None:
+            added = self._measure.scalar(surplus)
+            np.maximum(self._surplus[region], added, out=self._surplus[region])
+            np.maximum(self._least[region], least, out=self._least[region])
+            self._refresh(region)
+            return
+        parts = [
+            floor[: level + 1] + more
+            for floor, level, more in zip(self._floors, levels, surplus.tolist(), strict=True)
+        ]
+        np.maximum(self.low[region], self._measure.scalar(spread(parts)), out=self.low[region])

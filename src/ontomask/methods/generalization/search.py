@@ -1,0 +1,386 @@
+"""Searches through the whole lattice: the best node, provably, and a table of all nodes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.checks import Real, check
+from ontomask.errors import MethodError
+from ontomask.methods.generalization.evaluation import Evaluation, Evaluator, record_limit
+from ontomask.methods.generalization.groupings import Grouping, Levels, Snapshots
+from ontomask.methods.generalization.lattice import Bounds, Lattice, below, spread
+from ontomask.methods.generalization.problem import Problem
+from ontomask.privacy import PrivacyModel
+from ontomask.quality import Loss, Quality
+
+__all__ = ["NodeTable", "Solution", "exhaustive", "optimal"]
+
+TOLERANCE = 1e-12
+"""Losses that differ by less than this, relatively, are equal."""
+
+Report = Callable[[int, int, int], None]
+"""Told how many nodes are checked, pruned, and there at all; it may raise to stop the search."""
+
+
+def unreported(checked: int, pruned: int, total: int) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The outcome of a search.
+
+    Attributes
+    ----------
+    levels
+        The chosen level of each quasi-identifier.
+    loss
+        The quality model's value.
+    suppressed
+        Which records are suppressed.
+    outliers
+        How many people they stand for.
+    optimal
+        Whether no valid node has a smaller loss.
+    bound
+        No valid node has a loss smaller than this.
+    checked, pruned, total
+        The number of nodes that were evaluated, excluded without that, and there at all.
+    seconds
+        How long it took.
+    trace
+        The losses of the best nodes found, each with the seconds and the nodes checked until then.
+    """
+
+    levels: Levels
+    loss: float
+    suppressed: Bools
+    outliers: int
+    optimal: bool
+    bound: float
+    checked: int
+    pruned: int
+    total: int
+    seconds: float
+    trace: tuple[tuple[float, int, float], ...] = field(default=(), repr=False)
+
+
+class Incumbent:
+    """The best valid node so far, and the nearest miss."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._start = time.perf_counter()
+        self.best: Evaluation | None = None
+        self.key: tuple[float, ...] = (np.inf,)
+        self.nearest: Evaluation | None = None
+        self.checked = 0
+        self.trace: list[tuple[float, int, float]] = []
+
+    @property
+    def seconds(self) -> float:
+        """The time since the search began."""
+        return time.perf_counter() - self._start
+
+    @property
+    def ceiling(self) -> float:
+        """Nodes whose loss is certainly above this cannot be better."""
+        return self.key[0] + TOLERANCE * abs(self.key[0])
+
+    def consider(self, evaluation: Evaluation) -> bool:
+        """Take an evaluated node into account; tell whether it is the best so far."""
+        self.checked += 1
+        if self.nearest is None or evaluation.outliers < self.nearest.outliers:
+            self.nearest = evaluation
+        if not evaluation.valid:
+            return False
+        key = self._evaluator.measure.key(self._evaluator.measure.vector(evaluation.partition))
+        if self.best is not None and not self._precedes(key, evaluation.levels):
+            return False
+        self.best, self.key = evaluation, key
+        self.trace.append((self.seconds, self.checked, self.loss))
+        return True
+
+    @property
+    def loss(self) -> float:
+        """The loss of the best node."""
+        assert self.best is not None
+        measure = self._evaluator.measure
+        return float(measure.scalar(measure.vector(self.best.partition)))
+
+    def _precedes(self, key: tuple[float, ...], levels: Levels) -> bool:
+        """Smaller loss, then lower level sum, then smaller vector."""
+        assert self.best is not None
+        for new, old in zip(key, self.key, strict=True):
+            if abs(new - old) > TOLERANCE * max(abs(new), abs(old)):
+                return new < old
+        return (sum(levels), levels) < (sum(self.best.levels), self.best.levels)
+
+    def solution(self, lattice_size: int, *, bound: float | None = None) -> Solution:
+        """The outcome; without a bound, the node is proven to be the best."""
+        if self.best is None:
+            raise self._nothing_valid()
+        proven = bound is None or self.key[0] <= bound + TOLERANCE * abs(bound)
+        return Solution(
+            levels=tuple(int(level) for level in self.best.levels),
+            loss=self.loss,
+            suppressed=suppressed_records(self._evaluator.problem, self.best),
+            outliers=self.best.outliers,
+            optimal=proven,
+            bound=self.key[0] if bound is None or proven else bound,
+            checked=self.checked,
+            pruned=lattice_size - self.checked if proven else 0,
+            total=lattice_size,
+            seconds=self.seconds,
+            trace=tuple(self.trace),
+        )
+
+    def _nothing_valid(self) -> MethodError:
+        nearest, limit = self.nearest, self._evaluator.limit
+        assert nearest is not None
+        names = self._evaluator.problem.names
+        shown = ", ".join(f"{n}: {level}" for n, level in zip(names, nearest.levels, strict=True))
+        share = nearest.outliers / self._evaluator.problem.records
+        return MethodError(
+            f"No combination of levels satisfies the privacy models with at most {limit} records "
+            f"suppressed; the nearest miss suppresses {nearest.outliers} (levels {shown}). Raise "
+            f"suppression_limit to {share:.4f} or more, or weaken the privacy models."
+        )
+
+
+def suppressed_records(problem: Problem, evaluation: Evaluation) -> Bools:
+    """Which records lie in suppressed classes."""
+    partition = evaluation.partition
+    suppressed: Bools = partition.suppressed[partition.places[problem.tuples.places]]
+    return suppressed
+
+
+def optimal(
+    problem: Problem,
+    privacy: Sequence[PrivacyModel],
+    suppression_limit: float = 0.0,
+    quality: Quality | None = None,
+    *,
+    report: Report = unreported,
+    budget: int = 50_000_000,
+) -> Solution:
+    """The valid node with the least loss.
+
+    Nodes are taken in the order of their lower bounds. From each, a way leads up through nodes
+    that may still be better than the best one known; it is searched by halves: where too many
+    records fail for good, everything below is excluded, otherwise the node's loss and the bounds
+    that it gives exclude others. Ties: the lower level sum, then the smaller vector.
+
+    Parameters
+    ----------
+    problem
+        The table.
+    privacy
+        The models, all of which must hold.
+    suppression_limit
+        The share of records that may be suppressed.
+    quality
+        What to minimize, `Loss()` by default.
+    report
+        Called now and then with the nodes checked, pruned and there at all.
+    budget
+        How many numbers may be kept in groupings to start from.
+    """
+    evaluator = make_evaluator(problem, privacy, suppression_limit, quality)
+    lattice = Lattice(problem.heights)
+    lattice.check_size()
+    run = _Optimal(evaluator, lattice, report, budget)
+    return run.search()
+
+
+def make_evaluator(
+    problem: Problem,
+    privacy: Sequence[PrivacyModel],
+    suppression_limit: float,
+    quality: Quality | None,
+) -> Evaluator:
+    """Check the parameters of a search and bring them together."""
+    check("suppression_limit", suppression_limit, Real(0, 1))
+    limit = record_limit(suppression_limit, problem.records)
+    return Evaluator(problem, privacy, limit, quality or Loss())
+
+
+def granularity(problem: Problem) -> Floats:
+    """The loss of every node if no record were suppressed: where to look first."""
+    measure = Loss().prepare(problem.facts)
+    assert measure.floors is not None
+    return np.array(measure.scalar(spread(measure.floors)), np.float64)
+
+
+class _Optimal:
+    """The state of one search for the best node."""
+
+    def __init__(self, evaluator: Evaluator, lattice: Lattice, report: Report, budget: int) -> None:
+        self._evaluator = evaluator
+        self._lattice = lattice
+        self._report = report
+        self._snapshots = Snapshots(evaluator.grouper, budget)
+        self._bounds = Bounds(evaluator.measure, lattice)
+        self._open = np.ones(lattice.shape, bool)
+        self._guide = granularity(evaluator.problem)
+        self._incumbent = Incumbent(evaluator)
+
+    def search(self) -> Solution:
+        """Check nodes until none is left that could be better."""
+        self._check(self._lattice.heights)
+        for start in self._starts():
+            if self._promising(start):
+                self._search_way(self._way_up(start))
+        return self._incumbent.solution(self._lattice.size)
+
+    def _starts(self) -> Sequence[Levels]:
+        """All nodes by lower bound, then level sum, then vector."""
+        sums = np.add.reduce(np.indices(self._lattice.shape)).ravel()
+        order = np.lexsort((sums, self._guide.ravel(), self._bounds.low.ravel()))
+        axes = np.unravel_index(order, self._open.shape)
+        return list(zip(*(axis.tolist() for axis in axes), strict=True))
+
+    def _promising(self, levels: Levels) -> bool:
+        """Whether the node is not excluded."""
+        return bool(self._open[levels] and self._bounds.low[levels] <= self._incumbent.ceiling)
+
+    def _way_up(self, levels: Levels) -> list[Levels]:
+        """From a node up, each time to the promising node with the smallest bound."""
+        way = [levels]
+        while True:
+            nexts = [node for node in self._lattice.successors(way[-1]) if self._promising(node)]
+            if not nexts:
+                return way
+            way.append(min(nexts, key=lambda node: self._guide[node]))
+
+    def _search_way(self, way: list[Levels]) -> None:
+        low, high = 0, len(way) - 1
+        middle = high if self._incumbent.checked > 20 else high // 2
+        while low <= high and self._promising(way[low]):
+            if self._promising(way[middle]) and not self._check(way[middle]):
+                low = middle + 1
+            else:
+                high = middle - 1
+            middle = (low + high) // 2
+
+    def _check(self, levels: Levels) -> bool:
+        """Evaluate a node; tell whether finer nodes may be valid."""
+        evaluation = self._evaluate(levels)
+        self._open[levels] = False
+        self._incumbent.consider(evaluation)
+        self._report_now()
+        if not self._bounds.by_levels:
+            floor = self._evaluator.measure.floor(evaluation.partition)
+            self._bounds.raise_above(levels, floor)
+        if evaluation.lasting > self._evaluator.limit:
+            self._open[below(levels)] = False
+            return False
+        if evaluation.firm.any():
+            measure, partition = self._evaluator.measure, evaluation.partition
+            surplus = measure.surplus(partition, evaluation.firm)
+            self._bounds.raise_below(levels, surplus, measure.least(partition, evaluation.firm))
+        return True
+
+    def _evaluate(self, levels: Levels) -> Evaluation:
+        return self._evaluator.evaluate(self._snapshots.grouping(levels))
+
+    def _report_now(self) -> None:
+        if self._incumbent.checked % 100 == 0:
+            still_open = int(np.count_nonzero(self._open))
+            checked, total = self._incumbent.checked, self._lattice.size
+            self._report(checked, total - checked - still_open, total)
+
+
+# Every node -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTable:
+    """All nodes with their figures, in lexicographic order.
+
+    Attributes
+    ----------
+    levels
+        The levels (nodes x attributes).
+    valid
+        Whether the outliers are within the limit.
+    classes
+        The number of classes that are not suppressed.
+    outliers
+        The number of suppressed records.
+    losses
+        The value of each quality model, suppression applied even where the limit is exceeded.
+    """
+
+    names: tuple[str, ...]
+    levels: Ints
+    valid: Bools
+    classes: Longs
+    outliers: Longs
+    losses: Mapping[str, Floats]
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def columns(self) -> dict[str, Ints | Longs | Bools | Floats]:
+        """The table as columns by name, to make a data frame of."""
+        columns: dict[str, Ints | Longs | Bools | Floats] = {
+            name: self.levels[:, place] for place, name in enumerate(self.names)
+        }
+        columns |= {"valid": self.valid, "classes": self.classes, "suppressed": self.outliers}
+        return {**columns, **self.losses}
+
+
+def exhaustive(
+    problem: Problem,
+    privacy: Sequence[PrivacyModel],
+    suppression_limit: float = 0.0,
+    qualities: Mapping[str, Quality] | None = None,
+    *,
+    report: Report = unreported,
+) -> NodeTable:
+    """Evaluate every node of the lattice by every quality model asked for.
+
+    Each node is rolled up from the one before it in lexicographic order wherever that is finer,
+    and otherwise from the last one that is.
+    """
+    chosen = dict(qualities or {Loss.name: Loss()})
+    evaluator = make_evaluator(problem, privacy, suppression_limit, next(iter(chosen.values())))
+    measures = {name: quality.prepare(problem.facts) for name, quality in chosen.items()}
+    lattice = Lattice(problem.heights)
+    lattice.check_size()
+    size = lattice.size
+    figures = np.zeros((3, size), np.int64)
+    losses = {name: np.empty(size) for name in measures}
+    for number, grouping in enumerate(_all_groupings(evaluator, lattice)):
+        evaluation = evaluator.evaluate(grouping)
+        figures[:, number] = evaluation.valid, evaluation.classes, evaluation.outliers
+        for name, measure in measures.items():
+            losses[name][number] = measure.scalar(measure.vector(evaluation.partition))
+        if number % 100 == 0:
+            report(number + 1, 0, size)
+    levels = np.array(list(lattice.nodes()), np.int32).reshape(size, -1)
+    return NodeTable(problem.names, levels, figures[0].astype(bool), figures[1], figures[2], losses)
+
+
+def _all_groupings(evaluator: Evaluator, lattice: Lattice) -> Iterator[Grouping]:
+    """Yield the grouping of every node in lexicographic order.
+
+    `prefixes[j]` is the grouping at the current levels of the attributes before j, the others at 0.
+    """
+    grouper = evaluator.grouper
+    prefixes = [grouper.finest] * (len(lattice.heights) + 1)
+    before: Levels = prefixes[0].levels
+    for levels in lattice.nodes():
+        if levels != before:
+            pairs = zip(before, levels, strict=True)
+            changed = next(place for place, (old, new) in enumerate(pairs) if old != new)
+            current = grouper.roll_up(prefixes[changed + 1], levels)
+            prefixes[changed + 1 :] = [current] * (len(prefixes) - changed - 1)
+        before = levels
+        yield prefixes[-1]

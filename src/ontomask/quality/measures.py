@@ -1,0 +1,542 @@
+"""Quality models made ready for a table: losses of partitions, and bounds on them."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Longs
+from ontomask.errors import ParameterError
+from ontomask.quality.facts import AttributeFacts, Facts, Partition, Recoded, two_largest
+
+__all__ = [
+    "AGGREGATES",
+    "AmbiguityMeasure",
+    "ClassMeasure",
+    "ClassSizeMeasure",
+    "ClassificationMeasure",
+    "DiscernibilityMeasure",
+    "DivergenceMeasure",
+    "EntropyMeasure",
+    "LevelMeasure",
+    "Measure",
+    "QuasiTargetMeasure",
+    "SemanticMeasure",
+]
+
+Parts = Sequence[Any] | Floats
+
+
+def _geometric(parts: Parts, weights: Floats) -> Any:
+    total = weights.sum()
+    factors = (np.maximum(1.0 + part, 0.0) ** (w / total) for part, w in _pairs(parts, weights))
+    return functools.reduce(np.multiply, factors) - 1.0
+
+
+def _arithmetic(parts: Parts, weights: Floats) -> Any:
+    return _sum(parts, weights) / weights.sum()
+
+
+def _sum(parts: Parts, weights: Floats) -> Any:
+    return functools.reduce(np.add, (part * w for part, w in _pairs(parts, weights)))
+
+
+def _max(parts: Parts, weights: Floats) -> Any:
+    return functools.reduce(np.maximum, (part * w for part, w in _pairs(parts, weights)))
+
+
+def _pairs(parts: Parts, weights: Floats) -> zip[tuple[Any, float]]:
+    return zip(parts, weights.tolist(), strict=True)
+
+
+AGGREGATES: dict[str, Callable[[Parts, Floats], Any]] = {
+    "geometric": _geometric,
+    "arithmetic": _arithmetic,
+    "sum": _sum,
+    "max": _max,
+    "rank": _max,
+}
+"""How the costs of attributes are combined; `rank` compares the largest, then the next, …"""
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A quality model made ready for a table."""
+
+    facts: Facts
+    counts_suppression: bool = True
+    aggregate: str = "sum"
+    weights: Floats = field(default_factory=lambda: np.ones(1))
+
+    @property
+    def floors(self) -> tuple[Floats, ...] | None:
+        """For each attribute the floor at each level, where the levels alone determine it."""
+        return None
+
+    def vector(self, partition: Partition) -> Floats:
+        """What the partition costs, before attributes are combined."""
+        raise NotImplementedError
+
+    def floor(self, partition: Partition) -> Floats:  # noqa: ARG002
+        """A part of the cost that never falls with further generalization."""
+        return np.full(self.weights.size, -math.inf)
+
+    def surplus(self, partition: Partition, chosen: Bools) -> Floats:  # noqa: ARG002
+        """What chosen classes add to the floor if they must be suppressed."""
+        return np.zeros(self.weights.size)
+
+    def least(self, partition: Partition, chosen: Bools) -> float:  # noqa: ARG002
+        """What every finer node costs at least, since chosen classes are suppressed there too."""
+        return -math.inf
+
+    def within(self, limit: int) -> Measure:  # noqa: ARG002
+        """The measure for searches that suppress at most so many records."""
+        return self
+
+    def class_costs(self, partition: Partition) -> Floats | None:  # noqa: ARG002
+        """What each class costs by itself if kept, where the model can tell."""
+        return None
+
+    def mixed(self, recoded: Recoded) -> Floats:  # noqa: ARG002
+        """What tuples cost that are generalized each in its own way."""
+        raise ParameterError(
+            "The quality model is not defined for records that are generalized differently; use "
+            "loss, precision, height, entropy-loss, discernibility, average-class-size, "
+            "classification or semantic."
+        )
+
+    def scalar(self, parts: Parts) -> Any:
+        """Combine entries per attribute, each a number or an array, into one."""
+        return AGGREGATES[self.aggregate](parts, self.weights)
+
+    def key(self, vector: Floats) -> tuple[float, ...]:
+        """What two losses are compared by."""
+        if self.aggregate == "rank":
+            return tuple(sorted((vector * self.weights).tolist(), reverse=True))
+        return (float(self.scalar(vector)),)
+
+    def suppressed(self, partition: Partition) -> Bools:
+        """The suppressed classes, none of them if the model looks away."""
+        if self.counts_suppression:
+            return partition.suppressed
+        return np.zeros(partition.sizes.size, bool)
+
+
+@dataclass(frozen=True, eq=False)
+class LevelMeasure(Measure):
+    """Costs per attribute, value and record: (sum of costs - offset) / scale for each attribute.
+
+    `kept` and `dropped` are what a record costs at each level and row, when it is kept and when it
+    is suppressed, as flat tables.
+    """
+
+    kept: Floats = field(default_factory=lambda: np.empty(0))
+    dropped: Floats = field(default_factory=lambda: np.empty(0))
+    offset: Floats = field(default_factory=lambda: np.zeros(1))
+    scale: Floats = field(default_factory=lambda: np.ones(1))
+
+    @functools.cached_property
+    def _lowest(self) -> Floats:
+        """What a record costs at least."""
+        if not self.counts_suppression or (self.kept <= self.dropped).all():
+            return self.kept
+        return np.minimum(self.kept, self.dropped)
+
+    @functools.cached_property
+    def _extra(self) -> Floats:
+        return self.dropped - self.kept
+
+    @functools.cached_property
+    def _firm_extra(self) -> Floats:
+        return self._extra if self._lowest is self.kept else self.dropped - self._lowest
+
+    @functools.cached_property
+    def _bases(self) -> tuple[Floats, ...]:
+        return self._totals(self.kept)
+
+    @functools.cached_property
+    def floors(self) -> tuple[Floats, ...]:
+        """For each attribute the floor at each level."""
+        return self._totals(self._lowest)
+
+    def _totals(self, costs: Floats) -> tuple[Floats, ...]:
+        """For each attribute and level the cost if no record is suppressed."""
+        totals = []
+        for place, (start, one) in enumerate(
+            zip(self.facts.starts, self.facts.attributes, strict=True)
+        ):
+            table = costs[start : start + one.codes.size].reshape(one.codes.shape)
+            totals.append((table @ one.counts - self.offset[place]) / self.scale[place])
+        return tuple(totals)
+
+    def vector(self, partition: Partition) -> Floats:
+        """The cost of each attribute."""
+        base = np.array(
+            [one[level] for one, level in zip(self._bases, partition.levels, strict=True)]
+        )
+        chosen = self.suppressed(partition)
+        if not chosen.any():
+            return base
+        return base + partition.totals(self._extra, chosen) / self.scale
+
+    def mixed(self, recoded: Recoded) -> Floats:
+        """The cost of each attribute, tuple by tuple."""
+        cells = recoded.cells()
+        dropped = self.dropped if self.counts_suppression else self.kept
+        costs = np.where(recoded.suppressed[:, None], dropped[cells], self.kept[cells])
+        vector: Floats = (self.facts.weights @ costs - self.offset) / self.scale
+        return vector
+
+    def class_costs(self, partition: Partition) -> Floats:
+        """The cost of each class, attributes combined."""
+        cells = self.facts.level_starts(partition.levels) + partition.rows
+        costs: Floats = self.scalar(list((self.kept[cells] * partition.sizes[:, None]).T))
+        return costs
+
+    def surplus(self, partition: Partition, chosen: Bools) -> Floats:
+        """What chosen classes add to the floor."""
+        if not self.counts_suppression:
+            return np.zeros(self.weights.size)
+        return partition.totals(self._firm_extra, chosen) / self.scale
+
+
+@dataclass(frozen=True, eq=False)
+class EntropyMeasure(Measure):
+    """Non-uniform entropy: costs of columns, and what the suppressed records lose beyond that."""
+
+    factors: tuple[float, float] = (1.0, 1.0)
+    scale: Floats = field(default_factory=lambda: np.ones(1))
+
+    @functools.cached_property
+    def floors(self) -> tuple[Floats, ...]:
+        """For each attribute and level - sum c log2(c / c(generalized))."""
+        generalization = self.factors[0]
+        pairs = zip(self.facts.attributes, self.scale, strict=True)
+        return tuple(generalization * column_entropy(one) / scale for one, scale in pairs)
+
+    def vector(self, partition: Partition) -> Floats:
+        """The entropy lost in each column."""
+        base = np.array(
+            [one[level] for one, level in zip(self.floors, partition.levels, strict=True)]
+        )
+        return base + self.surplus(partition, partition.suppressed)
+
+    def surplus(self, partition: Partition, chosen: Bools) -> Floats:
+        """- sum s log2(s / S) over the generalized values of the S chosen records."""
+        lost = np.zeros(self.weights.size)
+        if not self.counts_suppression or not chosen.any():
+            return lost
+        sizes = partition.sizes[chosen]
+        for place in range(lost.size):
+            every = np.bincount(partition.codes(place)[chosen], weights=sizes)
+            counts = every[every > 0]
+            lost[place] = -(counts * np.log2(counts / sizes.sum())).sum()
+        return self.factors[1] * lost / self.scale
+
+
+def column_entropy(attribute: AttributeFacts) -> Floats:
+    """For each level - sum over values c log2(c / c(generalized value))."""
+    occurs = attribute.counts > 0
+    counts = attribute.counts[occurs]
+    ratios = counts / attribute.generalized_counts[:, occurs]
+    entropies: Floats = -(np.log2(ratios) @ counts.astype(np.float64))
+    return entropies
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMeasure(Measure):
+    """Costs per class: the sum over classes of what they cost kept or suppressed, over a scale."""
+
+    scale: float = 1.0
+
+    def costs(self, partition: Partition) -> tuple[Floats, Floats, Floats]:
+        """What each class costs kept, suppressed, and kept at least (superadditive)."""
+        raise NotImplementedError
+
+    def _costs(self, partition: Partition) -> tuple[Floats, Floats, Floats]:
+        """The costs, computed once for each partition."""
+        if self not in partition.known:
+            partition.known[self] = self.costs(partition)
+        costs: tuple[Floats, Floats, Floats] = partition.known[self]
+        return costs
+
+    def vector(self, partition: Partition) -> Floats:
+        """The sum, as a vector of one."""
+        kept, dropped, _ = self._costs(partition)
+        total = np.where(self.suppressed(partition), dropped, kept).sum()
+        return np.array([total / self.scale])
+
+    def floor(self, partition: Partition) -> Floats:
+        """The sum of the cheaper of both for each class."""
+        _, dropped, least = self._costs(partition)
+        cheaper = np.minimum(least, dropped) if self.counts_suppression else least
+        return np.array([cheaper.sum() / self.scale])
+
+    def class_costs(self, partition: Partition) -> Floats:
+        """What each class costs if kept."""
+        return self._costs(partition)[0]
+
+    def surplus(self, partition: Partition, chosen: Bools) -> Floats:
+        """What the chosen classes cost beyond the cheaper of both."""
+        if not self.counts_suppression:
+            return np.zeros(1)
+        _, dropped, least = self._costs(partition)
+        beyond = np.maximum(dropped[chosen] - least[chosen], 0)
+        return np.array([beyond.sum() / self.scale])
+
+
+@dataclass(frozen=True, eq=False)
+class DiscernibilityMeasure(ClassMeasure):
+    """Squared class sizes."""
+
+    def costs(self, partition: Partition) -> tuple[Floats, Floats, Floats]:
+        """A kept class costs its size for each record, a suppressed one the size of the table."""
+        sizes = partition.sizes.astype(np.float64)
+        return sizes**2, self.facts.records * sizes, sizes**2
+
+    def mixed(self, recoded: Recoded) -> Floats:
+        """The sum over classes."""
+        sizes = recoded.sizes.astype(np.float64)
+        dropped = recoded.suppressed_classes & self.counts_suppression
+        return np.array([np.where(dropped, self.facts.records * sizes, sizes**2).sum()])
+
+
+@dataclass(frozen=True, eq=False)
+class AmbiguityMeasure(ClassMeasure):
+    """The areas that records cover."""
+
+    def costs(self, partition: Partition) -> tuple[Floats, Floats, Floats]:
+        """A kept record covers its class's area, a suppressed one everything."""
+        everything: Floats = partition.sizes.astype(np.float64) * self.facts.area
+        kept = everything * partition.shares()
+        return kept, everything, kept
+
+
+@dataclass(frozen=True, eq=False)
+class SemanticMeasure(ClassMeasure):
+    """Squared mean distances of the original tuples to their generalization."""
+
+    attribute_weights: Floats = field(default_factory=lambda: np.ones(1))
+
+    @functools.cached_property
+    def _distances(self) -> tuple[Floats, ...]:
+        return tuple(one.distances for one in self.facts.attributes)
+
+    @functools.cached_property
+    def _least(self) -> tuple[Floats, ...]:
+        """The smallest distance at this level or any above: it cannot fall with the level."""
+        return tuple(
+            np.minimum.accumulate(one[::-1], axis=0)[::-1].copy() for one in self._distances
+        )
+
+    def _summed(self, tables: tuple[Floats, ...], partition: Partition) -> Floats:
+        mean = np.zeros(len(self.facts.tuples))
+        weights = self.attribute_weights / self.attribute_weights.sum()
+        for place, (table, level) in enumerate(zip(tables, partition.levels, strict=True)):
+            mean += weights[place] * table[level][self.facts.tuples[:, place]]
+        squares = self.facts.weights * mean**2
+        sums = np.bincount(partition.places, weights=squares, minlength=partition.sizes.size)
+        return sums.astype(np.float64, copy=False)
+
+    def mixed(self, recoded: Recoded) -> Floats:
+        """The sum over tuples."""
+        flat = np.concatenate([one.ravel() for one in self._distances])
+        weights = self.attribute_weights / self.attribute_weights.sum()
+        squares = (flat[recoded.cells()] @ weights) ** 2
+        if self.counts_suppression:
+            squares = np.where(recoded.suppressed, 1.0, squares)
+        return np.array([self.facts.weights @ squares])
+
+    def costs(self, partition: Partition) -> tuple[Floats, Floats, Floats]:
+        """The squares summed over classes; a suppressed record costs 1."""
+        kept = self._summed(self._distances, partition)
+        return kept, partition.sizes.astype(np.float64), self._summed(self._least, partition)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassificationMeasure(ClassMeasure):
+    """Records that a majority vote in their class predicts wrongly."""
+
+    targets: tuple[str, ...] = ()
+    penalties: tuple[float, float, float] = (0.5, 1.0, 1.0)
+
+    def costs(self, partition: Partition) -> tuple[Floats, Floats, Floats]:
+        """The penalties of each class."""
+        votes = [partition.two_largest(target) for target in self.targets]
+        return self._penalties(partition.sizes, votes)
+
+    def _penalties(
+        self, sizes: Longs, votes: Sequence[tuple[Longs, Longs]]
+    ) -> tuple[Floats, Floats, Floats]:
+        suppressed, minority, tie = self.penalties
+        kept, least = np.zeros(sizes.size), np.zeros(sizes.size)
+        for first, second in votes:
+            wrong = sizes - first
+            kept += np.where(first > second, minority * wrong, tie * sizes)
+            least += min(minority, tie) * wrong
+        return kept, suppressed * len(votes) * sizes.astype(np.float64), least
+
+    def mixed(self, recoded: Recoded) -> Floats:
+        """The mean penalty over classes."""
+        sizes = recoded.sizes
+        pairs = [recoded.targets[target] for target in self.targets]
+        votes = [two_largest(sizes.size, classes, counts) for classes, _, counts in pairs]
+        kept, dropped, _ = self._penalties(sizes, votes)
+        chosen = recoded.suppressed_classes & self.counts_suppression
+        return np.array([np.where(chosen, dropped, kept).sum() / self.scale])
+
+
+@dataclass(frozen=True, eq=False)
+class QuasiTargetMeasure(Measure):
+    """Classification where some of the targets are themselves generalized.
+
+    Such a target is predicted from the other attributes: classes that differ only in it are
+    united. Predicting a generalized value is worth less: with d of d_0 values left, penalties
+    move towards the largest one by the share 1 - (d - 1) / (d_0 - 1).
+    """
+
+    plain: ClassificationMeasure | None = None
+    quasi: tuple[int, ...] = ()
+    penalties: tuple[float, float, float] = (0.5, 1.0, 1.0)
+    limit: float = math.inf
+
+    @property
+    def _scale(self) -> float:
+        return self.facts.records * max(self.penalties)
+
+    def within(self, limit: int) -> Measure:
+        """The fewer records may be suppressed, the less suppression can save."""
+        return replace(self, limit=float(limit))
+
+    def vector(self, partition: Partition) -> Floats:
+        """The mean penalty."""
+        total = 0.0 if self.plain is None else float(self.plain.vector(partition)[0])
+        lost = sum(self._penalty(partition, attribute) for attribute in self.quasi)
+        return np.array([total + lost / self._scale])
+
+    def floor(self, partition: Partition) -> Floats:
+        """The sum of the targets' floors."""
+        total = 0.0 if self.plain is None else float(self.plain.floor(partition)[0])
+        least = sum(self._target_floor(partition, attribute) for attribute in self.quasi)
+        return np.array([total + least / self._scale])
+
+    def surplus(self, partition: Partition, chosen: Bools) -> Floats:
+        """That of the other targets."""
+        return np.zeros(1) if self.plain is None else self.plain.surplus(partition, chosen)
+
+    def least(self, partition: Partition, chosen: Bools) -> float:
+        """Suppressed records pay their penalty for every target."""
+        if not self.counts_suppression:
+            return -math.inf
+        targets = len(self.quasi) + (0 if self.plain is None else len(self.plain.targets))
+        return float(self.penalties[0] * targets * partition.sizes[chosen].sum() / self._scale)
+
+    def _blur(self, attribute: int, level: int) -> float:
+        one = self.facts.attributes[attribute]
+        width = int(one.codes[level].max()) + 1
+        return 1.0 - (width - 1) / (one.rows - 1) if one.rows > 1 else 0.0
+
+    def _penalty(self, partition: Partition, attribute: int) -> float:
+        suppressed, minority, tie = self.penalties
+        dropped = self.suppressed(partition)
+        blur = self._blur(attribute, partition.levels[attribute])
+        wrong, tied = _votes(partition, attribute, ~dropped)
+        towards = max(self.penalties) * blur
+        if blur == 1.0:
+            wrong, tied = 0, int(partition.sizes[~dropped].sum())
+        lost = wrong * (minority * (1 - blur) + towards) + tied * (tie * (1 - blur) + towards)
+        return float(lost + suppressed * partition.sizes[dropped].sum())
+
+    def _target_floor(self, partition: Partition, attribute: int) -> float:
+        """The least penalty at any level of the target from its own on, other attributes coarser.
+
+        With w records outside the largest value of their group, each costing c if kept, suppressing
+        s records leaves at least w - s, so that the penalty is at least c w - (c - penalty) s.
+        """
+        levels = range(partition.levels[attribute], len(self.facts.attributes[attribute].codes))
+        return min(self._level_floor(partition, attribute, level) for level in levels)
+
+    def _level_floor(self, partition: Partition, attribute: int, level: int) -> float:
+        suppressed, minority, tie = self.penalties
+        blur = self._blur(attribute, level)
+        each = min(minority, tie) * (1 - blur) + max(self.penalties) * blur
+        wrong = float(self.facts.records)
+        if blur < 1.0:
+            wrong -= float(_largest(partition, attribute, level).sum())
+        if not self.counts_suppression:
+            return each * wrong
+        return each * wrong - max(0.0, each - suppressed) * min(self.limit, wrong)
+
+
+def _largest(partition: Partition, attribute: int, level: int) -> Longs:
+    """How often the most frequent value of a target occurs in each group, at a level of its own."""
+    groups = partition.without(attribute)
+    table = partition.facts.attributes[attribute].codes[level]
+    width = int(table.max()) + 1
+    cells = groups * width + table[partition.rows[:, attribute]]
+    size = (int(groups.max()) + 1) * width
+    counts = np.bincount(cells, weights=partition.sizes, minlength=size).reshape(-1, width)
+    largest: Longs = np.rint(counts.max(axis=1)).astype(np.int64)
+    return largest
+
+
+def _votes(partition: Partition, attribute: int, chosen: Bools) -> tuple[int, int]:
+    """Records outside their group's unique majority, and records in groups without one."""
+    groups, sizes = partition.without(attribute)[chosen], partition.sizes[chosen]
+    count = int(groups.max(initial=-1)) + 1
+    # classes of one group have different values of the target: each pair occurs once
+    first, second = two_largest(count, groups.astype(np.int32), sizes)
+    total = np.bincount(groups, weights=sizes, minlength=count)
+    majority = first > second
+    return int((total - first)[majority].sum()), int(total[~majority & (total > 0)].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSizeMeasure(Measure):
+    """The average class size, all suppressed records making up one class."""
+
+    factors: tuple[float, float] = (1.0, 1.0)
+
+    def vector(self, partition: Partition) -> Floats:
+        """N / (classes + 1 if any is suppressed)."""
+        # what a class adds is weighted the other way round: fewer classes cost more
+        one_class, rest = self.factors[1], self.factors[0]
+        dropped = self.suppressed(partition)
+        classes = one_class * np.count_nonzero(~dropped) + rest * bool(dropped.any())
+        return np.array([self.facts.records / classes if classes else math.inf])
+
+    def mixed(self, recoded: Recoded) -> Floats:
+        """N / (classes + 1 if any is suppressed)."""
+        dropped = recoded.suppressed_classes & self.counts_suppression
+        classes = self.factors[1] * np.count_nonzero(~dropped) + self.factors[0] * dropped.any()
+        return np.array([self.facts.records / classes if classes else math.inf])
+
+    def floor(self, partition: Partition) -> Floats:
+        """As if no class were suppressed and there were yet another one."""
+        rest = self.factors[0] if self.counts_suppression else 0.0
+        classes = self.factors[1] * partition.sizes.size + rest
+        return np.array([self.facts.records / classes if classes else math.inf])
+
+
+@dataclass(frozen=True, eq=False)
+class DivergenceMeasure(Measure):
+    """Sum over records of p log2(p / q)."""
+
+    def vector(self, partition: Partition) -> Floats:
+        """Spread each class evenly over its area, suppressed records over everything."""
+        records = self.facts.records
+        everything = self.facts.area
+        dropped = self.suppressed(partition)
+        lost = partition.sizes[dropped].sum() / records / everything
+        spread = np.where(
+            dropped, lost, partition.sizes / records / (partition.shares() * everything)
+        )
+        occurs = self.facts.weights > 0
+        p = self.facts.weights[occurs] / records
+        divergence = records * p**2 * np.log2(p / spread[partition.places[occurs]])
+        return np.array([divergence.sum()])

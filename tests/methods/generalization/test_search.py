@@ -1,0 +1,376 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from methods.generalization.tables import (
+    HIERARCHIES,
+    SENSITIVE,
+    distances,
+    make_problem,
+    random_table,
+    tree,
+)
+from ontomask import privacy, quality
+from ontomask.methods.generalization.evaluation import record_limit
+from ontomask.methods.generalization.groupings import Grouper
+from ontomask.methods.generalization.problem import Problem
+from ontomask.methods.generalization.search import exhaustive, optimal
+from reference import generalization as slow
+
+DOMAIN = [row[0] for row in SENSITIVE]
+PLACES = dict(zip(DOMAIN, distances()[0].tolist(), strict=True))
+
+
+def conditions(sensitive):
+    """Each privacy model with the same condition in plain Python."""
+
+    def inside(members):
+        return [sensitive[number] for number in members]
+
+    q = {value: sensitive.count(value) / len(sensitive) for value in set(sensitive)}
+
+    def gains(members):
+        values = inside(members)
+        return [(values.count(v) / len(values) / q[v], q[v]) for v in set(values)]
+
+    return {
+        "k": (privacy.KAnonymity(4), lambda m: len(m) >= 4),
+        "distinct": (privacy.LDiversity(3), lambda m: len(set(inside(m))) >= 3),
+        "entropy": (
+            privacy.LDiversity(2.5, "entropy"),
+            lambda m: slow.entropy(inside(m)) >= math.log(2.5) - 1e-12,
+        ),
+        "recursive": (
+            privacy.LDiversity(2, "recursive", 1.5),
+            lambda m: slow.recursive_diverse(inside(m), 2, 1.5),
+        ),
+        "equal": (
+            privacy.TCloseness(0.35),
+            lambda m: slow.equal_distance(inside(m), sensitive) <= 0.35 + 1e-12,
+        ),
+        "ordered": (
+            privacy.TCloseness(0.2, "ordered"),
+            lambda m: slow.ordered_distance(inside(m), sensitive, DOMAIN) <= 0.2 + 1e-12,
+        ),
+        "hierarchical": (
+            privacy.TCloseness(0.3, "hierarchical"),
+            lambda m: slow.tree_distance(inside(m), sensitive, SENSITIVE) <= 0.3 + 1e-12,
+        ),
+        "semantic": (
+            privacy.TCloseness(0.17, "semantic"),
+            lambda m: slow.line_distance(inside(m), sensitive, PLACES) <= 0.17 + 1e-12,
+        ),
+        "disclosure": (
+            privacy.DeltaDisclosure(1.3),
+            lambda m: all(abs(math.log2(ratio)) < 1.3 for ratio, _ in gains(m)),
+        ),
+        "basic": (
+            privacy.BetaLikeness(0.9),
+            lambda m: all(ratio - 1 <= 0.9 + 1e-12 for ratio, _ in gains(m)),
+        ),
+        "enhanced": (
+            privacy.BetaLikeness(1.5, "enhanced"),
+            lambda m: all(ratio - 1 <= min(1.5, -math.log(share)) for ratio, share in gains(m)),
+        ),
+    }
+
+
+QUALITIES = {
+    "loss": (quality.Loss(), lambda scene, _: scene.loss()),
+    "loss, g=0.2": (quality.Loss(factor=0.2), lambda scene, _: scene.loss(0.2)),
+    "loss, g=0.8": (quality.Loss(factor=0.8), lambda scene, _: scene.loss(0.8)),
+    "precision": (quality.Precision(), lambda scene, _: scene.precision()),
+    "precision, g=0.1": (quality.Precision(factor=0.1), lambda scene, _: scene.precision(0.1)),
+    "discernibility": (quality.Discernibility(), lambda scene, _: scene.discernibility()),
+    "average-class-size": (quality.AverageClassSize(), lambda scene, _: scene.average_class_size()),
+    "non-uniform-entropy": (
+        quality.NonUniformEntropy(),
+        lambda scene, _: scene.non_uniform_entropy(),
+    ),
+    "kl-divergence": (quality.KLDivergence(), lambda scene, _: scene.kl_divergence()),
+    "ambiguity": (quality.Ambiguity(), lambda scene, _: scene.ambiguity()),
+    "height": (quality.Height(), lambda scene, _: scene.height()),
+    "entropy-loss": (quality.EntropyLoss(), lambda scene, _: scene.entropy_loss()),
+    "classification": (
+        quality.Classification("t"),
+        lambda scene, target: scene.classification(target),
+    ),
+    "semantic": (quality.Semantic(), lambda scene, _: scene.semantic()),
+}
+
+NAMES = list(conditions(["v", "w", "x", "y", "z"]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_node_against_plain_python(name):
+    """Validity, classes, suppressed records of all nodes for each privacy model."""
+    records, sensitive, _ = random_table(NAMES.index(name), 40)
+    model, holds = conditions(sensitive)[name]
+    problem = make_problem(records, sensitive)
+    table = exhaustive(problem, [model], 0.3)
+    limit = 12
+    found = dict(zip(map(tuple, table.levels.tolist()), range(len(table)), strict=True))
+    assert list(found) == slow.nodes(HIERARCHIES)
+    for node, number in found.items():
+        classes = slow.classes_at(records, HIERARCHIES, node)
+        gone = slow.suppressed_keys(classes, holds)
+        outliers = sum(len(classes[key]) for key in gone)
+        assert table.outliers[number] == outliers
+        assert table.classes[number] == len(classes) - len(gone)
+        assert table.valid[number] == (outliers <= limit)
+    assert len(set(table.outliers.tolist())) > 3
+
+
+def test_every_quality_of_every_node_against_plain_python():
+    records, _, target = random_table(3)
+    problem = make_problem(records, target=target)
+    models = {name: model for name, (model, _) in QUALITIES.items()}
+    table = exhaustive(problem, [privacy.KAnonymity(3)], 0.5, models)
+    for number, node in enumerate(slow.nodes(HIERARCHIES)):
+        classes = slow.classes_at(records, HIERARCHIES, node)
+        gone = slow.suppressed_keys(classes, lambda members: len(members) >= 3)
+        scene = slow.Scene(records, HIERARCHIES, node, gone)
+        for name, (_, definition) in QUALITIES.items():
+            expected = definition(scene, target)
+            assert table.losses[name][number] == pytest.approx(expected, rel=1e-9, abs=1e-9), name
+
+
+def best_node(table, name):
+    """The valid node with the least loss; ties by level sum, then by vector."""
+    candidates = np.flatnonzero(table.valid)
+    least = table.losses[name][candidates].min()
+    close = candidates[table.losses[name][candidates] <= least + 1e-11 * abs(least)]
+    nodes = [tuple(node) for node in table.levels[close].tolist()]
+    return least, min(nodes, key=lambda node: (sum(node), node))
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.1, 0.4, 1.0])
+@pytest.mark.parametrize("name", QUALITIES)
+def test_the_optimum_is_the_best_of_all_nodes(name, limit):
+    for seed in range(4):
+        records, _, target = random_table(seed)
+        problem = make_problem(records, target=target)
+        model = QUALITIES[name][0]
+        table = exhaustive(problem, [privacy.KAnonymity(3)], limit, {name: model})
+        solution = optimal(problem, [privacy.KAnonymity(3)], limit, model)
+        least, node = best_node(table, name)
+        assert solution.loss == pytest.approx(least, rel=1e-11)
+        assert solution.levels == node
+        assert solution.optimal
+        assert solution.checked + solution.pruned == solution.total == len(table)
+
+
+@pytest.mark.parametrize("aggregate", ["arithmetic", "sum", "max"])
+def test_the_optimum_with_other_aggregates(aggregate):
+    records, _, _ = random_table(11)
+    problem = make_problem(records)
+    model = quality.Loss(aggregate, weights={"first": 2.0, "third": 0.5})
+    table = exhaustive(problem, [privacy.KAnonymity(3)], 0.2, {"loss": model})
+    solution = optimal(problem, [privacy.KAnonymity(3)], 0.2, model)
+    least, node = best_node(table, "loss")
+    assert (solution.loss, solution.levels) == (pytest.approx(least), node)
+
+
+def test_ranks_compare_the_largest_part_then_the_next():
+    records, _, _ = random_table(12)
+    problem = make_problem(records)
+    model = quality.Loss("rank")
+    solution = optimal(problem, [privacy.KAnonymity(3)], 0.2, model)
+    keys = {}
+    for node in slow.nodes(HIERARCHIES):
+        classes = slow.classes_at(records, HIERARCHIES, node)
+        gone = slow.suppressed_keys(classes, lambda members: len(members) >= 3)
+        if sum(len(classes[key]) for key in gone) <= 8:
+            parts = slow.Scene(records, HIERARCHIES, node, gone).loss_parts()
+            keys[node] = sorted((round(part, 9) for part in parts), reverse=True)
+    assert solution.levels == min(keys, key=lambda node: (keys[node], sum(node), node))
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.15, 0.5, 1.0])
+def test_the_optimum_under_every_privacy_model(limit):
+    for seed, name in enumerate([*NAMES, "both"]):
+        records, sensitive, _ = random_table(seed + 50, 30)
+        known = conditions(sensitive)
+        models = [known["k"][0], known["equal"][0]] if name == "both" else [known[name][0]]
+        problem = make_problem(records, sensitive)
+        table = exhaustive(problem, models, limit)
+        if not table.valid.any():
+            continue
+        solution = optimal(problem, models, limit)
+        least, node = best_node(table, "loss")
+        assert (solution.loss, solution.levels) == (pytest.approx(least), node), name
+
+
+@pytest.mark.parametrize("model", [privacy.AverageRisk(0.2), privacy.SampleUniqueness(0.05)])
+@pytest.mark.parametrize("limit", [0.0, 0.2, 1.0])
+def test_the_optimum_under_models_on_the_whole_table(model, limit):
+    for seed in range(4):
+        problem = make_problem(random_table(seed)[0])
+        for models in ([model], [privacy.KAnonymity(2), model]):
+            table = exhaustive(problem, models, limit)
+            solution = optimal(problem, models, limit)
+            least, node = best_node(table, "loss")
+            assert (solution.loss, solution.levels) == (pytest.approx(least), node)
+
+
+def test_table_models_hold_on_what_is_left():
+    records, _, _ = random_table(5)
+    problem = make_problem(records)
+    solution = optimal(problem, [privacy.AverageRisk(0.2)], 0.5)
+    kept = [record for record, gone in zip(records, solution.suppressed, strict=True) if not gone]
+    classes = slow.classes_at(kept, HIERARCHIES, solution.levels)
+    assert len(classes) / len(kept) <= 0.2
+
+
+def test_population_models_count_the_population():
+    population, _, _ = random_table(6, 80)
+    records = population[::3]
+    problem = make_problem(records, population=population)
+    for model, holds in (
+        (privacy.KMap(6), lambda sample, whole: whole >= 6),
+        (privacy.DeltaPresence(0.2, 0.5), lambda sample, whole: 0.2 <= sample / whole <= 0.5),
+    ):
+        table = exhaustive(problem, [model], 0.3)
+        for number, node in enumerate(slow.nodes(HIERARCHIES)):
+            sample = slow.classes_at(records, HIERARCHIES, node)
+            whole = slow.classes_at(population, HIERARCHIES, node)
+            outliers = sum(
+                len(members)
+                for key, members in sample.items()
+                if not holds(len(members), len(whole[key]))
+            )
+            assert table.outliers[number] == outliers
+        solution = optimal(problem, [model], 0.3)
+        assert (pytest.approx(solution.loss), solution.levels) == best_node(table, "loss")
+
+
+def test_suppressed_records_are_those_of_failing_classes():
+    records, _, _ = random_table(1)
+    problem = make_problem(records)
+    solution = optimal(problem, [privacy.KAnonymity(4)], 0.3)
+    classes = slow.classes_at(records, HIERARCHIES, solution.levels)
+    expected = np.zeros(len(records), bool)
+    for members in classes.values():
+        expected[members] = len(members) < 4
+    assert solution.suppressed.tolist() == expected.tolist()
+    assert solution.outliers == expected.sum() > 0
+
+
+def test_weights_are_repeated_records():
+    records, sensitive, target = random_table(2)
+    weights = np.random.default_rng(2).integers(1, 4, len(records))
+    repeated = [
+        [one for one, weight in zip(column, weights, strict=True) for _ in range(weight)]
+        for column in (records, sensitive, target)
+    ]
+    plain = make_problem(*repeated)
+    short = make_problem(records, sensitive, target)
+    weighted = Problem(
+        short.hierarchies, short.codes, short.names, weights, short.sensitive, short.targets
+    )
+    models = [privacy.KAnonymity(5), privacy.TCloseness(0.4)]
+    qualities = {name: model for name, (model, _) in QUALITIES.items()}
+    one = exhaustive(plain, models, 0.2, qualities)
+    other = exhaustive(weighted, models, 0.2, qualities)
+    assert one.outliers.tolist() == other.outliers.tolist()
+    for name in qualities:
+        assert one.losses[name] == pytest.approx(other.losses[name]), name
+
+
+def test_shuffled_records_give_the_same_answer():
+    records, sensitive, target = random_table(4)
+    order = np.random.default_rng(1).permutation(len(records))
+    shuffled = [[column[place] for place in order] for column in (records, sensitive, target)]
+    models = [privacy.KAnonymity(3), privacy.LDiversity(2)]
+    one = optimal(make_problem(records, sensitive, target), models, 0.2)
+    other = optimal(make_problem(*shuffled), models, 0.2)
+    assert one.levels == other.levels
+    assert one.loss == pytest.approx(other.loss)
+    assert one.suppressed[order].tolist() == other.suppressed.tolist()
+
+
+def test_a_memory_budget_of_nothing_changes_nothing():
+    records, _, _ = random_table(9)
+    problem = make_problem(records)
+    free, tight = (
+        optimal(problem, [privacy.KAnonymity(3)], 0.1, budget=budget) for budget in (10**7, 10)
+    )
+    assert (free.levels, free.loss, free.checked) == (tight.levels, tight.loss, tight.checked)
+
+
+def test_keys_of_several_words():
+    """Twenty attributes with 16 values each do not fit into one word of a key."""
+    hierarchy = tree("abcdefghijklmnop", 2, 4, 8)
+    generator = np.random.default_rng(0)
+    few = generator.choice(list("abcdefghijklmnop"), (12, 20))
+    records = [tuple(few[place]) for place in generator.integers(0, 12, 60)]
+    problem = make_problem(records, hierarchies=[hierarchy] * 20)
+    grouper = Grouper(problem)
+    assert len(grouper.finest.keys) > 1
+    for node in ((0,) * 20, (1, 2) * 10, (4,) * 19 + (3,), (3,) * 20):
+        grouping = grouper.roll_up(grouper.finest, node)
+        classes = slow.classes_at(records, [hierarchy] * 20, node)
+        assert sorted(grouping.amounts[0].tolist()) == sorted(map(len, classes.values()))
+
+
+def test_the_limit_is_rounded_down_exactly():
+    assert record_limit(0.29, 100) == 29  # 0.29 * 100 is 28.999999999999996 in floats
+    assert record_limit(0.02, 30_162) == 603
+    assert record_limit(1.0, 7) == 7
+
+
+def test_a_search_can_be_watched_and_stopped():
+    records, _, _ = random_table(0, 200)
+    problem = make_problem(records)
+    seen = []
+
+    def stop(checked, pruned, total):
+        seen.append((checked, pruned, total))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        exhaustive(problem, [privacy.KAnonymity(3)], report=stop)
+    assert seen == [(1, 0, 24)]
+
+
+def test_the_table_of_nodes_has_a_column_for_everything():
+    problem = make_problem(random_table(0)[0])
+    qualities = {"loss": quality.Loss(), "height": quality.Height()}
+    columns = exhaustive(problem, [privacy.KAnonymity(2)], 0.0, qualities).columns()
+    expected = ["first", "second", "third", "valid", "classes", "suppressed", "loss", "height"]
+    assert list(columns) == expected
+    assert {len(column) for column in columns.values()} == {24}
+
+
+def test_one_record_and_one_attribute():
+    problem = make_problem([("a",)], hierarchies=[tree("ab")])
+    solution = optimal(problem, [privacy.AverageRisk(1.0)])
+    assert (solution.levels, solution.loss) == ((0,), 0.0)
+
+
+def test_equal_losses_take_the_lower_then_the_smaller_vector():
+    """Two equal columns: either may be generalized."""
+    records = [(value, value) for value in "aabb"] + [("a", "b"), ("b", "a")]
+    problem = make_problem(records, hierarchies=[tree("ab"), tree("ab")])
+    solution = optimal(problem, [privacy.KAnonymity(3)])
+    table = exhaustive(problem, [privacy.KAnonymity(3)])
+    assert table.losses["loss"][1] == table.losses["loss"][2]
+    assert table.valid.tolist() == [False, True, True, True]
+    assert solution.levels == (0, 1)
+
+
+@pytest.mark.parametrize("penalties", [(0.5, 1.0, 1.0), (0.1, 1.0, 0.3), (2.0, 1.0, 0.5)])
+@pytest.mark.parametrize("limit", [0.0, 0.1, 0.4, 1.0])
+def test_the_optimum_when_the_target_is_generalized_too(limit, penalties):
+    for seed in range(8):
+        records, _, target = random_table(seed)
+        problem = make_problem(records, target=target)
+        for chosen in ("first", "third", ("second", "t")):
+            model = quality.Classification(chosen, *penalties)
+            table = exhaustive(problem, [privacy.KAnonymity(3)], limit, {"c": model})
+            solution = optimal(problem, [privacy.KAnonymity(3)], limit, model)
+            least, node = best_node(table, "c")
+            assert (solution.loss, solution.levels) == (pytest.approx(least), node)
