@@ -102,7 +102,7 @@ def correlation(data: Path) -> Iterator[str]:
     mapping, samples = timed(lambda: [om.Sample.of(big[name].tolist(), taxonomy) for name in frame])
     seconds, value = timed(lambda: om.semantic_correlation(*samples))
     again, _ = timed(lambda: om.semantic_correlation(*samples))
-    yield f"mapping {mapping:.2f} s; correlation {value:.4f} in {seconds:.2f} s, again {again:.3f} s"
+    yield f"mapping {mapping:.2f} s; sdCor {value:.4f} in {seconds:.2f} s, again {again:.3f} s"
     small = [om.Sample.from_numbers(one.space.values[:2000], taxonomy) for one in samples]
     plain, expected = timed(lambda: explicit(*(one.space.matrix() for one in small)))
     fast, found = timed(lambda: om.semantic_correlation(*small))

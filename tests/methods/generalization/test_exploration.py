@@ -1,8 +1,8 @@
 import polars as pl
 import pytest
-from tables import mixed_columns, mixed_hierarchies, mixed_schema
 
 import ontomask as om
+from tables import mixed_columns, mixed_hierarchies, mixed_schema
 
 FRAME = pl.DataFrame(mixed_columns())
 METHOD = om.Generalization(

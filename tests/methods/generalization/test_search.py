@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-
-from methods.generalization.tables import (
+from methods.generalization.lattice_tables import (
     HIERARCHIES,
     SENSITIVE,
     distances,
@@ -13,6 +12,7 @@ from methods.generalization.tables import (
     random_table,
     tree,
 )
+
 from ontomask import privacy, quality
 from ontomask.methods.generalization.evaluation import record_limit
 from ontomask.methods.generalization.groupings import Grouper
