@@ -87,3 +87,16 @@ def test_wrong_grids_are_refused(settings, sentence):
     methods = settings.pop("methods", ["sa-mdav"])
     with pytest.raises(errors.ParameterError, match=sentence):
         om.compare(FRAME, mixed_schema(), methods, **{"k": [3], **settings})
+
+
+def test_classifiers_are_judged_on_any_method():
+    pytest.importorskip("sklearn")
+    schema = om.Schema.of({**mixed_schema(), "severity": om.Flat(role="other")})
+    frame = FRAME.filter(pl.col("severity").is_not_null())
+    found = om.judge_classification(
+        frame, schema, "severity", om.Microaggregation(3), classifiers=["naive-bayes"], folds=3
+    )
+    assert "naive-bayes" in str(found)
+    assert found == om.judge_classification(
+        frame, schema, "severity", om.Microaggregation(3), classifiers=["naive-bayes"], folds=3
+    )

@@ -59,6 +59,7 @@ PUBLIC = [
     "interval_disclosure",
     "interval_hierarchy",
     "interval_taxonomy",
+    "judge_classification",
     "load_taxonomy",
     "marginality",
     "masking_hierarchy",

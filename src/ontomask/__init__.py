@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ontomask import errors as errors
     from ontomask.comparison import Comparison as Comparison
     from ontomask.comparison import compare as compare
+    from ontomask.comparison import judge_classification as judge_classification
     from ontomask.comparison import recommend as recommend
     from ontomask.data.schema import Date as Date
     from ontomask.data.schema import Flat as Flat
@@ -115,6 +116,7 @@ _HOMES = {
     "interval_disclosure": "evaluation.risk",
     "interval_hierarchy": "methods.generalization.builders",
     "interval_taxonomy": "taxonomy.from_data",
+    "judge_classification": "comparison",
     "KAnonymity": "privacy",
     "KMap": "privacy",
     "LDiversity": "privacy",

@@ -20,11 +20,13 @@ import numpy as np
 from ontomask.checks import Integer, ListOf, Real, check
 from ontomask.data.schema import Schema
 from ontomask.errors import MethodError, OntomaskError, ParameterError
+from ontomask.evaluation import classification
+from ontomask.evaluation.classification import ClassificationReport
 from ontomask.methods.base import Method, Progress, silent
 from ontomask.methods.presets import preset
-from ontomask.release import protect
+from ontomask.release import Release, protect
 
-__all__ = ["Cell", "Comparison", "compare", "recommend"]
+__all__ = ["Cell", "Comparison", "compare", "judge_classification", "recommend"]
 
 Methods = Mapping[str, Method | Callable[[int], Method]] | Sequence[str | Method]
 
@@ -174,6 +176,27 @@ def recommend(
     """Compare, and return the cell with least loss whose risk stays under `max_risk` percent."""
     check("max_risk", max_risk, Real(0, 100))
     return compare(frame, schema, methods, **settings).best(max_risk)
+
+
+def judge_classification(
+    frame: object,
+    schema: Schema,
+    target: str,
+    method: Method | Sequence[Method],
+    seed: int = 0,
+    **settings: Any,
+) -> ClassificationReport:
+    """Tell what classifiers still learn from a table masked by a method.
+
+    Interwoven cross-validation: train on masked records, predict original ones after the same
+    transformation. The settings (classifiers, features, folds, masking, intervals) are those of
+    `ontomask.evaluation.classification.judge_classification`.
+    """
+
+    def masked(table: object) -> Release:
+        return protect(table, schema, method, seed)
+
+    return classification.judge_classification(frame, schema, target, masked, seed=seed, **settings)
 
 
 Task = tuple[str, Method, int, int]

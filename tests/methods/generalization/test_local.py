@@ -5,8 +5,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from methods.generalization.lattice_tables import HIERARCHIES, make_problem, random_table, tree
 
+from methods.generalization.lattice_tables import HIERARCHIES, make_problem, random_table, tree
 from ontomask import privacy, quality
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.generalization.best_effort import best_effort

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from methods.generalization.lattice_tables import (
     HIERARCHIES,
     SENSITIVE,
@@ -12,7 +13,6 @@ from methods.generalization.lattice_tables import (
     random_table,
     tree,
 )
-
 from ontomask import privacy, quality
 from ontomask.methods.generalization.evaluation import record_limit
 from ontomask.methods.generalization.groupings import Grouper
