@@ -13,8 +13,10 @@ cross-validation:
 * on a sample of nodes, spread evenly over the ranks of that accuracy, and on all picks the logistic
   regression of the paper.
 
-All columns enter as categories. As in the paper, any number of records may be suppressed; picks
-under tighter limits are shown as well.
+Diagnosis and procedure are there because the demographic, spatial and temporal columns alone hardly
+tell the payment in this table (naive Bayes: 44.7 % right, 41.9 % by always saying the most frequent
+bracket). All columns enter as categories. As in the paper, any number of records may be suppressed;
+picks under tighter limits are shown as well.
 """
 
 from __future__ import annotations

@@ -89,6 +89,15 @@ def test_wrong_grids_are_refused(settings, sentence):
         om.compare(FRAME, mixed_schema(), methods, **{"k": [3], **settings})
 
 
+@pytest.mark.parametrize("method", [om.Suppression(2), om.RankSwapping(k=3)])
+def test_classifiers_are_judged_where_records_are_lost_or_permuted(method):
+    pytest.importorskip("sklearn")
+    schema = om.Schema.of({**mixed_schema(), "severity": om.Flat(role="other")})
+    frame = FRAME.filter(pl.col("severity").is_not_null())
+    found = om.judge_classification(frame, schema, "severity", method, classifiers="tree", folds=2)
+    assert found["tree"]
+
+
 def test_classifiers_are_judged_on_any_method():
     pytest.importorskip("sklearn")
     schema = om.Schema.of({**mixed_schema(), "severity": om.Flat(role="other")})

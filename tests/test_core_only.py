@@ -41,7 +41,7 @@ class Hidden:
 
 
 sys.meta_path.insert(0, Hidden())
-for optional in ("rdflib", "simple_icd_10_cm", "nltk", "pytest"):
+for optional in ("rdflib", "simple_icd_10_cm", "sklearn", "pandas", "pytest"):
     try:
         __import__(optional)
     except ImportError:

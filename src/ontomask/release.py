@@ -129,6 +129,11 @@ class Release:
         )
 
     @property
+    def rows(self) -> Longs | None:
+        """Which records of the original the release holds, by position, in its order."""
+        return self._rows
+
+    @property
     def scheme(self) -> AppliedScheme:
         """What can be applied to records not seen: ``release.scheme.apply(new_frame)``."""
         if self._scheme is None:
