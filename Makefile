@@ -1,5 +1,5 @@
 # Everything on a machine that has Python 3.11 or later and make.
-PYTHON ?= python3.11
+PYTHON ?= $(shell command -v python3.11 || command -v python3 || command -v python)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready

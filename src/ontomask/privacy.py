@@ -13,6 +13,7 @@ satisfy it still does so after further generalization, which only unites classes
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
@@ -171,7 +172,7 @@ def chosen_column(column: str | None, available: Mapping[str, object]) -> str:
 
 
 @dataclass(frozen=True)
-class PrivacyModel:
+class PrivacyModel(ABC):
     """A condition on each class."""
 
     needs_column: ClassVar[bool] = False
@@ -190,11 +191,11 @@ class PrivacyModel:
         """Whether uniting a class that satisfies the model with any other gives one that does."""
         return False
 
+    @abstractmethod
     def holds(self, classes: Classes) -> Bools:
         """For each class, whether it satisfies the model."""
-        raise NotImplementedError
 
-    def check_possible(self, records: int, domain: Domain | None) -> None:
+    def check_possible(self, records: int, domain: Domain | None) -> None:  # noqa: B027 - most models are always possible
         """Refuse parameters that no table of so many records can satisfy."""
 
 
@@ -627,9 +628,9 @@ class TableModel(PrivacyModel):
         result[order[:gone]] = False
         return result
 
+    @abstractmethod
     def _met(self, ascending: Longs) -> Bools:
         """Whether the condition is met when the first 0, 1, … all classes have gone."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

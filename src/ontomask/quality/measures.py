@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -65,7 +66,7 @@ AGGREGATES: dict[str, Callable[[Parts, Floats], Any]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class Measure(ABC):
     """A quality model made ready for a table."""
 
     facts: Facts
@@ -78,9 +79,9 @@ class Measure:
         """For each attribute the floor at each level, where the levels alone determine it."""
         return None
 
+    @abstractmethod
     def vector(self, partition: Partition) -> Floats:
         """What the partition costs, before attributes are combined."""
-        raise NotImplementedError
 
     def floor(self, partition: Partition) -> Floats:  # noqa: ARG002
         """A part of the cost that never falls with further generalization."""
@@ -254,9 +255,9 @@ class ClassMeasure(Measure):
 
     scale: float = 1.0
 
+    @abstractmethod
     def costs(self, partition: Partition) -> tuple[Floats, Floats, Floats]:
         """What each class costs kept, suppressed, and kept at least (superadditive)."""
-        raise NotImplementedError
 
     def _costs(self, partition: Partition) -> tuple[Floats, Floats, Floats]:
         """The costs, computed once for each partition."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
@@ -53,7 +54,7 @@ Aggregate = Annotated[str, Choice(*AGGREGATES)]
 
 
 @dataclass(frozen=True)
-class Quality:
+class Quality(ABC):
     """A quality model.
 
     Parameters
@@ -75,9 +76,9 @@ class Quality:
         """The columns to be predicted."""
         return ()
 
+    @abstractmethod
     def prepare(self, facts: Facts) -> Measure:
         """Make the model ready for a table."""
-        raise NotImplementedError
 
 
 def _factors(factor: float) -> tuple[float, float]:
