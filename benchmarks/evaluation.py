@@ -139,6 +139,10 @@ def whole(data: Path) -> Iterator[str]:
 def grid(data: Path) -> Iterator[str]:
     """`compare` on the claims (dx_principal, procedure, age, los): the risk-utility map."""
     frame, schema = claims(data, ("dx_principal", "procedure", "age", "los"))
+    hierarchies = {
+        "age": om.interval_hierarchy(frame["age"].unique().tolist(), [5, 10, 20, 40]),
+        "los": om.interval_hierarchy(frame["los"].unique().tolist(), [2, 4, 8, 16]),
+    }
     methods = {
         "recoding": lambda k: om.Recoding(k),
         "sa-mdav": lambda k: om.Microaggregation(k),
@@ -148,7 +152,9 @@ def grid(data: Path) -> Iterator[str]:
             confidential=("dx_principal", "age", "los"), given=("procedure",)
         ),
         "hybrid": lambda k: om.Hybrid(k),
-        "generalization": lambda k: om.Generalization([om.KAnonymity(k)], suppression_limit=0.05),
+        "generalization": lambda k: om.Generalization(
+            [om.KAnonymity(k)], suppression_limit=0.05, hierarchies=hierarchies
+        ),
         "suppression": lambda k: om.LocalSuppression(k),
     }
     seconds, found = timed(lambda: om.compare(frame, schema, methods, k=(2, 5, 10, 20)))

@@ -24,6 +24,7 @@ import ontomask as om
 HERE = Path(__file__).parent
 CODES = ("dx_admit", "dx_principal", "dx_secondary", "procedure", "drg")
 KS = (2, 3, 5, 10, 20)
+MIXED_UP_TO = 300_000
 ADULT_KS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 1800)
 
 
@@ -223,11 +224,13 @@ def growth(data: Path) -> Iterator[str]:
         numbers = pd.DataFrame(generator.normal(size=(count, 3)), columns=list("abc"))
         plain = om.Schema.of({name: om.Numeric() for name in numbers})
         first, _ = timed(numbers, plain, om.Microaggregation(5, algorithm="mdav"))
-        sample = resampled(frame[list(schema)], count, generator)
-        second, release = timed(sample, schema, om.Microaggregation(5))
-        tuples = len(sample.drop_duplicates())
-        yield f"{count:9,}{first:18.2f}{second:17.2f}{tuples:9,}{peak():9.0f}"
-        assert min(release.class_sizes) >= 5
+        line = f"{count:9,}{first:18.2f}"
+        if count <= MIXED_UP_TO:
+            sample = resampled(frame[list(schema)], count, generator)
+            second, release = timed(sample, schema, om.Microaggregation(5))
+            line += f"{second:17.2f}{len(sample.drop_duplicates()):9,}"
+            assert min(release.class_sizes) >= 5
+        yield f"{line:53}{peak():9.0f}"
 
 
 def resampled(frame: pd.DataFrame, count: int, generator: np.random.Generator) -> pd.DataFrame:
