@@ -2,23 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numba import njit
 
-from ontomask.kernels.index import (
-    FARTHEST,
-    NEAREST,
-    build_index,
-    new_finds,
-    remove,
-    search,
-    set_factor,
-)
-from ontomask.kernels.records import (
-    Reference,
-    distances,
-    farthest,
-    k_nearest,
-    nearest,
-)
+from ontomask.kernels import index as kernel
+from ontomask.kernels.index import FARTHEST, NEAREST, new_finds, remove, set_factor
+from ontomask.kernels.records import distances, farthest, k_nearest, nearest
 from reference import clusters as oracle
 from reference.points import only_numbers, random_points, shuffled
 
@@ -31,7 +19,18 @@ KINDS = [
 
 def reference_arrays(points, point):
     rows, numbers = oracle.reference_of(oracle.case_of(points), point)
-    return Reference(np.array(rows, np.int32), np.array(numbers, float))
+    return np.array(rows, np.int32), np.array(numbers, float)
+
+
+@njit
+def search(points, index, finds, reference, direction, wanted):
+    return kernel.search(points, index, finds, reference, direction, wanted)
+
+
+def build_index(*arguments):
+    index = kernel.build_index(*arguments)
+    kernel.bound_all(index)
+    return index
 
 
 def test_by_hand():
@@ -60,8 +59,8 @@ def test_scan_agrees_with_the_definition(kind):
 
 
 def found(points, index, reference, direction, wanted):
-    finds = new_finds(points, wanted)
-    count = search(points, index, finds, reference, direction, wanted)
+    finds = new_finds(index, wanted)
+    count = search(points, index, finds, np.concatenate(reference), direction, wanted)
     answers = finds.answers[:count]
     return [int(answer[2]) for answer in sorted(answers.tolist())]
 
@@ -77,7 +76,7 @@ def test_index_finds_what_a_scan_finds_while_points_disappear(kind, shuffle):
     index = build_index(points, np.arange(300), points.factors, ranks, 4)
     alive = list(range(300))
     for point in rng.permutation(300)[:280].tolist():
-        remove(points, index, point)
+        remove(index, point)
         alive.remove(point)
         if point % 5:
             continue
@@ -97,7 +96,7 @@ def test_index_follows_factors_and_ranks():
     plain = distances(points._replace(factors=np.ones(120)), *reference)
     for point in range(0, 120, 3):
         factors[point], ranks[point] = 50.0 - point / 4, float(point % 4)
-        set_factor(points, index, point, factors[point], ranks[point])
+        set_factor(index, point, factors[point], ranks[point])
         order = sorted(range(120), key=lambda i: (plain[i] * factors[i], ranks[i], i))
         assert found(points, index, reference, NEAREST, 5) == order[:5]
 
@@ -105,5 +104,5 @@ def test_index_follows_factors_and_ranks():
 def test_fewer_points_than_wanted():
     points = only_numbers([[0.0], [1.0]])
     index = build_index(points, np.arange(2), points.factors, np.zeros(2), 16)
-    reference = Reference(np.empty(0, np.int32), np.array([0.9]))
+    reference = np.empty(0, np.int32), np.array([0.9])
     assert found(points, index, reference, NEAREST, 5) == [1, 0]

@@ -33,22 +33,18 @@ class Case(NamedTuple):
 
 
 def _column(points: Points, j: int) -> Column:
-    rows, values = int(points.rows[j]), int(points.values[j])
-    start, row_start = int(points.starts[j]), int(points.row_starts[j])
+    start, rows, values, row_start, first, rule, missing, _ = points.heads[j].tolist()
     size = rows * values
-    first = int(points.value_starts[j])
-    bounds = points.row_above_offsets
+    bounds = points.lineages[row_start : row_start + rows + 1].tolist()
+    lineages = [points.lineages[bounds[r] : bounds[r + 1]].tolist() for r in range(rows)]
     return Column(
         points.tables[start : start + size].reshape(rows, values).tolist(),
         points.costs[start : start + size].reshape(values, rows).T.tolist(),
-        points.own_rows[first : first + values].tolist(),
-        points.row_depths[row_start : row_start + rows].tolist(),
-        [
-            set(points.row_above[bounds[row_start + r] : bounds[row_start + r + 1]].tolist())
-            for r in range(rows)
-        ],
-        int(points.rules[j]),
-        int(points.missing[j]),
+        points.lineages[first : first + values].tolist(),
+        [lineage[0] for lineage in lineages],
+        [set(lineage[1:]) for lineage in lineages],
+        rule,
+        missing,
     )
 
 

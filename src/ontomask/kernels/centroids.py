@@ -21,16 +21,25 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.records import (
     LCS,
     MINIMUM_HIERARCHY,
+    MISSING,
+    MISSING_ROW,
     RANDOM,
+    ROW_START,
+    ROWS,
+    RULE,
+    START,
+    VALUE_START,
+    VALUES,
     Points,
-    Reference,
+    compiled,
+    inner,
     number_difference,
+    part,
     whole,
 )
 
@@ -39,383 +48,309 @@ __all__ = [
     "centroid_reference",
     "centroids",
     "clear",
-    "enter",
+    "count_point",
     "fill",
-    "leave",
     "loss",
     "loss_to",
     "members_by_cluster",
     "new_tally",
+    "replacement_cost",
+    "tallied",
 ]
 
 TOLERANCE = 1e-9
+
+HELD = 0
+"""Row of `marks`: number of points that hold the value, or of values at or below the row."""
+LISTED = 1
+"""Row of `marks`: those that are held, as a list from the attribute's start on."""
+SPOT = 2
+"""Row of `marks`: place in that list."""
+VERDICT = 3
+"""Row of `marks`: the LCS for which a row was last found below (LCS + 1) or not (-LCS - 1)."""
 
 
 class Tally(NamedTuple):
     """What is known of a set of points, enough to read off its centroid."""
 
-    counts: Ints
-    """[all values] number of points that hold the value."""
-    value_weights: Floats
-    """[all values] their weight."""
-    seen: Ints
-    """[all values] the values that occur, listed per attribute from `value_starts` on."""
-    seen_spots: Ints
-    """[all values] place of a value in that list, -1 when it does not occur."""
-    covers: Ints
-    """[all rows] number of distinct values at or below the row."""
-    sums: Floats
-    """[all rows] sum of weight times cost, kept for candidates only."""
-    listed: Ints
-    """[all rows] the rows that cover a value, listed per attribute from `row_starts` on."""
-    spots: Ints
-    """[all rows] place of a row in that list, -1 when it covers nothing."""
-    verdicts: Ints
-    """[all rows] the LCS for which the row was last found below (row + 1) or not (-row - 1)."""
+    marks: Ints
+    """[4, all values and rows] HELD, LISTED, SPOT and VERDICT."""
     lengths: Longs
     """[2, coded] lengths of the lists of values and of rows."""
+    sums: Floats
+    """[all values and rows] weight of a value; sum of weight times cost of a listed row."""
     numbers: Floats
-    """[2, numeric] weighted sum of the numbers, weight of those that are not missing."""
-    weight: Floats
-    """[1] total weight."""
+    """[2, numeric + 1] weighted sum of the numbers, weight of those that are not missing; in the
+    last column, the total weight twice."""
 
 
-@njit(cache=True, nogil=True)
 def new_tally(points: Points) -> Tally:
     """A tally of nothing."""
-    values, rows = points.own_rows.size, points.row_depths.size
+    coded, numeric = points.codes.shape[0], points.numbers.shape[0]
+    places = int(points.heads[:, VALUES].sum() + points.heads[:, ROWS].sum())
     return Tally(
-        np.zeros(values, np.int32),
-        np.zeros(values, np.float64),
-        np.empty(values, np.int32),
-        np.full(values, -1, np.int32),
-        np.zeros(rows, np.int32),
-        np.zeros(rows, np.float64),
-        np.empty(rows, np.int32),
-        np.full(rows, -1, np.int32),
-        np.zeros(rows, np.int32),
-        np.zeros((2, points.codes.shape[0]), np.int64),
-        np.zeros((2, points.numbers.shape[0]), np.float64),
-        np.zeros(1, np.float64),
+        np.zeros((4, places), np.int32),
+        np.zeros((2, coded), np.int64),
+        np.zeros(places, np.float64),
+        np.zeros((2, numeric + 1), np.float64),
     )
 
 
-@njit(cache=True, nogil=True)
-def clear(points: Points, tally: Tally) -> None:
+@inner
+def clear(heads: Longs, tally: Tally) -> None:
     """Make it a tally of nothing again, at the price of what it held."""
-    counts, weights, seen, seen_spots = (
-        tally.counts,
-        tally.value_weights,
-        tally.seen,
-        tally.seen_spots,
-    )
-    covers, listed, spots = tally.covers, tally.listed, tally.spots
-    for attribute in range(points.codes.shape[0]):
-        first, row_first = points.value_starts[attribute], points.row_starts[attribute]
-        for slot in range(first, first + tally.lengths[0, attribute]):
-            value = first + seen[slot]
-            counts[value], weights[value], seen_spots[value] = 0, 0.0, -1
-        for slot in range(row_first, row_first + tally.lengths[1, attribute]):
-            row = row_first + listed[slot]
-            covers[row], spots[row] = 0, -1
-    tally.lengths[:] = 0
-    tally.numbers[:] = 0.0
-    tally.weight[0] = 0.0
+    marks, lengths = tally.marks, tally.lengths
+    sums, numbers = tally.sums, tally.numbers
+    for attribute in range(heads.shape[0]):
+        for kind in range(2):
+            start = heads[attribute, ROW_START if kind == 1 else VALUE_START]
+            for slot in range(start, start + lengths[kind, attribute]):
+                place = start + marks[LISTED, slot]
+                marks[HELD, place], sums[place] = 0, 0.0
+            lengths[kind, attribute] = 0
+    for attribute in range(numbers.shape[1]):
+        numbers[0, attribute], numbers[1, attribute] = 0.0, 0.0
 
 
-@njit(cache=True, nogil=True)
-def _list_item(items: Ints, spots: Ints, start: int, length: int, item: int) -> None:
-    """Append an item to a list that begins at `start`."""
-    items[start + length] = item
-    spots[start + item] = length
+@inner
+def _hold(tally: Tally, kind: int, attribute: int, start: int, item: int, step: int) -> bool:
+    """Count a value (kind 0) or row up or down and keep the list; whether the list changed."""
+    marks, lengths = tally.marks, tally.lengths
+    marks[HELD, start + item] += step
+    held, length = marks[HELD, start + item], lengths[kind, attribute]
+    if step > 0 and held == 1:
+        marks[LISTED, start + length], marks[SPOT, start + item] = item, length
+        lengths[kind, attribute] = length + 1
+        return True
+    if step < 0 and held == 0:
+        spot, last = marks[SPOT, start + item], marks[LISTED, start + length - 1]
+        marks[LISTED, start + spot], marks[SPOT, start + last] = last, spot
+        lengths[kind, attribute] = length - 1
+        return True
+    return False
 
 
-@njit(cache=True, nogil=True)
-def _unlist_item(items: Ints, spots: Ints, start: int, length: int, item: int) -> None:
-    """Take an item out of a list of this length; the last one takes its place."""
-    spot, last = spots[start + item], items[start + length - 1]
-    items[start + spot] = last
-    spots[start + last] = spot
-    spots[start + item] = -1
+@inner
+def _turn(points: Points, tally: Tally, attribute: int, value: int, step: int) -> bool:
+    """Count a value; when it begins or ceases to occur, count it at the rows it makes candidates.
+
+    Whether it did.
+    """
+    heads, lineages = points.heads, points.lineages
+    first, start = heads[attribute, VALUE_START], heads[attribute, ROW_START]
+    if not _hold(tally, whole(0), attribute, first, value, step):
+        return False
+    rule, own = heads[attribute, RULE], lineages[first + value]
+    for slot in range(lineages[start + own] + 1, lineages[start + own + 1]):
+        row = lineages[slot]
+        if (row == own or rule in (MINIMUM_HIERARCHY, LCS)) and _hold(
+            tally, whole(1), attribute, start, row, step
+        ):
+            tally.sums[start + row] = 0.0
+    return True
 
 
-@njit(cache=True, nogil=True)
-def _span_above(points: Points, attribute: int, value: int) -> tuple[int, int]:
-    """Where the rows that a value supports as candidates start and end in `row_above`."""
-    row = points.row_starts[attribute] + points.own_rows[points.value_starts[attribute] + value]
-    return points.row_above_offsets[row], points.row_above_offsets[row + 1]
-
-
-@njit(cache=True, nogil=True)
-def _uses_ancestors(points: Points, attribute: int) -> bool:
-    """Whether the rule looks at ancestors of values."""
-    return points.rules[attribute] in (MINIMUM_HIERARCHY, LCS)
-
-
-@njit(cache=True, nogil=True)
-def _support(points: Points, tally: Tally, attribute: int, row: int) -> None:
-    """One more value lies at or below the row; a new candidate's sum starts at zero."""
-    start = points.row_starts[attribute]
-    tally.covers[start + row] += 1
-    if tally.covers[start + row] == 1:
-        _list_item(tally.listed, tally.spots, start, tally.lengths[1, attribute], row)
-        tally.lengths[1, attribute] += 1
-        tally.sums[start + row] = 0.0
-
-
-@njit(cache=True, nogil=True)
-def _unsupport(points: Points, tally: Tally, attribute: int, row: int) -> None:
-    """One value less lies at or below the row."""
-    start = points.row_starts[attribute]
-    tally.covers[start + row] -= 1
-    if tally.covers[start + row] == 0:
-        _unlist_item(tally.listed, tally.spots, start, tally.lengths[1, attribute], row)
-        tally.lengths[1, attribute] -= 1
-
-
-@njit(cache=True, nogil=True)
-def _see(points: Points, tally: Tally, attribute: int, value: int) -> None:
-    """A value occurs for the first time."""
-    start = points.value_starts[attribute]
-    _list_item(tally.seen, tally.seen_spots, start, tally.lengths[0, attribute], value)
-    tally.lengths[0, attribute] += 1
-    if not _uses_ancestors(points, attribute):
-        _support(points, tally, attribute, points.own_rows[start + value])
-        return
-    low, high = _span_above(points, attribute, value)
-    for slot in range(low, high):
-        _support(points, tally, attribute, points.row_above[slot])
-
-
-@njit(cache=True, nogil=True)
-def _unsee(points: Points, tally: Tally, attribute: int, value: int) -> None:
-    """A value occurs no more."""
-    start = points.value_starts[attribute]
-    _unlist_item(tally.seen, tally.seen_spots, start, tally.lengths[0, attribute], value)
-    tally.lengths[0, attribute] -= 1
-    if not _uses_ancestors(points, attribute):
-        _unsupport(points, tally, attribute, points.own_rows[start + value])
-        return
-    low, high = _span_above(points, attribute, value)
-    for slot in range(low, high):
-        _unsupport(points, tally, attribute, points.row_above[slot])
-
-
-@njit(cache=True, nogil=True)
+@inner
 def _add_costs(
-    points: Points, tally: Tally, attribute: int, value: int, weight: float, low: int, high: int
+    points: Points, tally: Tally, attribute: int, value: int, weight: float, low: int
 ) -> None:
-    """Add weight times the value's costs to the candidates in slots low to high of the list."""
-    if points.rules[attribute] == LCS:
+    """Add weight times the value's costs to the candidates from slot low of the list on."""
+    sums, marks = tally.sums, tally.marks
+    costs, heads = points.costs, points.heads
+    size, start = heads[attribute, ROWS], heads[attribute, ROW_START]
+    base, high = heads[attribute, START] + value * size, tally.lengths[1, attribute]
+    if heads[attribute, RULE] == LCS:
         return
-    sums, listed, costs = tally.sums, tally.listed, points.costs
-    base = points.starts[attribute] + value * points.rows[attribute]
-    start = points.row_starts[attribute]
-    for slot in range(start + low, start + high):
-        row = listed[slot]
-        sums[start + row] += weight * costs[base + row]
+    if low == 0 and 3 * high > size:
+        # in one stream; a row that is not listed may get any sum
+        for row in range(size):
+            sums[start + row] += weight * costs[base + row]
+    else:
+        for slot in range(start + low, start + high):
+            row = marks[LISTED, slot]
+            sums[start + row] += weight * costs[base + row]
 
 
-@njit(cache=True, nogil=True)
-def _add_past_costs(points: Points, tally: Tally, attribute: int, low: int, high: int) -> None:
-    """Give the candidates in slots low to high the costs of all values of the set."""
-    start = points.value_starts[attribute]
+@inner
+def _add_past_costs(points: Points, tally: Tally, attribute: int, low: int) -> None:
+    """Give the candidates from slot low on the costs of all values of the set."""
+    start = points.heads[attribute, VALUE_START]
     for slot in range(start, start + tally.lengths[0, attribute]):
-        value = tally.seen[slot]
-        weight = tally.value_weights[start + value]
-        _add_costs(points, tally, attribute, value, weight, low, high)
+        value = whole(tally.marks[LISTED, slot])
+        _add_costs(points, tally, attribute, value, tally.sums[start + value], low)
 
 
-@njit(cache=True, nogil=True)
-def _count_numbers(points: Points, tally: Tally, point: int, weight: float) -> None:
+@inner
+def _count_numbers(columns: Floats, numbers: Floats, point: int, weight: float) -> None:
     """Add a point's numbers with this weight."""
-    tally.weight[0] += weight
-    for attribute in range(points.numbers.shape[0]):
-        number = points.numbers[attribute, point]
+    for attribute in range(columns.shape[0]):
+        number = columns[attribute, point]
         if number == number:
-            tally.numbers[0, attribute] += weight * number
-            tally.numbers[1, attribute] += weight
+            numbers[0, attribute] += weight * number
+            numbers[1, attribute] += weight
+    numbers[0, columns.shape[0]] += weight
+    numbers[1, columns.shape[0]] += weight
 
 
-@njit(cache=True, nogil=True)
-def enter(points: Points, tally: Tally, point: int) -> None:
-    """Add a point to the set."""
-    weight = points.weights[point]
-    _count_numbers(points, tally, point, weight)
-    for attribute in range(points.codes.shape[0]):
-        value = points.codes[attribute, point]
-        flat = points.value_starts[attribute] + value
-        known = tally.lengths[1, attribute]
-        tally.counts[flat] += 1
-        tally.value_weights[flat] += weight
-        _add_costs(points, tally, attribute, value, weight, 0, known)
-        if tally.counts[flat] == 1:
-            _see(points, tally, attribute, value)
-            _add_past_costs(points, tally, attribute, known, tally.lengths[1, attribute])
+@inner
+def count_point(points: Points, tally: Tally, point: int, step: int) -> None:
+    """Add a point to the set (step 1) or take it out (step -1)."""
+    codes, heads, lengths = points.codes, points.heads, tally.lengths
+    weight = step * points.weights[point]
+    _count_numbers(points.numbers, tally.numbers, point, weight)
+    for attribute in range(codes.shape[0]):
+        value, known = whole(codes[attribute, point]), lengths[1, attribute]
+        tally.sums[heads[attribute, VALUE_START] + value] += weight
+        if step > 0:
+            _add_costs(points, tally, attribute, value, weight, whole(0))
+        turned = _turn(points, tally, attribute, value, step)
+        if step < 0:
+            _add_costs(points, tally, attribute, value, weight, whole(0))
+        elif turned:
+            _add_past_costs(points, tally, attribute, known)
 
 
-@njit(cache=True, nogil=True)
-def leave(points: Points, tally: Tally, point: int) -> None:
-    """Take a point out of the set."""
-    weight = points.weights[point]
-    _count_numbers(points, tally, point, -weight)
-    for attribute in range(points.codes.shape[0]):
-        value = points.codes[attribute, point]
-        flat = points.value_starts[attribute] + value
-        tally.counts[flat] -= 1
-        tally.value_weights[flat] -= weight
-        if tally.counts[flat] == 0:
-            _unsee(points, tally, attribute, value)
-        _add_costs(points, tally, attribute, value, -weight, 0, tally.lengths[1, attribute])
-
-
-@njit(cache=True, nogil=True)
+@part
 def fill(points: Points, tally: Tally, members: Longs) -> None:
     """Make it the tally of these points, at the price of their distinct values."""
-    clear(points, tally)
-    counts, weights, codes = tally.counts, tally.value_weights, points.codes
+    codes, weights, heads = points.codes, points.weights, points.heads
+    clear(heads, tally)
     for point in members:
-        _count_numbers(points, tally, point, points.weights[point])
+        _count_numbers(points.numbers, tally.numbers, point, weights[point])
     for attribute in range(codes.shape[0]):
-        start = points.value_starts[attribute]
+        start = heads[attribute, VALUE_START]
         for point in members:
-            value = start + codes[attribute, point]
-            counts[value] += 1
-            weights[value] += points.weights[point]
-            if counts[value] == 1:
-                _see(points, tally, attribute, codes[attribute, point])
-        _add_past_costs(points, tally, attribute, 0, tally.lengths[1, attribute])
+            value = whole(codes[attribute, point])
+            tally.sums[start + value] += weights[point]
+            _turn(points, tally, attribute, value, whole(1))
+        _add_past_costs(points, tally, attribute, whole(0))
 
 
-@njit(cache=True, nogil=True)
-def _missing_row(points: Points, attribute: int) -> int:
-    """The row of the missing value, or -1."""
-    missing = points.missing[attribute]
-    return -1 if missing < 0 else points.own_rows[points.value_starts[attribute] + missing]
-
-
-@njit(cache=True, nogil=True)
+@part
 def _subsumer(points: Points, tally: Tally, attribute: int) -> int:
     """The deepest row above all values that are not missing, the first of equals; -1 if none."""
-    start, first = points.row_starts[attribute], points.value_starts[attribute]
-    missing, missing_row = points.missing[attribute], _missing_row(points, attribute)
+    heads, lineages, marks = points.heads, points.lineages, tally.marks
+    start, missing = heads[attribute, ROW_START], heads[attribute, MISSING]
     distinct = tally.lengths[0, attribute]
-    if missing >= 0 and tally.counts[first + missing] > 0:
+    if missing >= 0 and marks[HELD, heads[attribute, VALUE_START] + missing] > 0:
         distinct -= 1
-    covers, listed, depths = tally.covers, tally.listed, points.row_depths
-    best, depth = whole(-1), -1
+    best, deepest = whole(-1), whole(-1)
     for slot in range(start, start + tally.lengths[1, attribute]):
-        row = listed[slot]
-        if covers[start + row] != distinct or row == missing_row:
+        row = whole(marks[LISTED, slot])
+        if marks[HELD, start + row] != distinct or row == heads[attribute, MISSING_ROW]:
             continue
-        if depths[start + row] > depth or (depths[start + row] == depth and row < best):
-            best, depth = row, depths[start + row]
+        depth = lineages[lineages[start + row]]
+        if depth > deepest or (depth == deepest and row < best):
+            best, deepest = row, depth
     return best
 
 
-@njit(cache=True, nogil=True)
-def _lies_below(
-    offsets: Longs, row_above: Ints, verdicts: Ints, start: int, row: int, subsumer: int
-) -> bool:
-    """Whether the subsumer is an ancestor-or-self of the row; remembered until it changes."""
-    verdict = verdicts[start + row]
-    if abs(verdict) == subsumer + 1:
-        return bool(verdict > 0)
+@inner
+def _lies_below(lineages: Longs, marks: Ints, start: int, row: int, subsumer: int) -> bool:
+    """Whether the subsumer (-1: anything) is an ancestor-or-self of the row; remembered."""
+    verdict = marks[VERDICT, start + row]
+    if subsumer < 0 or abs(verdict) == subsumer + 1:
+        return subsumer < 0 or verdict > 0
     found = False
-    for slot in range(offsets[start + row], offsets[start + row + 1]):
-        found |= row_above[slot] == subsumer
-    verdicts[start + row] = subsumer + 1 if found else -subsumer - 1
+    for slot in range(lineages[start + row] + 1, lineages[start + row + 1]):
+        found |= lineages[slot] == subsumer
+    marks[VERDICT, start + row] = subsumer + 1 if found else -subsumer - 1
     return found
 
 
-@njit(cache=True, nogil=True)
+@part
 def _cheapest(points: Points, tally: Tally, attribute: int, subsumer: int) -> int:
     """The candidate of least sum at or below the subsumer (-1: anywhere), the first of equals."""
-    start, missing_row = points.row_starts[attribute], _missing_row(points, attribute)
-    sums, listed, verdicts = tally.sums, tally.listed, tally.verdicts
-    offsets, row_above = points.row_above_offsets, points.row_above
-    stop = start + tally.lengths[1, attribute]
-    least = np.inf
-    for slot in range(start, stop):
-        row = listed[slot]
-        if sums[start + row] < least and (
-            subsumer < 0
-            or row == missing_row
-            or _lies_below(offsets, row_above, verdicts, start, row, subsumer)
-        ):
-            least = sums[start + row]
-    limit = least + TOLERANCE * (abs(least) + tally.weight[0])
-    best = int(points.rows[attribute])
-    for slot in range(start, stop):
-        row = listed[slot]
-        if (
-            row < best
-            and sums[start + row] <= limit
-            and (
-                subsumer < 0
-                or row == missing_row
-                or _lies_below(offsets, row_above, verdicts, start, row, subsumer)
-            )
-        ):
-            best = int(row)
-    return int(best)
+    sums, marks = tally.sums, tally.marks
+    lineages, heads = points.lineages, points.heads
+    start, missing_row = heads[attribute, ROW_START], heads[attribute, MISSING_ROW]
+    bar, best = np.inf, heads[attribute, ROWS]
+    for turn in range(2):
+        for slot in range(start, start + tally.lengths[1, attribute]):
+            row = whole(marks[LISTED, slot])
+            if (
+                sums[start + row] < bar
+                and row < best
+                and (row == missing_row or _lies_below(lineages, marks, start, row, subsumer))
+            ):
+                # first the least sum, then the first row that comes near it
+                if turn == 0:
+                    bar = sums[start + row]
+                else:
+                    best = row
+        bar += TOLERANCE * (abs(bar) + tally.numbers[0, tally.numbers.shape[1] - 1])
+    return best
 
 
-@njit(cache=True, nogil=True)
-def _centroid_row(points: Points, tally: Tally, attribute: int) -> int:
-    """The centroid of a coded attribute by its rule."""
-    if not _uses_ancestors(points, attribute):
-        return _cheapest(points, tally, attribute, whole(-1))
-    subsumer = _subsumer(points, tally, attribute)
-    if points.rules[attribute] == LCS:
-        return subsumer if subsumer >= 0 else _missing_row(points, attribute)
-    return _cheapest(points, tally, attribute, subsumer)
-
-
-@njit(cache=True, nogil=True)
-def centroid_reference(points: Points, tally: Tally, reference: Reference) -> None:
+@inner
+def centroid_reference(points: Points, tally: Tally, reference: Floats) -> None:
     """Make the set's centroid the reference."""
-    for attribute in range(points.codes.shape[0]):
-        reference.rows[attribute] = _centroid_row(points, tally, attribute)
-    for attribute in range(points.numbers.shape[0]):
-        total, known = tally.numbers[0, attribute], tally.numbers[1, attribute]
-        missing = 2.0 * known < tally.weight[0] or known <= 0.0
-        reference.numbers[attribute] = np.nan if missing else total / known
+    heads, numbers = points.heads, tally.numbers
+    coded = heads.shape[0]
+    for attribute in range(coded):
+        rule, row = heads[attribute, RULE], whole(-1)
+        if rule in (MINIMUM_HIERARCHY, LCS):
+            row = _subsumer(points, tally, attribute)
+        if rule != LCS:
+            row = _cheapest(points, tally, attribute, row)
+        reference[attribute] = row if row >= 0 else heads[attribute, MISSING_ROW]
+    weight = numbers[0, numbers.shape[1] - 1]
+    for attribute in range(numbers.shape[1] - 1):
+        total, known = numbers[0, attribute], numbers[1, attribute]
+        missing = 2.0 * known < weight or known <= 0.0
+        reference[coded + attribute] = np.nan if missing else total / known
 
 
-@njit(cache=True, nogil=True)
 def members_by_cluster(labels: Ints, count: int) -> tuple[Longs, Longs]:
     """Points of cluster c: members[offsets[c]:offsets[c + 1]], ascending; label -1 is none."""
-    offsets = np.zeros(count + 1, np.int64)
-    for label in labels:
-        if label >= 0:
-            offsets[label + 1] += 1
-    for cluster in range(count):
-        offsets[cluster + 1] += offsets[cluster]
-    fill_at = offsets[:-1].copy()
-    members = np.empty(offsets[-1], np.int64)
-    for point in range(labels.size):
-        if labels[point] >= 0:
-            members[fill_at[labels[point]]] = point
-            fill_at[labels[point]] += 1
-    return offsets, members
+    members = np.argsort(labels, kind="stable").astype(np.int64)
+    sizes = np.bincount(labels + 1, minlength=count + 1)
+    return np.cumsum(sizes) - sizes[0], members[sizes[0] :]
 
 
-@njit(cache=True, nogil=True)
-def _random_member(points: Points, members: Longs, uniform: float) -> int:
-    """The member at this share of the weight."""
-    total = 0.0
+@part
+def _draw_rows(points: Points, members: Longs, uniform: float, reference: Floats) -> None:
+    """Where the rule is RANDOM, take the value of the member at this share of the weight."""
+    heads, total = points.heads, 0.0
+    passed, drawn = 0.0, whole(-1)
     for point in members:
         total += points.weights[point]
-    limit, passed = uniform * total, 0.0
     for point in members:
         passed += points.weights[point]
-        if limit < passed:
-            return int(point)
-    return int(members[-1])
+        if drawn < 0 and uniform * total < passed:
+            drawn = point
+    for attribute in range(heads.shape[0]):
+        if heads[attribute, RULE] == RANDOM:
+            value = heads[attribute, VALUE_START] + points.codes[attribute, drawn]
+            reference[attribute] = points.lineages[value]
 
 
-@njit(cache=True, nogil=True)
+@compiled
+def _fill_centroids(
+    points: Points,
+    tally: Tally,
+    offsets: Longs,
+    members: Longs,
+    uniforms: Floats,
+    references: Floats,
+) -> None:
+    """Write the centroid of every cluster."""
+    for cluster in range(references.shape[0]):
+        own = members[offsets[cluster] : offsets[cluster + 1]]
+        fill(points, tally, own)
+        centroid_reference(points, tally, references[cluster])
+        if own.size > 0:
+            _draw_rows(points, own, uniforms[cluster], references[cluster])
+
+
+def tallied(points: Points, tally: Tally, members: Longs) -> Floats:
+    """Make it the tally of these points; their centroid as a reference."""
+    references = np.empty((1, points.codes.shape[0] + points.numbers.shape[0]))
+    offsets = np.array([0, members.size])
+    _fill_centroids(points, tally, offsets, members, np.zeros(1), references)
+    return references[0]
+
+
 def centroids(points: Points, labels: Ints, count: int, uniforms: Floats) -> tuple[Ints, Floats]:
     """Centroid of every cluster: rows [count, coded] and numbers [count, numeric].
 
@@ -423,47 +358,42 @@ def centroids(points: Points, labels: Ints, count: int, uniforms: Floats) -> tup
     drawn for all such attributes.
     """
     coded, numeric = points.codes.shape[0], points.numbers.shape[0]
-    rows = np.empty((count, coded), np.int32)
-    numbers = np.empty((count, numeric), np.float64)
+    references = np.empty((count, coded + numeric), np.float64)
     offsets, members = members_by_cluster(labels, count)
-    tally = new_tally(points)
-    for cluster in range(count):
-        own = members[offsets[cluster] : offsets[cluster + 1]]
-        fill(points, tally, own)
-        centroid_reference(points, tally, Reference(rows[cluster], numbers[cluster]))
-        for attribute in range(coded):
-            if points.rules[attribute] == RANDOM:
-                drawn = points.codes[attribute, _random_member(points, own, uniforms[cluster])]
-                rows[cluster, attribute] = points.own_rows[points.value_starts[attribute] + drawn]
-    return rows, numbers
+    _fill_centroids(points, new_tally(points), offsets, members, uniforms, references)
+    return references[:, :coded].astype(np.int32), references[:, coded:].copy()
 
 
-@njit(cache=True, nogil=True)
-def replacement_cost(points: Points, point: int, rows: Ints, numbers: Floats) -> float:
+@inner
+def replacement_cost(points: Points, point: int, reference: Floats) -> float:
     """Cost of replacing one record of the point by a centroid."""
-    total = 0.0
-    for attribute in range(points.codes.shape[0]):
-        base = points.starts[attribute]
-        base += points.codes[attribute, point] * points.rows[attribute]
-        total += points.costs[base + rows[attribute]]
-    for attribute in range(points.numbers.shape[0]):
-        number, gap = points.numbers[attribute, point], points.gaps[attribute]
-        total += number_difference(number, numbers[attribute], gap, points.power)
+    codes, heads = points.codes, points.heads
+    columns, costs = points.numbers, points.costs
+    coded, gaps = codes.shape[0], points.gaps
+    power, total = points.power, 0.0
+    for attribute in range(coded):
+        base = heads[attribute, START] + codes[attribute, point] * heads[attribute, ROWS]
+        total += costs[base + whole(reference[attribute])]
+    for attribute in range(gaps.size):
+        number, other = columns[attribute, point], reference[coded + attribute]
+        total += number_difference(number, other, gaps[attribute], power)
     return total
 
 
-@njit(cache=True, nogil=True)
 def loss_to(points: Points, labels: Ints, rows: Ints, numbers: Floats) -> float:
     """Sum over points of weight times the cost of replacement by the given centroids."""
-    total = 0.0
-    for point in range(labels.size):
-        cluster = labels[point]
-        cost = replacement_cost(points, point, rows[cluster], numbers[cluster])
-        total += points.weights[point] * cost
-    return total
+    cost = np.zeros(labels.size)
+    for attribute, codes in enumerate(points.codes):
+        head = points.heads[attribute]
+        cost += points.costs[head[START] + codes * head[ROWS] + rows[labels, attribute]]
+    for attribute, own in enumerate(points.numbers):
+        other = numbers[labels, attribute]
+        missing = np.isnan(own) != np.isnan(other)
+        difference = np.nan_to_num(np.abs(own - other)) ** points.power
+        cost += np.where(missing, points.gaps[attribute], difference)
+    return float(points.weights @ cost)
 
 
-@njit(cache=True, nogil=True)
 def loss(points: Points, labels: Ints, count: int) -> float:
     """Loss to the clusters' own centroids; on numbers alone with power 2 it is the SSE."""
     rows, numbers = centroids(points, labels, count, np.zeros(count, np.float64))

@@ -1,12 +1,9 @@
 """The loops of microaggregation: MDAV, SA-MDAV and V-MDAV over weighted points.
 
 All of them look for the points nearest to or farthest from a reference among those that remain.
-The index answers exactly; it is built anew when half of its points are gone. `signal` is an
-int64 array of two: the kernel writes the number of points done into signal[0], and returns early
+Index and ranking answer exactly; they are made anew when half of their points are gone. `signal` is
+an int64 array of two: the kernel writes the number of points done into signal[0], and returns early
 (with labels -1) when another thread has set signal[1]. Labels count clusters in order of creation.
-
-The three share one compiled loop, and inner functions take the few arrays they need rather than
-everything: the compiler's time grows with the number of arrays that are passed.
 """
 
 from __future__ import annotations
@@ -14,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.centroids import (
@@ -22,10 +18,9 @@ from ontomask.kernels.centroids import (
     centroid_reference,
     centroids,
     clear,
-    enter,
-    fill,
-    leave,
+    count_point,
     new_tally,
+    tallied,
 )
 from ontomask.kernels.index import (
     FARTHEST,
@@ -33,15 +28,20 @@ from ontomask.kernels.index import (
     NEAREST,
     Finds,
     Index,
+    bound_all,
     build_index,
     new_finds,
     remove,
     search,
 )
+from ontomask.kernels.ranking import Ranking, farthest_from_center, new_ranking
 from ontomask.kernels.records import (
+    START,
+    VALUES,
     Points,
-    Reference,
-    number_difference,
+    compiled,
+    inner,
+    part,
     point_reference,
     whole,
 )
@@ -51,26 +51,28 @@ __all__ = ["LEAF", "mdav", "sa_mdav", "v_mdav"]
 SMALLEST_REBUILD = 256
 FIXED, ADAPTIVE, VARIABLE = 0, 1, 2
 
+NUMBER = 0
+"""Place in `left`: number of the points that remain."""
+WEIGHT = 1
+"""Place in `left`: their weight."""
+CLUSTER = 2
+"""Place in `left`: number of the cluster being formed."""
 
-class Fringe(NamedTuple):
-    """For every member of a growing cluster, the remaining point nearest to it."""
-
-    members: Longs
-    neighbors: Longs
-    distances: Floats
+MEMBER, NEIGHBOR, APART = 0, 1, 2
+"""Columns of `fringe`."""
 
 
 class Rest(NamedTuple):
     """The points that remain, with what is needed to search them."""
 
     searched: Index
-    tally: Tally
     finds: Finds
-    reference: Reference
+    reference: Floats
+    """Room for what is searched for."""
     labels: Ints
     """[p] cluster of each point, -1 while it remains."""
     left: Floats
-    """[3] number and weight of the points that remain; number of the cluster being formed."""
+    """[3] NUMBER, WEIGHT and CLUSTER."""
 
 
 def mdav(points: Points, k: int, signal: Longs, leaf_size: int = LEAF) -> Ints:
@@ -106,190 +108,39 @@ def v_mdav(points: Points, k: int, gamma: float, signal: Longs, leaf_size: int =
     return _clustered(points, k, VARIABLE, float(gamma) ** points.power, signal, leaf_size)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _start(points: Points, wanted: int, leaf_size: int) -> Rest:
-    """All points remain."""
+def _clustered(
+    points: Points, k: int, style: int, extra: float, signal: Longs, leaf_size: int
+) -> Ints:
+    """The loop of all three; `extra` is `dynamic` or gamma."""
     size = points.weights.size
-    order = np.arange(size)
-    tally = new_tally(points)
-    fill(points, tally, order)
-    coded, numeric = points.codes.shape[0], points.numbers.shape[0]
-    return Rest(
-        build_index(points, order, points.factors, np.zeros(size, np.float64), leaf_size),
-        tally,
-        new_finds(points, wanted),
-        Reference(np.empty(coded, np.int32), np.empty(numeric, np.float64)),
-        np.full(size, -1, np.int32),
-        np.array([float(size), points.weights.sum(), 0.0]),
-    )
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _renewed(
-    points: Points, index: Index, tally: Tally, labels: Ints, left: Floats, leaf_size: int
-) -> Index:
-    """A new index and new sums once half of the indexed points are gone."""
-    size = index.ids.size
-    if size < SMALLEST_REBUILD or 2 * left[0] > size:
-        return index
-    order = np.flatnonzero(labels < 0)
-    fill(points, tally, order)
-    return build_index(points, order, points.factors, np.zeros(labels.size), leaf_size)
-
-
-@njit(cache=True, nogil=True)
-def _take(
-    points: Points, index: Index, tally: Tally, labels: Ints, left: Floats, point: int
-) -> None:
-    """Put a remaining point into the cluster being formed."""
-    remove(points, index, point)
-    labels[point] = int(left[2])
-    leave(points, tally, point)
-    left[0] -= 1.0
-    left[1] -= points.weights[point]
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _find(
-    points: Points, index: Index, finds: Finds, reference: Reference, direction: float
-) -> int:
-    """The remaining point nearest to (FARTHEST: farthest from) the reference."""
-    search(points, index, finds, reference, direction, whole(1))
-    return int(finds.answers[0, 2])
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _take_nearest(points: Points, rest: Rest, point: int, wanted: int, fringe: Fringe) -> None:
-    """A cluster of a point and the `wanted` remaining points nearest to it."""
-    index, tally, labels, left = rest.searched, rest.tally, rest.labels, rest.left
-    members = fringe.members
-    members[0] = point
-    point_reference(points, point, rest.reference)
-    # taken out before the search, for a record equal to it may come first among the nearest
-    _take(points, index, tally, labels, left, point)
-    found = search(points, index, rest.finds, rest.reference, NEAREST, wanted)
-    for slot in range(found):
-        members[slot + 1] = int(rest.finds.answers[slot, 2])
-        _take(points, index, tally, labels, left, members[slot + 1])
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _grow(points: Points, rest: Rest, own: Tally, point: int, k: float, dynamic: bool) -> None:
-    """Grow a cluster from a point by the nearest remaining point until its weight is k."""
-    index, tally, labels, left = rest.searched, rest.tally, rest.labels, rest.left
-    reference = rest.reference
-    clear(points, own)
-    point_reference(points, point, reference)
-    newest = point
-    while True:
-        enter(points, own, newest)
-        _take(points, index, tally, labels, left, newest)
-        if own.weight[0] >= k:
-            return
-        if dynamic:
-            centroid_reference(points, own, reference)
-        newest = _find(points, index, rest.finds, reference, NEAREST)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _look_around(points: Points, rest: Rest, fringe: Fringe, slot: int) -> None:
-    """Find the remaining point nearest to the member in this slot."""
-    fringe.neighbors[slot], fringe.distances[slot] = -1, np.inf
-    if rest.left[0] > 0:
-        point_reference(points, fringe.members[slot], rest.reference)
-        found = _find(points, rest.searched, rest.finds, rest.reference, NEAREST)
-        fringe.neighbors[slot] = found
-        fringe.distances[slot] = rest.finds.answers[0, 0]
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _distance_outside(points: Points, rest: Rest, point: int) -> float:
-    """Distance from a remaining point to the nearest other one."""
-    point_reference(points, point, rest.reference)
-    answers = rest.finds.answers
-    found = search(points, rest.searched, rest.finds, rest.reference, NEAREST, whole(2))
-    least = np.inf
-    for slot in range(found):
-        if int(answers[slot, 2]) != point:
-            least = min(least, answers[slot, 0])
-    return least
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _closest_slot(neighbors: Longs, distances: Floats, size: int) -> int:
-    """The member with the nearest neighbor; of equals the one whose neighbor comes first."""
-    best = whole(0)
-    for slot in range(1, size):
-        first = neighbors[slot] < neighbors[best]
-        if distances[slot] < distances[best] or (distances[slot] == distances[best] and first):
-            best = slot
-    return best
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _extend(points: Points, rest: Rest, fringe: Fringe, k: int, threshold: float) -> None:
-    """Let a cluster of k members grow to at most 2k - 1 while newcomers are near enough."""
-    index, tally, labels, left = rest.searched, rest.tally, rest.labels, rest.left
-    size, newest = k, whole(-2)
-    fringe.neighbors[:] = newest
-    while True:
-        for slot in range(size):
-            if fringe.neighbors[slot] == newest:
-                _look_around(points, rest, fringe, slot)
-        if size >= 2 * k - 1 or left[0] == 0:
-            return
-        best = _closest_slot(fringe.neighbors, fringe.distances, size)
-        newest, inside = fringe.neighbors[best], fringe.distances[best]
-        if not inside < threshold * _distance_outside(points, rest, newest):
-            return
-        _take(points, index, tally, labels, left, newest)
-        fringe.members[size], fringe.neighbors[size] = newest, newest
-        size += 1
-
-
-@njit(cache=True, nogil=True)
-def _form(
-    points: Points,
-    rest: Rest,
-    own: Tally,
-    fringe: Fringe,
-    point: int,
-    k: int,
-    style: int,
-    extra: float,
-) -> None:
-    """Form a cluster around a point in the style of the algorithm."""
-    if style == ADAPTIVE:
-        _grow(points, rest, own, point, float(k), extra > 0.0)
-    else:
-        _take_nearest(points, rest, point, k - 1, fringe)
-    if style == VARIABLE:
-        _extend(points, rest, fringe, k, extra)
-    rest.left[2] += 1.0
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _nearest_cluster(points: Points, point: int, rows: Ints, numbers: Floats) -> int:
-    """The cluster whose centroid is nearest to a point."""
-    best, least = 0, np.inf
-    for cluster in range(rows.shape[0]):
-        total = 0.0
-        for attribute in range(points.codes.shape[0]):
-            base = points.starts[attribute] + rows[cluster, attribute] * points.values[attribute]
-            total += points.tables[base + points.codes[attribute, point]]
-        for attribute in range(points.numbers.shape[0]):
-            total += number_difference(
-                points.numbers[attribute, point],
-                numbers[cluster, attribute],
-                points.gaps[attribute],
-                points.power,
+    tally, own = new_tally(points), new_tally(points)
+    center = tallied(points, tally, np.arange(size))
+    labels, left = np.full(size, -1, np.int32), np.array([size, points.weights.sum(), 0.0])
+    more = True
+    while more and signal[1] == 0:
+        order = np.flatnonzero(labels < 0)
+        index = build_index(points, order, points.factors, np.zeros(size), leaf_size)
+        rest = Rest(index, new_finds(index, k + 1), np.empty_like(center), labels, left)
+        ranking = new_ranking(points, order)
+        if style == VARIABLE:
+            fringe = np.empty((2 * k, 3))
+            more = _form_extended(points, rest, ranking, center, fringe, k, extra, signal)
+        else:
+            # sums that were updated often carry rounding
+            center = tallied(points, tally, order)
+            more = _form_clusters(
+                *(points, rest, ranking, center, tally, own, k, style, extra > 0.0, signal)
             )
-        if total < least:
-            best, least = cluster, total
-    return best
+    if signal[1] != 0:
+        return np.full(size, -1, np.int32)
+    count = int(left[CLUSTER])
+    if style == FIXED:
+        labels[labels < 0] = count
+    _distribute(points, labels, count)
+    signal[0] = size
+    return labels
 
 
-@njit(cache=True, nogil=True, inline="always")
 def _distribute(points: Points, labels: Ints, count: int) -> None:
     """Each point without a cluster joins the one with the nearest centroid (not recomputed)."""
     leftover = np.flatnonzero(labels < 0)
@@ -299,49 +150,184 @@ def _distribute(points: Points, labels: Ints, count: int) -> None:
         labels[:] = 0
         return
     rows, numbers = centroids(points, labels, count, np.zeros(count, np.float64))
-    for point in leftover:
-        labels[point] = _nearest_cluster(points, int(point), rows, numbers)
+    labels[leftover] = [_nearest_cluster(points, int(point), rows, numbers) for point in leftover]
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _goes_on(left: Floats, k: int, style: int) -> bool:
-    """Whether another cluster is to be formed."""
-    if style == FIXED:
-        return bool(left[0] >= 2 * k)
-    return bool(left[1] >= k if style == ADAPTIVE else left[0] >= k)
+def _nearest_cluster(points: Points, point: int, rows: Ints, numbers: Floats) -> int:
+    """The cluster whose centroid is nearest to a point."""
+    totals = np.zeros(rows.shape[0])
+    for attribute, codes in enumerate(points.codes):
+        head = points.heads[attribute]
+        totals += points.tables[head[START] + rows[:, attribute] * head[VALUES] + codes[point]]
+    for attribute, own in enumerate(points.numbers):
+        other = numbers[:, attribute]
+        missing = np.isnan(own[point]) != np.isnan(other)
+        difference = np.nan_to_num(np.abs(own[point] - other)) ** points.power
+        totals += np.where(missing, points.gaps[attribute], difference)
+    return int(np.argmin(totals))
 
 
-@njit(cache=True, nogil=True)
-def _clustered(
-    points: Points, k: int, style: int, extra: float, signal: Longs, leaf_size: int
-) -> Ints:
-    """The loop of all three; `extra` is `dynamic` or gamma."""
-    rest = _start(points, k + 1, leaf_size)
-    index, tally, finds, reference, labels, left = rest
-    own = new_tally(points)
-    fringe = Fringe(
-        np.empty(2 * k, np.int64), np.empty(2 * k, np.int64), np.empty(2 * k, np.float64)
-    )
-    center = Reference(reference.rows.copy(), reference.numbers.copy())
-    centroid_reference(points, tally, center)
-    while _goes_on(left, k, style):
-        signal[0] = labels.size - int(left[0])
-        if signal[1] != 0:
-            return np.full(labels.size, -1, np.int32)
-        pair = style == ADAPTIVE or (style == FIXED and left[0] >= 3 * k)
-        index = _renewed(points, index, tally, labels, left, leaf_size)
-        rest = Rest(index, tally, finds, reference, labels, left)
-        if style != VARIABLE:
-            centroid_reference(points, tally, center)
-        outer = _find(points, index, finds, center, FARTHEST)
-        _form(points, rest, own, fringe, outer, k, style, extra)
-        if pair and _goes_on(left, k, style):
+@inner
+def _take(rest: Rest, point: int, weight: float) -> None:
+    """Put a remaining point into the cluster being formed."""
+    remove(rest.searched, point)
+    rest.labels[point] = whole(rest.left[CLUSTER])
+    rest.left[NUMBER] -= 1.0
+    rest.left[WEIGHT] -= weight
+
+
+@part
+def _interrupted(rest: Rest, signal: Longs) -> bool:
+    """Report progress; whether to stop, because half of the points are gone or on request."""
+    indexed, left = rest.searched.columns.shape[1], rest.left[NUMBER]
+    signal[0] = rest.labels.size - whole(left)
+    return signal[1] != 0 or (indexed >= SMALLEST_REBUILD and 2 * left < indexed)
+
+
+@part
+def _grow(
+    points: Points,
+    rest: Rest,
+    tally: Tally,
+    own: Tally,
+    seed: int,
+    k: int,
+    style: int,
+    dynamic: bool,
+) -> None:
+    """Form a cluster around a point until its weight (or number of points) is k.
+
+    The fixed style takes all others at once, the adaptive one by one. The first is taken out before
+    the search, for a record equal to it may come first among the nearest.
+    """
+    answers, weights = rest.finds.answers, points.weights
+    clear(points.heads, own)
+    point_reference(points, seed, rest.reference)
+    answers[0, 2] = seed
+    amount, found = 0.0, whole(1)
+    while found > 0:
+        for slot in range(found):
+            point = whole(answers[slot, 2])
+            _take(rest, point, weights[point])
+            count_point(points, tally, point, whole(-1))
+            amount += weights[point] if style == ADAPTIVE else 1.0
+            if dynamic:
+                count_point(points, own, point, whole(1))
+        found = whole(0)
+        if amount < k:
+            if dynamic:
+                centroid_reference(points, own, rest.reference)
+            wanted = whole(1) if style == ADAPTIVE else k - 1
+            found = search(points, rest.searched, rest.finds, rest.reference, NEAREST, wanted)
+
+
+@compiled
+def _form_clusters(
+    points: Points,
+    rest: Rest,
+    ranking: Ranking,
+    center: Floats,
+    tally: Tally,
+    own: Tally,
+    k: int,
+    style: int,
+    dynamic: bool,
+    signal: Longs,
+) -> bool:
+    """Form clusters of MDAV and SA-MDAV; whether there are more to come."""
+    left, reference = rest.left, rest.reference
+    bound_all(rest.searched)
+    outer = whole(-1)
+    while (left[NUMBER] >= 2 * k) if style == FIXED else (left[WEIGHT] >= k):
+        chosen, second = whole(-1), outer >= 0
+        if second:
             point_reference(points, outer, reference)
-            opposite = _find(points, index, finds, reference, FARTHEST)
-            _form(points, rest, own, fringe, opposite, k, style, extra)
-    count = int(left[2])
-    if style == FIXED:
-        labels[labels < 0] = count
-    _distribute(points, labels, count)
-    signal[0] = labels.size
-    return labels
+            outer = whole(-1)
+        else:
+            if _interrupted(rest, signal):
+                return True
+            centroid_reference(points, tally, center)
+            chosen = farthest_from_center(points, ranking, rest.labels, center)
+            for place in range(center.size):
+                reference[place] = center[place]
+        if chosen < 0:
+            search(points, rest.searched, rest.finds, reference, FARTHEST, whole(1))
+            chosen = whole(rest.finds.answers[0, 2])
+        if not second and (style == ADAPTIVE or left[NUMBER] >= 3 * k):
+            outer = chosen
+        _grow(points, rest, tally, own, chosen, k, style, dynamic and style == ADAPTIVE)
+        left[CLUSTER] += 1.0
+    return False
+
+
+@inner
+def _distance_around(points: Points, rest: Rest, point: int) -> float:
+    """Distance of a point to the nearest other remaining one, which is then the first answer."""
+    answers = rest.finds.answers
+    point_reference(points, point, rest.reference)
+    # a point that remains finds itself as well
+    remains = rest.labels[point] < 0
+    wanted = whole(2 if remains else 1)
+    found = search(points, rest.searched, rest.finds, rest.reference, NEAREST, wanted)
+    if found < wanted:
+        return np.inf
+    return answers[1, 0] if remains and answers[0, 2] == point else answers[0, 0]
+
+
+@part
+def _extend(points: Points, rest: Rest, fringe: Floats, k: int, threshold: float) -> None:
+    """Let a cluster of k members grow to at most 2k - 1 while newcomers are near enough."""
+    size, newest = k, -2.0
+    for slot in range(fringe.shape[0]):
+        fringe[slot, NEIGHBOR] = newest
+    while size < 2 * k - 1 and rest.left[NUMBER] > 0.0:
+        best = 0
+        for slot in range(size):
+            if fringe[slot, NEIGHBOR] == newest:
+                fringe[slot, APART] = _distance_around(points, rest, whole(fringe[slot, MEMBER]))
+                fringe[slot, NEIGHBOR] = rest.finds.answers[0, 2]
+            first = fringe[slot, NEIGHBOR] < fringe[best, NEIGHBOR]
+            same = fringe[slot, APART] == fringe[best, APART]
+            if fringe[slot, APART] < fringe[best, APART] or (same and first):
+                best = slot
+        newest = fringe[best, NEIGHBOR]
+        outside = _distance_around(points, rest, whole(newest))
+        if not fringe[best, APART] < threshold * outside:
+            return
+        _take(rest, whole(newest), 0.0)
+        fringe[size, MEMBER], fringe[size, NEIGHBOR] = newest, newest
+        size += 1
+
+
+@compiled
+def _form_extended(
+    points: Points,
+    rest: Rest,
+    ranking: Ranking,
+    center: Floats,
+    fringe: Floats,
+    k: int,
+    threshold: float,
+    signal: Longs,
+) -> bool:
+    """Form clusters of V-MDAV; whether there are more to come.
+
+    In the fringe lie, for each MEMBER of the cluster being formed, the remaining NEIGHBOR nearest
+    to it and how far they are APART.
+    """
+    bound_all(rest.searched)
+    answers = rest.finds.answers
+    while rest.left[NUMBER] >= k:
+        if _interrupted(rest, signal):
+            return True
+        chosen = farthest_from_center(points, ranking, rest.labels, center)
+        point_reference(points, chosen, rest.reference)
+        _take(rest, chosen, 0.0)
+        fringe[0, MEMBER] = chosen
+        found = search(points, rest.searched, rest.finds, rest.reference, NEAREST, k - 1)
+        for slot in range(found):
+            fringe[slot + 1, MEMBER] = answers[slot, 2]
+            _take(rest, whole(answers[slot, 2]), 0.0)
+        _extend(points, rest, fringe, k, threshold)
+        rest.left[CLUSTER] += 1.0
+    return False

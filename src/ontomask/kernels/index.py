@@ -6,6 +6,8 @@ another factor; the bounds of the nodes above are tightened at once, so they are
 living points. The bounds are computed by the same operations in the same order as distances, and
 rounding is monotone: a node is left out only when no point in it can win, ties included. The
 answers are those of a full scan, to the last bit.
+
+Farthest points are found as nearest ones with all signs turned around.
 """
 
 from __future__ import annotations
@@ -13,16 +15,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.records import (
+    VALUE_START,
     Points,
-    Reference,
+    compiled,
+    inner,
     number_difference,
+    part,
     whole,
 )
 from ontomask.kernels.value_trees import (
+    RIGHT,
     ValueTrees,
     fill_extremes,
     joint_node,
@@ -31,6 +36,7 @@ from ontomask.kernels.value_trees import (
 
 __all__ = [
     "FARTHEST",
+    "LEAF",
     "NEAREST",
     "Finds",
     "Index",
@@ -45,38 +51,54 @@ LEAF = 16
 NEAREST = 1.0
 FARTHEST = -1.0
 
+FIRST = 0
+"""Column of `nodes`: first place."""
+LIVE = 1
+"""Column of `nodes`: number of living points below."""
+FOLLOWING = 2
+"""Column of `nodes`: right child, -1 for a leaf; the left child is the next node."""
+ABOVE = 3
+"""Column of `nodes`: parent, -1 for the root."""
+SPANS = 4
+"""First of the columns of `nodes` with the value node that holds all values of an attribute."""
+
+POINT = 0
+"""Row of `cells`: the point."""
+HOME = 1
+"""Row of `cells`: its leaf."""
+CODES = 2
+"""First of the rows of `cells` with the leaf of the value tree that is the point's value."""
+
+FACTOR = 0
+"""Row of `columns`: the point's factor."""
+RANK = 1
+"""Row of `columns`: what decides between equal distances, before the point's number."""
+NUMBERS = 2
+"""First of the rows of `columns` with numbers."""
+
+LOWEST = 4
+"""Column of `boxes`: least rank."""
+LIMITS = 1
+"""First of the columns of `boxes` with limits, three for each row of `columns`."""
+
 
 class Index(NamedTuple):
     """Points in the order of the leaves, and the tree's nodes in preorder."""
 
-    ids: Longs
-    """[size] point at each place; the living ones of a leaf come first."""
-    places: Longs
+    places: Ints
     """[p] place of each point, -1 when it is not in the index."""
-    codes: Ints
-    """[coded, size] codes by place."""
-    numbers: Floats
-    """[numeric, size] numbers by place."""
-    factors: Floats
-    """[size] factors by place."""
-    ranks: Floats
-    """[size] what decides between equal distances, before the point's number."""
-    homes: Longs
-    """[size] leaf of each place."""
-    firsts: Longs
-    """[nodes] first place."""
-    live: Longs
-    """[nodes] number of living points below."""
-    rights: Longs
-    """[nodes] right child, -1 for a leaf; the left child is the next node."""
-    parents: Longs
-    """[nodes] parent, -1 for the root."""
-    spans: Longs
-    """[nodes, coded] node of the value tree that holds all values."""
+    cells: Ints
+    """[2 + coded, size] POINT, HOME and CODES by place; the living ones of a leaf come first."""
+    columns: Floats
+    """[2 + numeric, size] FACTOR, RANK and NUMBERS by place."""
+    nodes: Ints
+    """[nodes, 4 + coded] FIRST, LIVE, FOLLOWING, ABOVE and SPANS."""
     boxes: Floats
-    """[nodes, 4 + 3 * numeric] least factor, greatest factor, least rank, least point number; then
-    for every numeric attribute the least and greatest number, and 1.0 when one is missing."""
-    trees: ValueTrees
+    """[nodes, 7 + 3 * numeric] least point number; then for FACTOR, RANK and each of NUMBERS the
+    least, minus the greatest, and -1.0 when one is missing: all of them minima."""
+    roots: Longs
+    links: Ints
+    """What is needed of the value trees."""
 
 
 class Finds(NamedTuple):
@@ -84,70 +106,63 @@ class Finds(NamedTuple):
 
     answers: Floats
     """[wanted, 3] distance, rank, point number; a heap with the worst on top."""
-    nodes: Longs
-    bounds: Floats
-    totals: Floats
+    stack: Floats
+    """[nodes, 2] nodes to be looked at, and their bounds."""
     extremes: Floats
+    """[2, nodes of value trees + coded] for nearest and for farthest; see `fill_extremes`."""
 
 
-@njit(cache=True, nogil=True)
-def new_finds(points: Points, wanted: int) -> Finds:
-    """Room for up to `wanted` answers over these points."""
-    size = points.weights.size
+def new_finds(index: Index, wanted: int) -> Finds:
+    """Room for up to `wanted` answers over this index."""
     return Finds(
         np.empty((wanted, 3), np.float64),
-        np.empty(2 * size + 2, np.int64),
-        np.empty(2 * size + 2, np.float64),
-        np.empty(size + LEAF, np.float64),
-        np.empty(2 * points.own_rows.size + 1, np.float64),
+        np.empty((index.nodes.shape[0] + 2, 2), np.float64),
+        np.full((2, index.links.shape[0] + index.roots.size), -1.0),
     )
 
 
-@njit(cache=True, nogil=True)
+@part
 def _widest(
     points: Points, trees: ValueTrees, order: Longs, start: int, stop: int
 ) -> tuple[int, int]:
     """The attribute in which these points spread most (-1: they are equal), and its value node."""
-    coded = points.codes.shape[0]
-    best, best_node, best_width = -1, -1, 0.0
-    leaves, parents, ends = trees.leaves, trees.parents, trees.ends
     codes, numbers = points.codes, points.numbers
+    links, leaves = trees.links, trees.leaves
+    coded = codes.shape[0]
+    best, best_node, best_width = -1, -1, 0.0
     for attribute in range(coded):
-        first = points.value_starts[attribute]
+        first = points.heads[attribute, VALUE_START]
         node = whole(-1)
         for place in range(start, stop):
             leaf = leaves[first + codes[attribute, order[place]]]
-            node = joint_node(parents, ends, node, leaf)
+            node = joint_node(links, node, whole(leaf))
         # a node that is no leaf can always be split, also where all its distances are 0
-        width = max(trees.widths[node], 1e-300) if trees.rights[node] >= 0 else 0.0
+        width = trees.widths[node] + 1e-300 if links[node, RIGHT] >= 0 else 0.0
         if width > best_width:
             best, best_node, best_width = attribute, node, width
-    for attribute in range(points.numbers.shape[0]):
+    for attribute in range(numbers.shape[0]):
         low, high, hole = np.inf, -np.inf, False
         for place in range(start, stop):
             number = numbers[attribute, order[place]]
-            if number == number:
-                low, high = min(low, number), max(high, number)
-            else:
-                hole = True
+            low, high = number if number < low else low, number if number > high else high
+            hole |= number != number
         width = 0.0
         if low <= high:
-            width = (high - low) ** points.power
+            width = (high - low) * (high - low) if points.power == 2 else high - low
+            # missing and known numbers can always be split
             if hole:
-                width = max(width, points.gaps[attribute], 1e-300)
+                width = points.gaps[attribute] + (width + 1e-300)
         if width > best_width:
             best, best_node, best_width = coded + attribute, -1, width
     return best, best_node
 
 
-@njit(cache=True, nogil=True)
-def _select(keys: Floats, order: Longs, start: int, stop: int, middle: int) -> None:
-    """Reorder keys and order so that the middle is where sorting would put it (Hoare 1961)."""
-    low, high = start, stop - 1
+@part
+def _select(keys: Floats, order: Longs, start: int, stop: int) -> int:
+    """Reorder so that the middle is where sorting by keys would put it (Hoare 1961); where."""
+    low, high, middle = start, stop - 1, (start + stop) // 2
     while low < high:
-        first, center, last = keys[low], keys[(low + high) // 2], keys[high]
-        pivot = max(min(first, center), min(max(first, center), last))
-        left, right = low, high
+        pivot, left, right = keys[(low + high) // 2], low, high
         while left <= right:
             while keys[left] < pivot:
                 left += 1
@@ -163,94 +178,65 @@ def _select(keys: Floats, order: Longs, start: int, stop: int, middle: int) -> N
         elif middle >= left:
             low = left
         else:
-            return
+            break
+    return middle
 
 
-@njit(cache=True, nogil=True)
-def _split_by_values(
-    points: Points,
-    trees: ValueTrees,
-    order: Longs,
-    start: int,
-    stop: int,
-    attribute: int,
-    node: int,
-) -> int:
-    """Bring the values of the node's left child to the front; where the others start."""
-    first = points.value_starts[attribute]
-    left, right = start, stop - 1
-    while left <= right:
-        if trees.leaves[first + points.codes[attribute, order[left]]] < trees.rights[node]:
-            left += 1
-        else:
-            order[left], order[right] = order[right], order[left]
-            right -= 1
-    return left
-
-
-@njit(cache=True, nogil=True)
+@part
 def _split(
     points: Points, trees: ValueTrees, order: Longs, keys: Floats, start: int, stop: int
 ) -> int:
     """Reorder a range of points into two sides; where the second starts."""
     attribute, node = _widest(points, trees, order, start, stop)
-    coded = points.codes.shape[0]
+    codes, numbers, leaves = points.codes, points.numbers, trees.leaves
+    coded = codes.shape[0]
     if 0 <= attribute < coded:
-        return _split_by_values(points, trees, order, start, stop, attribute, node)
+        first, limit = points.heads[attribute, VALUE_START], trees.links[node, RIGHT]
+        left, right = start, stop - 1
+        while left <= right:
+            if leaves[first + codes[attribute, order[left]]] < limit:
+                left += 1
+            else:
+                order[left], order[right] = order[right], order[left]
+                right -= 1
+        return left
     for place in range(start, stop):
         keys[place] = order[place]
         if attribute >= coded:
-            number = points.numbers[attribute - coded, order[place]]
+            number = numbers[attribute - coded, order[place]]
             keys[place] = number if number == number else np.inf
-    middle = (start + stop) // 2
-    _select(keys, order, start, stop, middle)
-    return middle
+    return _select(keys, order, start, stop)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _shape(
-    points: Points, trees: ValueTrees, order: Longs, leaf_size: int
-) -> tuple[Longs, Longs, Longs, Longs]:
-    """Order the points along the leaves; firsts, sizes, rights and parents of the nodes."""
-    capacity = 2 * order.size + 1
-    nodes = np.empty((4, capacity), np.int64)
-    keys = np.empty(order.size, np.float64)
-    stack = np.empty((capacity, 3), np.int64)
+    points: Points,
+    trees: ValueTrees,
+    order: Longs,
+    leaf_size: int,
+    nodes: Ints,
+    stack: Longs,
+    keys: Floats,
+) -> int:
+    """Order the points along the leaves and write the nodes; how many there are."""
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, order.size, -1
     depth, node = 1, 0
     while depth > 0:
         depth -= 1
         start, stop, parent = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-        nodes[0, node], nodes[1, node] = start, stop - start
-        nodes[2, node], nodes[3, node] = -1, parent
+        nodes[node, FIRST], nodes[node, LIVE] = start, stop - start
+        nodes[node, FOLLOWING], nodes[node, ABOVE] = -1, parent
         if parent >= 0 and parent != node - 1:
-            nodes[2, parent] = node
+            nodes[parent, FOLLOWING] = node
         if stop - start > leaf_size:
             middle = _split(points, trees, order, keys, start, stop)
             stack[depth, 0], stack[depth, 1], stack[depth, 2] = middle, stop, node
             stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = start, middle, node
             depth += 2
         node += 1
-    return (
-        nodes[0, :node].copy(),
-        nodes[1, :node].copy(),
-        nodes[2, :node].copy(),
-        nodes[3, :node].copy(),
-    )
+    return node
 
 
-@njit(cache=True, nogil=True)
-def _copy_point(points: Points, index: Index, place: int) -> None:
-    """Copy the point's codes and numbers to its place."""
-    point = index.ids[place]
-    index.places[point] = place
-    for attribute in range(points.codes.shape[0]):
-        index.codes[attribute, place] = points.codes[attribute, point]
-    for attribute in range(points.numbers.shape[0]):
-        index.numbers[attribute, place] = points.numbers[attribute, point]
-
-
-@njit(cache=True, nogil=True)
 def build_index(
     points: Points, order: Longs, factors: Floats, ranks: Floats, leaf_size: int
 ) -> Index:
@@ -258,359 +244,279 @@ def build_index(
 
     A leaf size of at least the number of points makes one leaf: the full scan.
     """
-    order = order.copy()
-    trees = value_trees(points, order)
-    firsts, live, rights, parents = _shape(points, trees, order, leaf_size)
-    size, count = order.size, firsts.size
+    order = np.array(order, np.int64)
     coded, numeric = points.codes.shape[0], points.numbers.shape[0]
-    index = Index(
-        order,
-        np.full(points.weights.size, -1, np.int64),
-        np.empty((coded, size), np.int32),
-        np.empty((numeric, size), np.float64),
-        factors[order],
-        ranks[order],
-        np.empty(size, np.int64),
-        firsts,
-        live,
-        rights,
-        parents,
-        np.empty((count, coded), np.int64),
-        np.empty((count, 4 + 3 * numeric), np.float64),
-        trees,
+    trees = value_trees(points, order)
+    nodes = np.empty((2 * order.size + 1, SPANS + coded), np.int32)
+    stack = np.empty((2 * order.size + 2, 3), np.int64)
+    count = _shape(points, trees, order, leaf_size, nodes, stack, np.empty(order.size))
+    places = np.full(points.weights.size, -1, np.int32)
+    places[order] = np.arange(order.size)
+    cells = np.zeros((CODES + coded, order.size), np.int32)
+    cells[POINT] = order
+    for attribute, codes in enumerate(points.codes):
+        start = points.heads[attribute, VALUE_START]
+        cells[CODES + attribute] = trees.leaves[start + codes[order]]
+    return Index(
+        places,
+        cells,
+        np.concatenate([[factors[order], ranks[order]], points.numbers[:, order]]),
+        nodes[:count].copy(),
+        np.empty((count, LIMITS + 3 * (NUMBERS + numeric)), np.float64),
+        trees.roots,
+        trees.links,
     )
-    for node in range(count - 1, -1, -1):
-        if rights[node] < 0:
-            for place in range(firsts[node], firsts[node] + live[node]):
-                index.homes[place] = node
-                _copy_point(points, index, place)
-            _refresh_leaf(points, index, node)
-        else:
-            _merge_boxes(index.boxes, node, node + 1, rights[node])
-            _merge_spans(index.spans, trees.parents, trees.ends, node, node + 1, rights[node])
-    return index
 
 
-@njit(cache=True, nogil=True)
-def _refresh_box(
-    box: Floats, ids: Longs, numbers: Floats, factors: Floats, ranks: Floats, start: int, stop: int
-) -> None:
-    """Limits and intervals of the points between two places."""
-    box[0], box[1], box[2], box[3] = np.inf, 0.0, np.inf, np.inf
-    for place in range(start, stop):
-        box[0], box[1] = min(box[0], factors[place]), max(box[1], factors[place])
-        box[2], box[3] = min(box[2], ranks[place]), min(box[3], ids[place])
-    for attribute in range(numbers.shape[0]):
-        low, high, hole = np.inf, -np.inf, 0.0
-        for place in range(start, stop):
-            number = numbers[attribute, place]
-            if number == number:
-                low, high = min(low, number), max(high, number)
-            else:
-                hole = 1.0
-        column = 4 + 3 * attribute
-        box[column], box[column + 1], box[column + 2] = low, high, hole
+@part
+def bound_all(index: Index) -> None:
+    """Find the bounds of all nodes, children first; to be done before the first search."""
+    nodes, cells = index.nodes, index.cells
+    for node in range(nodes.shape[0] - 1, -1, -1):
+        first = nodes[node, FIRST]
+        if nodes[node, FOLLOWING] < 0:
+            for place in range(first, first + nodes[node, LIVE]):
+                cells[HOME, place] = node
+        _bound_node(index, node)
 
 
-@njit(cache=True, nogil=True)
-def _refresh_leaf(points: Points, index: Index, node: int) -> None:
+@inner
+def _bound_node(index: Index, node: int) -> bool:
+    """Find the bounds of a leaf from its living points, or of a node; whether they changed."""
+    if index.nodes[node, FOLLOWING] < 0:
+        _refresh(index, node)
+        return True
+    return _merge(index.nodes, index.boxes, index.links, node)
+
+
+@part
+def _refresh(index: Index, node: int) -> None:
     """Bounds of a leaf from its living points."""
-    start = index.firsts[node]
-    stop = start + index.live[node]
-    leaves, parents, ends = index.trees.leaves, index.trees.parents, index.trees.ends
-    for attribute in range(index.codes.shape[0]):
-        first = points.value_starts[attribute]
+    cells, columns, nodes = index.cells, index.columns, index.nodes
+    boxes, links = index.boxes, index.links
+    start = nodes[node, FIRST]
+    stop = start + nodes[node, LIVE]
+    for attribute in range(cells.shape[0] - CODES):
         span = whole(-1)
         for place in range(start, stop):
-            leaf = leaves[first + index.codes[attribute, place]]
-            span = joint_node(parents, ends, span, leaf)
-        index.spans[node, attribute] = span
-    box = index.boxes[node]
-    _refresh_box(box, index.ids, index.numbers, index.factors, index.ranks, start, stop)
+            span = joint_node(links, span, whole(cells[CODES + attribute, place]))
+        nodes[node, SPANS + attribute] = span
+    boxes[node, 0] = np.inf
+    for place in range(start, stop):
+        if cells[POINT, place] < boxes[node, 0]:
+            boxes[node, 0] = cells[POINT, place]
+    for row in range(columns.shape[0]):
+        low, negative, hole = np.inf, np.inf, 0.0
+        for place in range(start, stop):
+            number = columns[row, place]
+            low, negative = (
+                number if number < low else low,
+                -number if -number < negative else negative,
+            )
+            hole = hole if number == number else -1.0
+        limit = LIMITS + 3 * row
+        boxes[node, limit], boxes[node, limit + 1], boxes[node, limit + 2] = low, negative, hole
 
 
-@njit(cache=True, nogil=True)
-def _merge_boxes(boxes: Floats, node: int, left: int, right: int) -> bool:
-    """Limits and intervals of a node from its children; whether they changed."""
+@part
+def _merge(nodes: Ints, boxes: Floats, links: Ints, node: int) -> bool:
+    """Bounds of a node from its children; whether they changed."""
+    left, right = node + 1, nodes[node, FOLLOWING]
     changed = False
     for column in range(boxes.shape[1]):
         value, other = boxes[left, column], boxes[right, column]
-        # the greatest factor, the greatest number and the missing one are maxima
-        if column == 1 or (column >= 4 and column % 3 != 1):
-            merged = max(value, other)
-        else:
-            merged = min(value, other)
+        merged = value if value < other else other
         changed |= merged != boxes[node, column]
         boxes[node, column] = merged
+    for column in range(SPANS, nodes.shape[1]):
+        span = joint_node(links, whole(nodes[left, column]), whole(nodes[right, column]))
+        changed |= span != nodes[node, column]
+        nodes[node, column] = span
     return changed
 
 
-@njit(cache=True, nogil=True)
-def _merge_spans(
-    spans: Longs, parents: Longs, ends: Longs, node: int, left: int, right: int
-) -> bool:
-    """Value nodes of a node from its children; whether they changed."""
-    changed = False
-    for attribute in range(spans.shape[1]):
-        span = joint_node(parents, ends, spans[left, attribute], spans[right, attribute])
-        changed |= span != spans[node, attribute]
-        spans[node, attribute] = span
-    return changed
-
-
-@njit(cache=True, nogil=True)
-def _tighten(points: Points, index: Index, leaf: int) -> None:
+@part
+def _tighten(index: Index, leaf: int) -> None:
     """Bounds of a leaf and, as far as they change, of the nodes above it."""
-    boxes, spans, rights, above = index.boxes, index.spans, index.rights, index.parents
-    parents, ends = index.trees.parents, index.trees.ends
-    _refresh_leaf(points, index, leaf)
-    node = above[leaf]
-    while node >= 0:
-        changed = _merge_boxes(boxes, node, node + 1, rights[node])
-        changed |= _merge_spans(spans, parents, ends, node, node + 1, rights[node])
-        if not changed:
-            return
-        node = above[node]
+    node = leaf
+    while node >= 0 and _bound_node(index, node):
+        node = whole(index.nodes[node, ABOVE])
 
 
-@njit(cache=True, nogil=True)
-def remove(points: Points, index: Index, point: int) -> None:
-    """Take a point out."""
-    place = index.places[point]
-    leaf = index.homes[place]
-    last = index.firsts[leaf] + index.live[leaf] - 1
-    index.ids[place] = index.ids[last]
-    index.factors[place], index.ranks[place] = index.factors[last], index.ranks[last]
-    if place != last:
-        _copy_point(points, index, place)
-    index.places[point] = -1
-    live, above = index.live, index.parents
+@part
+def remove(index: Index, point: int) -> None:
+    """Take a point out; the last of its leaf takes its place."""
+    places, cells = index.places, index.cells
+    columns, nodes = index.columns, index.nodes
+    place = places[point]
+    leaf = whole(cells[HOME, place])
+    last = nodes[leaf, FIRST] + nodes[leaf, LIVE] - 1
+    for row in range(cells.shape[0]):
+        cells[row, place] = cells[row, last]
+    for row in range(columns.shape[0]):
+        columns[row, place] = columns[row, last]
+    places[cells[POINT, place]] = place
+    places[point] = -1
     node = leaf
     while node >= 0:
-        live[node] -= 1
-        node = above[node]
-    _tighten(points, index, leaf)
+        nodes[node, LIVE] -= 1
+        node = whole(nodes[node, ABOVE])
+    _tighten(index, leaf)
 
 
-@njit(cache=True, nogil=True)
-def set_factor(points: Points, index: Index, point: int, factor: float, rank: float) -> None:
+@part
+def set_factor(index: Index, point: int, factor: float, rank: float) -> None:
     """Give a point another factor and rank."""
     place = index.places[point]
-    index.factors[place], index.ranks[place] = factor, rank
-    _tighten(points, index, index.homes[place])
+    index.columns[FACTOR, place], index.columns[RANK, place] = factor, rank
+    _tighten(index, whole(index.cells[HOME, place]))
 
 
-@njit(cache=True, nogil=True)
-def _least_difference(
-    number: float, low: float, high: float, hole: float, gap: float, power: int
+@part
+def _bound_difference(
+    boxes: Floats, node: int, row: int, number: float, gap: float, power: int, direction: float
 ) -> float:
-    """No number of the interval (or missing one) contributes less than this."""
+    """No number of the interval (or missing one) contributes less than this, with its sign."""
+    limit = LIMITS + 3 * row
+    low, negative, hole = boxes[node, limit], boxes[node, limit + 1], boxes[node, limit + 2]
+    apart, other = direction * (low - number), direction * (number + negative)
+    apart = apart if apart > other else other
+    apart = apart if apart > 0.0 else 0.0
+    total = direction * apart * ((power - 1) * apart + (2 - power))
+    signed_gap = direction * gap
     if number != number:
-        return gap if hole == 0.0 else 0.0
-    least = np.inf
-    if low <= high:
-        least = max(low - number, number - high, 0.0)
-        if power == 2:
-            least *= least
-    return min(least, gap) if hole == 1.0 else least
+        total = signed_gap if hole == 0.0 or (low <= -negative and signed_gap < 0.0) else 0.0
+    elif hole != 0.0 and (signed_gap < total or not low <= -negative):
+        total = signed_gap
+    return total
 
 
-@njit(cache=True, nogil=True)
-def _greatest_difference(
-    number: float, low: float, high: float, hole: float, gap: float, power: int
-) -> float:
-    """No number of the interval (or missing one) contributes more than this."""
-    if number != number:
-        return gap if low <= high else 0.0
-    greatest = 0.0
-    if low <= high:
-        greatest = max(high - number, number - low)
-        if power == 2:
-            greatest *= greatest
-    return max(greatest, gap) if hole == 1.0 else greatest
-
-
-@njit(cache=True, nogil=True)
+@part
 def _bound(
-    boxes: Floats,
-    spans: Longs,
+    index: Index,
     extremes: Floats,
-    numbers: Floats,
+    reference: Floats,
     gaps: Floats,
     power: int,
     direction: float,
+    side: int,
     node: int,
 ) -> float:
     """What the best point below the node can reach at most; smaller is better."""
-    total = 0.0
-    for attribute in range(spans.shape[1]):
-        total += extremes[spans[node, attribute]]
-    for attribute in range(numbers.size):
-        column = 4 + 3 * attribute
-        low, high, hole = boxes[node, column], boxes[node, column + 1], boxes[node, column + 2]
-        number, gap = numbers[attribute], gaps[attribute]
-        if direction < 0.0:
-            total += _greatest_difference(number, low, high, hole, gap, power)
-        else:
-            total += _least_difference(number, low, high, hole, gap, power)
-    factor = -boxes[node, 1] if direction < 0.0 else boxes[node, 0]
-    return float(total * factor)
+    nodes, boxes = index.nodes, index.boxes
+    total, coded = 0.0, nodes.shape[1] - SPANS
+    for attribute in range(coded):
+        total += extremes[nodes[node, SPANS + attribute]]
+    for attribute in range(gaps.size):
+        number, gap = reference[coded + attribute], gaps[attribute]
+        total += _bound_difference(boxes, node, NUMBERS + attribute, number, gap, power, direction)
+    # the least factor, or the greatest
+    return total * direction * boxes[node, LIMITS + side]
 
 
-@njit(cache=True, nogil=True)
-def _scan_codes(
-    totals: Floats, codes: Ints, tables: Floats, bases: Longs, start: int, count: int
-) -> None:
-    """Sums of the table entries of the points from place `start` on."""
-    for position in range(count):
-        totals[position] = 0.0
-    for attribute in range(codes.shape[0]):
-        base = bases[attribute]
-        for position in range(count):
-            totals[position] += tables[base + codes[attribute, start + position]]
-
-
-@njit(cache=True, nogil=True)
-def _scan_numbers(
-    totals: Floats,
-    columns: Floats,
-    numbers: Floats,
+@part
+def _signed_distance(
+    index: Index,
+    extremes: Floats,
+    reference: Floats,
     gaps: Floats,
     power: int,
-    start: int,
-    count: int,
-) -> None:
-    """Add the differences of numbers of the points from place `start` on."""
-    for attribute in range(numbers.size):
-        number, gap = numbers[attribute], gaps[attribute]
-        for position in range(count):
-            other = columns[attribute, start + position]
-            totals[position] += number_difference(other, number, gap, power)
+    direction: float,
+    place: int,
+) -> float:
+    """Distance (farthest: negative) of the point at a place."""
+    cells, columns = index.cells, index.columns
+    total, coded = 0.0, cells.shape[0] - CODES
+    for attribute in range(coded):
+        total += extremes[cells[CODES + attribute, place]]
+    for attribute in range(gaps.size):
+        number, other = columns[NUMBERS + attribute, place], reference[coded + attribute]
+        total += direction * number_difference(number, other, gaps[attribute], power)
+    return total * columns[FACTOR, place]
 
 
-@njit(cache=True, nogil=True)
-def _precedes(
-    distance: float,
-    rank: float,
-    number: float,
-    other: float,
-    other_rank: float,
-    other_number: float,
-) -> bool:
-    """Whether the first answer is better than the second."""
-    if distance != other:
-        return distance < other
-    if rank != other_rank:
-        return rank < other_rank
-    return number < other_number
+@inner
+def _precedes(answers: Floats, slot: int, distance: float, rank: float, number: float) -> bool:
+    """Whether an answer is better than that in the slot."""
+    if distance != answers[slot, 0]:
+        return distance < answers[slot, 0]
+    if rank != answers[slot, 1]:
+        return rank < answers[slot, 1]
+    return number < answers[slot, 2]
 
 
-@njit(cache=True, nogil=True)
-def _worse(answers: Floats, first: int, second: int) -> bool:
-    """Whether the answer in the first slot is worse than that in the second."""
-    return _precedes(
-        answers[second, 0],
-        answers[second, 1],
-        answers[second, 2],
-        answers[first, 0],
-        answers[first, 1],
-        answers[first, 2],
-    )
-
-
-@njit(cache=True, nogil=True)
-def _exchange(answers: Floats, first: int, second: int) -> None:
-    """Exchange two answers."""
-    for column in range(3):
-        kept = answers[first, column]
-        answers[first, column] = answers[second, column]
-        answers[second, column] = kept
-
-
-@njit(cache=True, nogil=True)
-def _sift_down(answers: Floats, count: int) -> None:
-    """Bring the answer on top of the heap to its place."""
-    slot = whole(0)
-    while 2 * slot + 1 < count:
-        child = 2 * slot + 1
-        if child + 1 < count and _worse(answers, child + 1, child):
-            child += 1
-        if not _worse(answers, child, slot):
-            return
-        _exchange(answers, child, slot)
-        slot = child
-
-
-@njit(cache=True, nogil=True)
+@part
 def _offer(
-    answers: Floats, count: int, wanted: int, distance: float, rank: float, point: int
+    answers: Floats, count: int, wanted: int, distance: float, rank: float, number: float
 ) -> int:
     """Take the answer in if it is among the best; how many there are now."""
-    if count == wanted:
-        if _precedes(distance, rank, point, answers[0, 0], answers[0, 1], answers[0, 2]):
-            answers[0, 0], answers[0, 1], answers[0, 2] = distance, rank, point
-            _sift_down(answers, count)
+    full = count == wanted
+    if full and not _precedes(answers, whole(0), distance, rank, number):
         return count
-    slot = count
-    answers[slot, 0], answers[slot, 1], answers[slot, 2] = distance, rank, point
-    while slot > 0 and _worse(answers, slot, (slot - 1) // 2):
-        _exchange(answers, slot, (slot - 1) // 2)
-        slot = (slot - 1) // 2
-    return count + 1
+    slot = whole(0) if full else count
+    while full:
+        child = 2 * slot + 1
+        if child + 1 < count and _precedes(
+            answers, child + 1, answers[child, 0], answers[child, 1], answers[child, 2]
+        ):
+            child += 1
+        if child >= count or not _precedes(answers, child, distance, rank, number):
+            break
+        for column in range(3):
+            answers[slot, column] = answers[child, column]
+        slot = child
+    while not full and slot > 0:
+        parent = (slot - 1) // 2
+        if _precedes(answers, parent, distance, rank, number):
+            break
+        for column in range(3):
+            answers[slot, column] = answers[parent, column]
+        slot = parent
+    answers[slot, 0], answers[slot, 1], answers[slot, 2] = distance, rank, number
+    return count if full else count + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def search(
-    points: Points, index: Index, finds: Finds, reference: Reference, direction: float, wanted: int
+    points: Points, index: Index, finds: Finds, reference: Floats, direction: float, wanted: int
 ) -> int:
     """Find the `wanted` nearest (direction -1: farthest) living points; how many were found.
 
     They lie in `finds` in no order, the worst in slot 0. Order: distance, rank, point number.
     """
-    # Locals, because every access to a field of a tuple of arrays inside the loops counts
-    # references and costs more than the arithmetic.
-    fill_extremes(points, index.trees, reference, direction, finds.extremes)
-    live, rights, firsts, ids = index.live, index.rights, index.firsts, index.ids
-    ranks, factors, boxes, spans = index.ranks, index.factors, index.boxes, index.spans
-    answers, nodes, bounds, totals = finds.answers, finds.nodes, finds.bounds, finds.totals
-    extremes, numbers, gaps, power = finds.extremes, reference.numbers, points.gaps, points.power
-    codes, columns, tables = index.codes, index.numbers, points.tables
-    bases = points.starts + reference.rows * points.values
-    nodes[0], bounds[0] = 0, -np.inf
-    top, count = whole(1), whole(0)
+    side = 1 if direction < 0.0 else 0
+    extremes = finds.extremes[side]
+    fill_extremes(points, index.roots, index.links, reference, direction, extremes)
+    gaps, power = points.gaps, points.power
+    nodes, boxes = index.nodes, index.boxes
+    cells, columns = index.cells, index.columns
+    answers, stack = finds.answers, finds.stack
+    stack[0, 0], stack[0, 1] = 0.0, -np.inf
+    top, count = 1, whole(0)
     while top > 0:
         top -= 1
-        node = nodes[top]
-        if live[node] == 0 or (
+        node = whole(stack[top, 0])
+        if nodes[node, LIVE] == 0 or (
             count == wanted
-            and not _precedes(
-                bounds[top],
-                boxes[node, 2],
-                boxes[node, 3],
-                answers[0, 0],
-                answers[0, 1],
-                answers[0, 2],
-            )
+            and not _precedes(answers, whole(0), stack[top, 1], boxes[node, LOWEST], boxes[node, 0])
         ):
             continue
-        start, population = firsts[node], live[node]
-        if rights[node] < 0:
-            _scan_codes(totals, codes, tables, bases, start, population)
-            _scan_numbers(totals, columns, numbers, gaps, power, start, population)
-            for position in range(population):
-                place = start + position
-                distance = direction * totals[position] * factors[place]
+        if nodes[node, FOLLOWING] < 0:
+            for place in range(nodes[node, FIRST], nodes[node, FIRST] + nodes[node, LIVE]):
+                distance = _signed_distance(
+                    index, extremes, reference, gaps, power, direction, place
+                )
                 if count < wanted or distance <= answers[0, 0]:
-                    count = _offer(answers, count, wanted, distance, ranks[place], ids[place])
+                    rank, number = columns[RANK, place], float(cells[POINT, place])
+                    count = _offer(answers, count, wanted, distance, rank, number)
             continue
-        left, right = node + 1, rights[node]
-        bound = _bound(boxes, spans, extremes, numbers, gaps, power, direction, left)
-        other = _bound(boxes, spans, extremes, numbers, gaps, power, direction, right)
-        if _precedes(
-            bound, boxes[left, 2], boxes[left, 3], other, boxes[right, 2], boxes[right, 3]
-        ):
-            left, right, bound, other = right, left, other, bound
-        nodes[top], bounds[top] = left, bound
-        nodes[top + 1], bounds[top + 1] = right, other
-        top += 2
+        for child in (node + 1, whole(nodes[node, FOLLOWING])):
+            bound = _bound(index, extremes, reference, gaps, power, direction, side, child)
+            slot = top
+            if child != node + 1 and bound >= stack[top - 1, 1]:
+                # the better one lies on top and comes first
+                stack[top, 0], stack[top, 1] = stack[top - 1, 0], stack[top - 1, 1]
+                slot = top - 1
+            stack[slot, 0], stack[slot, 1] = child, bound
+            top += 1
     return count

@@ -13,10 +13,7 @@ first. RANDOM_GUIDE takes any, by one uniform number per merge.
 
 from __future__ import annotations
 
-import heapq
-
 import numpy as np
-from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.index import (
@@ -24,90 +21,148 @@ from ontomask.kernels.index import (
     NEAREST,
     Finds,
     Index,
+    bound_all,
     build_index,
     new_finds,
     remove,
     search,
     set_factor,
 )
-from ontomask.kernels.records import (
-    Points,
-    Reference,
-    point_reference,
-    whole,
-)
+from ontomask.kernels.records import Points, compiled, inner, part, point_reference, whole
 
 __all__ = ["ANY", "DISCERNIBILITY", "RANDOM_GUIDE", "SEMANTIC", "SMALLEST_FIRST", "recode"]
 
 SEMANTIC, DISCERNIBILITY, RANDOM_GUIDE = 0, 1, 2
 SMALLEST_FIRST, ANY = 0, 1
+SMALLEST_REBUILD = 256
+
+TARGET, LIVING, SPOT = 0, 1, 2
+"""Rows of `tuples`: whose values a tuple takes; the tuples of the current table; where they are."""
+COUNT, TURN = 0, 1
+"""Places in `state`: number of tuples in the current table; the tuple whose turn it is."""
 
 
-@njit(cache=True, nogil=True)
-def _least_frequent(queue: list[tuple[float, int]], weights: Floats, but: int) -> int:
-    """The living tuple of least weight other than `but`; the queue holds stale entries as well."""
-    kept = (-1.0, whole(-1))
-    found = whole(-1)
-    while len(queue) > 0 and found < 0:
-        weight, tuple_number = queue[0]
-        if weights[tuple_number] != weight:
-            heapq.heappop(queue)
-        elif tuple_number == but:
-            kept = heapq.heappop(queue)
-        else:
-            found = tuple_number
-    if kept[1] >= 0:
-        heapq.heappush(queue, kept)
-    return found
+@inner
+def _set_weight(weights: Floats, point: int, weight: float) -> None:
+    """Write a weight into a tree of minima: node n lies over nodes 2n and 2n + 1, tuples last."""
+    node = weights.size // 2 + point
+    weights[node] = weight
+    while node > 1:
+        node = node // 2
+        first, second = weights[2 * node], weights[2 * node + 1]
+        weights[node] = first if first < second else second
 
 
-@njit(cache=True, nogil=True)
-def _drawn(living: Longs, spots: Longs, count: int, but: int, uniform: float) -> int:
-    """A living tuple other than `but`, by a uniform number."""
-    slot = min(int(uniform * (count - 1)), count - 2)
-    return int(living[slot if slot < spots[but] else slot + 1])
+@inner
+def _least_frequent(weights: Floats) -> int:
+    """The tuple of least weight, the first of equals."""
+    node, half = whole(1), weights.size // 2
+    while node < half:
+        node = 2 * node if weights[2 * node] == weights[node] else 2 * node + 1
+    return node - half
 
 
-@njit(cache=True, nogil=True)
-def _most_similar(
-    points: Points, index: Index, finds: Finds, reference: Reference, point: int
-) -> int:
-    """The tuple nearest to a point that has just been taken out of the index."""
+@part
+def _drawn(tuples: Longs, count: int, but: int, uniform: float) -> int:
+    """A tuple of the current table other than `but`, by a uniform number."""
+    slot = whole(uniform * (count - 1))
+    slot = slot if slot < count - 2 else count - 2
+    return tuples[LIVING, slot if slot < tuples[SPOT, but] else slot + 1]
+
+
+@part
+def _strike(tuples: Longs, count: int, point: int) -> None:
+    """Take a tuple off the list of the current table; the last takes its place."""
+    last = tuples[LIVING, count - 1]
+    tuples[LIVING, tuples[SPOT, point]] = last
+    tuples[SPOT, last] = tuples[SPOT, point]
+
+
+@part
+def _most_similar(points: Points, index: Index, finds: Finds, reference: Floats, point: int) -> int:
+    """The tuple nearest to a point, which is taken out."""
+    remove(index, point)
     point_reference(points, point, reference)
     search(points, index, finds, reference, NEAREST, whole(1))
-    return int(finds.answers[0, 2])
+    return whole(finds.answers[0, 2])
 
 
-@njit(cache=True, nogil=True)
-def _factors(weights: Floats, power: int, weighted: bool) -> Floats:
-    """Omega ** power, as contributions are distances raised to the power; ones when unweighted."""
-    return weights**power if weighted else np.ones(weights.size)
+@part
+def _next_turn(weights: Floats, state: Longs, size: int, k: float, order: int) -> bool:
+    """Find the tuple whose turn it is; whether there is one."""
+    if order == SMALLEST_FIRST:
+        state[TURN] = _least_frequent(weights)
+    else:
+        # a tuple that is gone has infinite weight
+        while state[TURN] < size and weights[weights.size // 2 + state[TURN]] >= k:
+            state[TURN] += 1
+    return state[TURN] < size and weights[weights.size // 2 + state[TURN]] < k
 
 
-@njit(cache=True, nogil=True)
-def _final_targets(targets: Longs) -> Longs:
+@compiled
+def _merge_rare(
+    points: Points,
+    index: Index,
+    finds: Finds,
+    reference: Floats,
+    tuples: Longs,
+    weights: Floats,
+    state: Longs,
+    k: float,
+    guide: int,
+    order: int,
+    weighted: bool,
+    uniforms: Floats,
+    signal: Longs,
+) -> bool:
+    """Merge tuples until half of those indexed are gone; whether there are more to merge."""
+    size, half, indexed = tuples.shape[1], weights.size // 2, index.columns.shape[1]
+    bound_all(index)
+    while state[COUNT] > 1 and signal[1] == 0 and _next_turn(weights, state, size, k, order):
+        if guide == SEMANTIC and indexed >= SMALLEST_REBUILD and 2 * state[COUNT] < indexed:
+            return True
+        turn = state[TURN]
+        weight = weights[half + turn]
+        _set_weight(weights, turn, np.inf)
+        if guide == SEMANTIC:
+            chosen = _most_similar(points, index, finds, reference, turn)
+        elif guide == DISCERNIBILITY:
+            chosen = _least_frequent(weights)
+        else:
+            chosen = _drawn(tuples, state[COUNT], turn, uniforms[size - state[COUNT]])
+        weight += weights[half + chosen]
+        _set_weight(weights, chosen, weight)
+        tuples[TARGET, turn] = chosen
+        _strike(tuples, state[COUNT], turn)
+        state[COUNT] -= 1
+        signal[0] = size - state[COUNT]
+        if guide == SEMANTIC:
+            factor = 1.0
+            if weighted:
+                factor = weight if points.power == 1 else weight * weight
+            set_factor(index, chosen, factor, weight)
+    return False
+
+
+def _tree(weights: Floats) -> Floats:
+    """Weights as the leaves of a tree of minima."""
+    half = 1 << max(0, int(weights.size - 1).bit_length())
+    tree = np.full(2 * half, np.inf)
+    tree[half : half + weights.size] = weights
+    while half > 1:
+        tree[half // 2 : half] = tree[half : 2 * half].reshape(-1, 2).min(axis=1)
+        half //= 2
+    return tree
+
+
+def _final_targets(targets: Longs) -> Ints:
     """Follow every chain of merges to its end."""
-    for start in range(targets.size):
-        end = start
-        while targets[end] != end:
-            end = targets[end]
-        point = start
-        while point != end:
-            following = targets[point]
-            targets[point] = end
-            point = following
-    return targets
+    following = targets[targets]
+    while not np.array_equal(following, targets):
+        targets, following = following, following[following]
+    return targets.astype(np.int32)
 
 
-@njit(cache=True, nogil=True)
-def _strike(living: Longs, spots: Longs, count: int, point: int) -> None:
-    """Take a tuple off the list of living ones; the last takes its place."""
-    last = living[count - 1]
-    living[spots[point]] = last
-    spots[last] = spots[point]
-
-
-@njit(cache=True, nogil=True)
 def recode(
     points: Points,
     k: float,
@@ -122,47 +177,20 @@ def recode(
     `uniforms` holds a number per tuple for RANDOM_GUIDE. signal[0] counts merges; after a stop
     request the targets so far are returned.
     """
-    size, power = points.weights.size, points.power
-    weights = points.weights.copy()
-    targets, living, spots = np.arange(size), np.arange(size), np.arange(size)
-    queue = [(float(weights[point]), int(point)) for point in range(size)]
-    heapq.heapify(queue)
-    reference = Reference(
-        np.empty(points.codes.shape[0], np.int32), np.empty(points.numbers.shape[0], np.float64)
-    )
-    finds = new_finds(points, 1)
-    index = build_index(points, living, _factors(weights, power, weighted), weights, LEAF)
-    count, indexed, turn = size, size, whole(-1)
-    while count > 1 and signal[1] == 0:
-        if order == SMALLEST_FIRST:
-            turn = _least_frequent(queue, weights, whole(-1))
-            if weights[turn] >= k:
-                break
-        else:
-            turn += 1
-            if turn == size:
-                break
-            if weights[turn] < 0.0 or weights[turn] >= k:
-                continue
-        if guide == SEMANTIC:
-            remove(points, index, turn)
-            chosen = _most_similar(points, index, finds, reference, turn)
-        elif guide == DISCERNIBILITY:
-            chosen = _least_frequent(queue, weights, turn)
-        else:
-            chosen = _drawn(living, spots, count, turn, uniforms[size - count])
-        weights[chosen] += weights[turn]
-        weights[turn] = -1.0
-        targets[turn] = chosen
-        _strike(living, spots, count, turn)
-        heapq.heappush(queue, (float(weights[chosen]), int(chosen)))
-        count -= 1
-        signal[0] = size - count
-        if guide == SEMANTIC:
-            factor = weights[chosen] ** power if weighted else 1.0
-            set_factor(points, index, chosen, factor, weights[chosen])
-            if 2 * count < indexed and indexed >= 256:
-                factors = _factors(weights, power, weighted)
-                index = build_index(points, np.sort(living[:count]), factors, weights, LEAF)
-                indexed = count
-    return _final_targets(targets).astype(np.int32)
+    size = points.weights.size
+    tuples, weights = np.array([np.arange(size)] * 3), _tree(points.weights)
+    state = np.array([size, 0])
+    reference = np.empty(points.codes.shape[0] + points.numbers.shape[0])
+    more = True
+    while more:
+        current = weights[weights.size // 2 :][:size]
+        # contributions are distances raised to the power, so weights are raised as well
+        factors = current**points.power if weighted else np.ones(size)
+        living = np.sort(tuples[LIVING, : state[COUNT]])
+        index = build_index(points, living, factors, current, LEAF)
+        finds = new_finds(index, 1)
+        more = _merge_rare(
+            *(points, index, finds, reference, tuples, weights, state),
+            *(float(k), guide, order, weighted, uniforms, signal),
+        )
+    return _final_targets(tuples[TARGET])

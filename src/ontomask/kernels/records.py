@@ -3,7 +3,8 @@
 A *point* is a distinct tuple with its frequency, or a single record with weight 1. Its attributes
 are coded (nominal, ordinal) or numeric. A *row* of a coded attribute is a centroid candidate: a
 concept of the minimum hierarchy or a value. A *reference* is a row per coded attribute and a number
-per numeric one: a point or a centroid. Its contribution to point i is
+per numeric one, a point or a centroid; kernels take it as one array of floats, rows first. Its
+contribution to point i is
 
     sum_j table_j[row_j, code_ji]  +  sum_a |number_a - x_ai| ** power
 
@@ -19,26 +20,58 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
 
 __all__ = [
     "LCS",
     "MINIMUM_HIERARCHY",
+    "MISSING",
+    "MISSING_ROW",
     "PRESENT",
     "RANDOM",
+    "ROWS",
+    "ROW_START",
+    "RULE",
+    "START",
+    "VALUES",
+    "VALUE_START",
     "Attribute",
     "Points",
-    "Reference",
+    "add_differences",
+    "add_looked_up",
+    "compiled",
+    "contribution",
     "distances",
     "farthest",
+    "inner",
     "k_nearest",
     "nearest",
+    "number_difference",
     "pack_points",
+    "part",
     "point_reference",
     "whole",
 ]
+
+_OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
+compiled: Any = njit(**_OPTIONS)
+"""How kernels are compiled that Python calls."""
+inner: Any = njit(**_OPTIONS | {"no_cpython_wrapper": True})
+"""How those are compiled that only kernels call: without the door to Python, which costs time."""
+part: Any = njit(inline="always")
+"""For steps that are called in one place and get a name to be read: they are written out there,
+because the compiler goes through a function again in every function above it."""
+
+whole: Any = np.int64
+"""The type all loops use. A plain 0, or a number from a narrower array, is a type of its own to the
+compiler: every function it is passed to would be compiled once more."""
 
 MINIMUM_HIERARCHY = 0
 PRESENT = 1
@@ -70,7 +103,7 @@ class Attribute(NamedTuple):
 
 
 class Points(NamedTuple):
-    """p points; attribute j of the coded ones has `values[j]` values and `rows[j]` rows."""
+    """p points. Few arrays, because the compiler's time grows with the number that is passed."""
 
     codes: Ints
     """[coded, p] value of each point, contiguous per attribute."""
@@ -86,37 +119,32 @@ class Points(NamedTuple):
     """Comparison tables, one after the other, each rows x values in C order."""
     costs: Floats
     """Aggregation tables at the same starts, but *values x rows*: a value's costs lie together."""
-    starts: Longs
-    """[coded] where the tables of each attribute start."""
-    rows: Longs
-    """[coded] number of rows."""
-    values: Longs
-    """[coded] number of values."""
-    row_starts: Longs
-    """[coded] where the attribute's rows start in arrays over all rows."""
-    value_starts: Longs
-    """[coded] where the attribute's values start in arrays over all values."""
-    own_rows: Ints
-    """[all values] row of each value, within its attribute."""
-    row_depths: Ints
-    """[all rows] depth of each row."""
-    row_above_offsets: Longs
-    """[all rows + 1] where the ancestors of each row start in `row_above`."""
-    row_above: Ints
-    """Ancestors-or-self of each row, as rows within the attribute."""
-    rules: Longs
-    """[coded] rule of the centroid."""
-    missing: Longs
-    """[coded] the code that means "missing", or -1."""
+    heads: Longs
+    """[coded, 8] what the columns START to MISSING_ROW say of each coded attribute."""
+    lineages: Longs
+    """By place of a value, its row within the attribute; by place r of a row, where its record
+    lineages[lineages[r]:lineages[r + 1]] starts: its depth, then its ancestors-or-self as rows
+    within the attribute. Places count all values, then all rows."""
     power: int
     """1: absolute differences of numbers; 2: squared ones."""
 
 
-class Reference(NamedTuple):
-    """What points are compared with."""
-
-    rows: Ints
-    numbers: Floats
+START = 0
+"""Column of `heads`: where the attribute's tables start."""
+ROWS = 1
+"""Column of `heads`: number of rows."""
+VALUES = 2
+"""Column of `heads`: number of values."""
+ROW_START = 3
+"""Column of `heads`: place of the attribute's first row in arrays over all values and rows."""
+VALUE_START = 4
+"""Column of `heads`: place of the attribute's first value in arrays over all values and rows."""
+RULE = 5
+"""Column of `heads`: rule of the centroid."""
+MISSING = 6
+"""Column of `heads`: the code that means "missing", or -1."""
+MISSING_ROW = 7
+"""Column of `heads`: the row of that code, or -1."""
 
 
 def _starts(sizes: Sequence[int]) -> Longs:
@@ -128,6 +156,37 @@ def _joined(parts: Sequence[Any], kind: type) -> Any:
     """One flat array of all parts."""
     flat: list[Any] = [np.ascontiguousarray(part, dtype=kind).ravel() for part in parts]
     return np.concatenate(flat) if flat else np.empty(0, kind)
+
+
+def _heads(attributes: Sequence[Attribute]) -> Longs:
+    """What the columns START to MISSING_ROW say of each attribute."""
+    shapes = [attribute.table.shape for attribute in attributes]
+    heads = np.empty((len(attributes), 8), np.int64)
+    heads[:, START] = _starts([rows * values for rows, values in shapes])[:-1]
+    heads[:, ROWS] = [rows for rows, _ in shapes]
+    heads[:, VALUES] = [values for _, values in shapes]
+    value_starts = _starts([values for _, values in shapes])
+    heads[:, VALUE_START] = value_starts[:-1]
+    heads[:, ROW_START] = value_starts[-1] + _starts([rows for rows, _ in shapes])[:-1]
+    heads[:, RULE] = [attribute.rule for attribute in attributes]
+    heads[:, MISSING] = [attribute.missing for attribute in attributes]
+    heads[:, MISSING_ROW] = [
+        attribute.own_rows[attribute.missing] if attribute.missing >= 0 else -1
+        for attribute in attributes
+    ]
+    return heads
+
+
+def _lineages(attributes: Sequence[Attribute]) -> Longs:
+    """Rows of all values, starts of the records of all rows, and the records."""
+    own_rows = _joined([attribute.own_rows for attribute in attributes], np.int64)
+    depths = _joined([attribute.row_depths for attribute in attributes], np.int64)
+    above = _joined([attribute.row_above for attribute in attributes], np.int64)
+    sizes = _joined([np.diff(attribute.row_above_offsets) for attribute in attributes], np.int64)
+    starts = _starts(sizes)
+    records: Longs = np.insert(above, starts[:-1], depths)
+    firsts = starts + np.arange(starts.size) + starts.size + own_rows.size
+    return np.concatenate([own_rows, firsts, records])
 
 
 def pack_points(
@@ -142,12 +201,6 @@ def pack_points(
     """Lay the attributes' tables out as the kernels want them."""
     # read-only or strided arrays are other types to the compiler: every kernel twice
     layout: Any = ["C_CONTIGUOUS", "WRITEABLE"]
-    shapes = [attribute.table.shape for attribute in attributes]
-    above_starts = _starts([attribute.row_above.size for attribute in attributes])
-    offsets = [
-        attribute.row_above_offsets[:-1] + start
-        for attribute, start in zip(attributes, above_starts, strict=False)
-    ]
     return Points(
         codes=np.require(codes, np.int32, layout),
         numbers=np.require(numbers, np.float64, layout),
@@ -156,58 +209,44 @@ def pack_points(
         factors=np.require(factors, np.float64, layout),
         tables=_joined([attribute.table for attribute in attributes], np.float64),
         costs=_joined([attribute.costs.T for attribute in attributes], np.float64),
-        starts=_starts([rows * values for rows, values in shapes])[:-1],
-        rows=np.array([rows for rows, _ in shapes], np.int64),
-        values=np.array([values for _, values in shapes], np.int64),
-        row_starts=_starts([rows for rows, _ in shapes])[:-1],
-        value_starts=_starts([values for _, values in shapes])[:-1],
-        own_rows=_joined([attribute.own_rows for attribute in attributes], np.int32),
-        row_depths=_joined([attribute.row_depths for attribute in attributes], np.int32),
-        row_above_offsets=_joined([*offsets, above_starts[-1:]], np.int64),
-        row_above=_joined([attribute.row_above for attribute in attributes], np.int32),
-        rules=np.array([attribute.rule for attribute in attributes], np.int64),
-        missing=np.array([attribute.missing for attribute in attributes], np.int64),
+        heads=_heads(attributes),
+        lineages=_lineages(attributes),
         power=int(power),
     )
 
 
-@njit(cache=True, nogil=True)
-def whole(number: int) -> int:
-    """The number as the type all loops use.
-
-    A plain 0 is a type of its own to the compiler: every function it is passed to would be
-    compiled once more.
-    """
-    return int(np.int64(number))
-
-
-@njit(cache=True, nogil=True)
-def point_reference(points: Points, point: int, reference: Reference) -> None:
+@inner
+def point_reference(points: Points, point: int, reference: Floats) -> None:
     """Make a point the reference."""
-    for attribute in range(points.codes.shape[0]):
-        value = points.value_starts[attribute] + points.codes[attribute, point]
-        reference.rows[attribute] = points.own_rows[value]
-    for attribute in range(points.numbers.shape[0]):
-        reference.numbers[attribute] = points.numbers[attribute, point]
+    codes, numbers = points.codes, points.numbers
+    heads, lineages = points.heads, points.lineages
+    coded = codes.shape[0]
+    for attribute in range(coded):
+        value = heads[attribute, VALUE_START] + codes[attribute, point]
+        reference[attribute] = lineages[value]
+    for attribute in range(numbers.shape[0]):
+        reference[coded + attribute] = numbers[attribute, point]
 
 
-@njit(cache=True, nogil=True)
+@part
+def number_difference(number: float, other: float, gap: float, power: int) -> float:
+    """Contribution of one pair of numbers."""
+    difference = abs(number - other)
+    # no branch, as the compiler would write every loop twice
+    raised = difference * ((power - 1) * difference + (2 - power))
+    if difference == difference:
+        return raised
+    return 0.0 if number != number and other != other else gap
+
+
+@compiled
 def add_looked_up(totals: Floats, codes: Ints, table: Floats, base: int) -> None:
     """Add the table's row that starts at `base` to the totals, by code."""
     for position in range(totals.size):
         totals[position] += table[base + codes[position]]
 
 
-@njit(cache=True, nogil=True)
-def number_difference(number: float, other: float, gap: float, power: int) -> float:
-    """Contribution of one pair of numbers."""
-    difference = number - other
-    if difference == difference:
-        return difference * difference if power == 2 else abs(difference)
-    return 0.0 if number != number and other != other else gap
-
-
-@njit(cache=True, nogil=True)
+@compiled
 def add_differences(
     totals: Floats, numbers: Floats, reference: float, gap: float, power: int
 ) -> None:
@@ -216,33 +255,33 @@ def add_differences(
         totals[position] += number_difference(numbers[position], reference, gap, power)
 
 
-@njit(cache=True, nogil=True)
-def _block_distances(
-    points: Points, rows: Ints, numbers: Floats, start: int, totals: Floats
-) -> None:
-    """Fill the distances of the points from `start` on."""
-    stop = start + totals.size
-    totals[:] = 0.0
-    for attribute in range(points.codes.shape[0]):
-        base = points.starts[attribute] + rows[attribute] * points.values[attribute]
-        add_looked_up(totals, points.codes[attribute, start:stop], points.tables, base)
-    for attribute in range(points.numbers.shape[0]):
-        column = points.numbers[attribute, start:stop]
-        add_differences(totals, column, numbers[attribute], points.gaps[attribute], points.power)
-    for position in range(totals.size):
-        totals[position] *= points.factors[start + position]
+@inner
+def contribution(points: Points, reference: Floats, point: int) -> float:
+    """Contribution of a reference to one point, by the same operations as all distances."""
+    codes, heads = points.codes, points.heads
+    tables, columns = points.tables, points.numbers
+    coded, gaps = codes.shape[0], points.gaps
+    power, total = points.power, 0.0
+    for attribute in range(coded):
+        base = heads[attribute, START] + whole(reference[attribute]) * heads[attribute, VALUES]
+        total += tables[base + codes[attribute, point]]
+    for attribute in range(gaps.size):
+        number, other = columns[attribute, point], reference[coded + attribute]
+        total += number_difference(number, other, gaps[attribute], power)
+    return total
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@compiled
+def _fill_distances(points: Points, reference: Floats, result: Floats) -> None:
+    """Write the distance of a reference to every point."""
+    for point in range(result.size):
+        result[point] = contribution(points, reference, point) * points.factors[point]
+
+
 def distances(points: Points, rows: Ints, numbers: Floats) -> Floats:
-    """Distance of one reference to every point, by a full scan on all cores."""
-    count = points.weights.size
-    block = 8192
-    result = np.empty(count, np.float64)
-    for part in prange((count + block - 1) // block):
-        start = part * block
-        stop = min(count, start + block)
-        _block_distances(points, rows, numbers, start, result[start:stop])
+    """Distance of one reference to every point, by a full scan."""
+    result = np.empty(points.weights.size, np.float64)
+    _fill_distances(points, np.concatenate([rows, numbers]), result)
     return result
 
 

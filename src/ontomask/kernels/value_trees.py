@@ -4,7 +4,7 @@ Near values share low nodes. For one reference, the least (or greatest) table en
 node is found in a single pass; a set of points then needs one look-up per attribute to bound its
 distance, for any table whatever: no triangle inequality is asked for. Nodes are numbered in
 preorder over all attributes, so a left child is its parent's number plus one, and the nodes below
-node n are n up to ends[n].
+node n are n up to its END.
 """
 
 from __future__ import annotations
@@ -12,152 +12,186 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from ontomask.arrays import Floats, Longs
-from ontomask.kernels.records import Points, Reference
+from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.records import (
+    START,
+    VALUE_START,
+    VALUES,
+    Points,
+    compiled,
+    inner,
+    part,
+    whole,
+)
 
-__all__ = ["ValueTrees", "fill_extremes", "joint_node", "value_trees"]
+__all__ = ["END", "PARENT", "RIGHT", "ValueTrees", "fill_extremes", "joint_node", "value_trees"]
+
+RIGHT = 0
+"""Column of `links`: right child, or -1 for a leaf."""
+PARENT = 1
+"""Column of `links`: parent; a root is its own."""
+END = 2
+"""Column of `links`: first number after the subtree."""
+TURN = 3
+"""Column of `links`: the node whose turn it is when extremes are found."""
+SOURCE = 4
+"""Column of `links`: that node's value, or its right child."""
 
 
 class ValueTrees(NamedTuple):
     """The trees of all coded attributes."""
 
-    starts: Longs
+    roots: Longs
     """[coded + 1] root of each attribute's tree, and the end."""
-    rights: Longs
-    """Right child, or -1 for a leaf."""
-    parents: Longs
-    """Parent; a root is its own."""
-    ends: Longs
-    """First number after the subtree."""
-    codes: Longs
-    """Value of a leaf, -1 for an inner node."""
+    links: Ints
+    """[nodes, 5] RIGHT, PARENT and END of each node. Then, from an attribute's root on, the order
+    in which extremes are found: first every leaf with its value, then every inner node with its
+    right child, children first."""
     widths: Floats
-    """Distance between the two values that split the node: how much it spreads."""
-    leaves: Longs
+    """[nodes] distance between the two values that split the node: how much it spreads."""
+    leaves: Ints
     """[all values] leaf of each value, -1 for one that does not occur."""
 
 
-@njit(cache=True, nogil=True)
-def joint_node(parents: Longs, ends: Longs, node: int, other: int) -> int:
+@inner
+def joint_node(links: Ints, node: int, other: int) -> int:
     """Lowest node over two nodes of one tree; -1 stands for nothing."""
     if node < 0 or other < 0:
-        return max(node, other)
-    while not node <= other < ends[node]:
-        node = parents[node]
+        return node if other < 0 else other
+    while not node <= other < links[node, END]:
+        node = links[node, PARENT]
     return node
 
 
-@njit(cache=True, nogil=True)
-def _most_distant(points: Points, attribute: int, value: int, values: Longs) -> tuple[int, float]:
-    """The value farthest from `value`, and its distance."""
-    own = points.own_rows[points.value_starts[attribute] + value]
-    base = points.starts[attribute] + own * points.values[attribute]
-    best, width = values[0], -1.0
-    for candidate in values:
-        distance = points.tables[base + candidate]
+@inner
+def _most_distant(tables: Floats, base: int, values: Longs, start: int, stop: int) -> int:
+    """The value farthest from the one whose row starts at `base`."""
+    best, width = values[start], -1.0
+    for place in range(start, stop):
+        distance = tables[base + values[place]]
         if distance > width:
-            best, width = candidate, distance
-    return best, width
+            best, width = values[place], distance
+    return best
 
 
-@njit(cache=True, nogil=True)
-def _split_values(points: Points, attribute: int, values: Longs) -> tuple[int, float]:
-    """Reorder values so that those near one seed come first; how many, and the seeds' distance.
+@part
+def _split_values(
+    tables: Floats, bases: Longs, values: Longs, rest: Longs, start: int, stop: int
+) -> tuple[int, float]:
+    """Bring the values near one seed to the front; where the others start, the seeds' distance.
 
     Values equally far from both seeds keep the sides even, and very uneven sides are cut in
     half: the tree stays shallow also under the 0/1 distance.
     """
-    first, _ = _most_distant(points, attribute, values[0], values)
-    second, width = _most_distant(points, attribute, first, values)
-    start, size = points.value_starts[attribute], points.values[attribute]
-    base = points.starts[attribute] + points.own_rows[start + first] * size
-    other = points.starts[attribute] + points.own_rows[start + second] * size
-    rest = np.empty(values.size, np.int64)
-    left = right = 0
-    for value in values:
-        near, far = points.tables[base + value], points.tables[other + value]
-        if near < far or (near == far and left <= right):
+    first = _most_distant(tables, bases[values[start]], values, start, stop)
+    second = _most_distant(tables, bases[first], values, start, stop)
+    base, other = bases[first], bases[second]
+    left, right = start, 0
+    for place in range(start, stop):
+        value = values[place]
+        near, far = tables[base + value], tables[other + value]
+        if near < far or (near == far and left - start <= right):
             values[left] = value
             left += 1
         else:
             rest[right] = value
             right += 1
-    for position in range(right):
-        values[left + position] = rest[position]
-    if 32 * min(left, right) < values.size:
-        left = (values.size + 1) // 2
-    return left, width
+    for place in range(right):
+        values[left + place] = rest[place]
+    if 32 * (left - start) < stop - start or 32 * right < stop - start:
+        left = start + (stop - start + 1) // 2
+    return left, tables[base + second]
 
 
-@njit(cache=True, nogil=True)
-def _grow_tree(points: Points, attribute: int, values: Longs, trees: ValueTrees, root: int) -> None:
-    """Write the tree over `values` at the nodes from `root` on."""
-    stack = np.empty((values.size + 1, 3), np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 2] = 0, values.size, -1
+@compiled
+def _grow_tree(
+    tables: Floats,
+    bases: Longs,
+    values: Longs,
+    trees: ValueTrees,
+    root: int,
+    first: int,
+    stack: Longs,
+    rest: Longs,
+) -> None:
+    """Write the tree over `values` at the nodes from `root` on; `first` is the place of value 0."""
+    links, widths = trees.links, trees.widths
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, values.size, root
     depth, node = 1, root
+    leaf, last = root, root + 2 * values.size - 2
     while depth > 0:
         depth -= 1
         start, stop, parent = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-        trees.parents[node] = parent if parent >= 0 else node
-        if parent >= 0 and parent != node - 1:
-            trees.rights[parent] = node
-        trees.ends[node] = node + 2 * (stop - start) - 1
-        trees.rights[node], trees.codes[node], trees.widths[node] = -1, -1, 0.0
+        links[node, RIGHT], links[node, PARENT] = -1, parent
+        links[node, END] = node + 2 * (stop - start) - 1
+        widths[node] = 0.0
+        if node > parent + 1:
+            links[parent, RIGHT] = node
         if stop - start == 1:
-            trees.codes[node] = values[start]
-            trees.leaves[points.value_starts[attribute] + values[start]] = node
+            trees.leaves[first + values[start]] = node
+            links[leaf, TURN], links[leaf, SOURCE] = node, values[start]
+            leaf += 1
         else:
-            left, width = _split_values(points, attribute, values[start:stop])
-            trees.widths[node] = width
-            stack[depth, 0], stack[depth, 1], stack[depth, 2] = start + left, stop, node
-            stack[depth + 1, 0], stack[depth + 1, 1] = start, start + left
+            middle, widths[node] = _split_values(tables, bases, values, rest, start, stop)
+            links[last, TURN] = node
+            last -= 1
+            stack[depth, 0], stack[depth, 1], stack[depth, 2] = middle, stop, node
+            stack[depth + 1, 0], stack[depth + 1, 1] = start, middle
             stack[depth + 1, 2] = node
             depth += 2
         node += 1
+    for slot in range(last + 1, root + 2 * values.size - 1):
+        links[slot, SOURCE] = links[links[slot, TURN], RIGHT]
 
 
-@njit(cache=True, nogil=True)
 def value_trees(points: Points, order: Longs) -> ValueTrees:
     """Trees over the values that occur in the points of `order`."""
-    coded = points.codes.shape[0]
-    leaves = np.full(points.own_rows.size, -1, np.int64)
-    for attribute in range(coded):
-        for point in order:
-            leaves[points.value_starts[attribute] + points.codes[attribute, point]] = 0
-    starts = np.zeros(coded + 1, np.int64)
-    for attribute in range(coded):
-        found = 0
-        first = points.value_starts[attribute]
-        for value in range(first, first + points.values[attribute]):
-            found += leaves[value] + 1
-        starts[attribute + 1] = starts[attribute] + 2 * found - 1
-    size = starts[-1]
-    links = np.empty((4, size), np.int64)
+    present = [np.unique(codes[order]).astype(np.int64) for codes in points.codes]
+    sizes = [2 * values.size - 1 for values in present]
+    roots = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    nodes = int(roots[-1])
     trees = ValueTrees(
-        starts, links[0], links[1], links[2], links[3], np.empty(size, np.float64), leaves
+        roots,
+        np.empty((nodes, 5), np.int32),
+        np.empty(nodes, np.float64),
+        np.full(int(points.heads[:, VALUES].sum()), -1, np.int32),
     )
-    for attribute in range(coded):
-        first = points.value_starts[attribute]
-        present = np.flatnonzero(leaves[first : first + points.values[attribute]] >= 0)
-        _grow_tree(points, attribute, present.astype(np.int64), trees, starts[attribute])
+    for attribute, values in enumerate(present):
+        head = points.heads[attribute]
+        first = int(head[VALUE_START])
+        own = points.lineages[first : first + head[VALUES]]
+        bases = head[START] + own * head[VALUES]
+        stack, rest = np.empty((values.size + 1, 3), np.int64), np.empty_like(values)
+        root = int(roots[attribute])
+        _grow_tree(points.tables, bases, values, trees, root, first, stack, rest)
     return trees
 
 
-@njit(cache=True, nogil=True)
+@part
 def fill_extremes(
-    points: Points, trees: ValueTrees, reference: Reference, direction: float, extremes: Floats
+    points: Points,
+    roots: Longs,
+    links: Ints,
+    reference: Floats,
+    direction: float,
+    extremes: Floats,
 ) -> None:
-    """For every node, the least (direction -1: greatest) table entry of the reference below it."""
-    tables, rights, codes = points.tables, trees.rights, trees.codes
-    for attribute in range(points.codes.shape[0]):
-        base = points.starts[attribute] + reference.rows[attribute] * points.values[attribute]
-        for node in range(trees.starts[attribute + 1] - 1, trees.starts[attribute] - 1, -1):
-            right = rights[node]
-            if right < 0:
-                extremes[node] = tables[base + codes[node]]
-            elif direction < 0.0:
-                extremes[node] = max(extremes[node + 1], extremes[right])
-            else:
-                extremes[node] = min(extremes[node + 1], extremes[right])
+    """For every node, the least (direction -1: minus the greatest) entry of the reference below it.
+
+    The last places of `extremes` tell for which rows they are; what is there already is kept.
+    """
+    tables, heads = points.tables, points.heads
+    filled = links.shape[0]
+    for attribute in range(heads.shape[0]):
+        if extremes[filled + attribute] == reference[attribute]:
+            continue
+        extremes[filled + attribute] = reference[attribute]
+        base = heads[attribute, START] + whole(reference[attribute]) * heads[attribute, VALUES]
+        first_inner = (roots[attribute] + roots[attribute + 1] + 1) // 2
+        for slot in range(roots[attribute], first_inner):
+            extremes[links[slot, TURN]] = direction * tables[base + links[slot, SOURCE]]
+        for slot in range(first_inner, roots[attribute + 1]):
+            node = links[slot, TURN]
+            first, second = extremes[node + 1], extremes[links[slot, SOURCE]]
+            extremes[node] = first if first < second else second

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit, prange
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.records import Points
+from ontomask.kernels.records import START, VALUES, Points
 
 __all__ = ["draw_near", "nearest_references", "window_widths"]
 
@@ -65,7 +65,7 @@ def nearest_references(points: Points, rows: Ints, numbers: Floats) -> Longs:
             distance = 0.0
             for attribute in range(points.codes.shape[0]):
                 row, value = rows[reference, attribute], points.codes[attribute, point]
-                start = points.starts[attribute] + row * points.values[attribute]
+                start = points.heads[attribute, START] + row * points.heads[attribute, VALUES]
                 distance += points.tables[start + value]
             for attribute in range(points.numbers.shape[0]):
                 one, other = points.numbers[attribute, point], numbers[reference, attribute]

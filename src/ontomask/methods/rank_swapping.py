@@ -19,6 +19,7 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError, PromiseError
 from ontomask.kernels import record_swapping as records
 from ontomask.kernels import swapping as kernel
+from ontomask.kernels.records import START, VALUES
 from ontomask.methods.base import Context, Method, register, watched
 from ontomask.methods.permuting import check_no_weights, chosen_columns, permuted_column
 from ontomask.methods.points import Layout, Scaled, layout_of
@@ -167,8 +168,9 @@ class RankSwapping(Method):
         )
         tuples = microdata.tuples(names)
         points = layout.points(tuples)
+        starts, values = points.heads[:, START].copy(), points.heads[:, VALUES].copy()
         packed = records.Tuples(
-            points.codes, points.numbers, points.gaps, points.tables, points.starts, points.values
+            points.codes, points.numbers, points.gaps, points.tables, starts, values
         )
         places = tuples.places.astype(np.int32)
         priorities = np.stack([generator.permutation(count) for _ in range(len(names) + 1)])
