@@ -21,6 +21,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, get_type_hints
 from ontomask.errors import ParameterError
 
 __all__ = [
+    "Annotation",
     "AnyOf",
     "Choice",
     "Constraint",
@@ -57,6 +58,33 @@ class Constraint(Protocol):
         """Make values that are not allowed."""
         ...
 
+    def json_schema(self) -> dict[str, Any]:
+        """Say what is allowed as JSON Schema, for editors and forms."""
+        ...
+
+
+class Annotation:
+    """Lets Pydantic read a constraint from an annotation, with the constraint's own sentence.
+
+    Pydantic is imported only where it reads one: the methods themselves do without it.
+    """
+
+    def __get_pydantic_core_schema__(self: Constraint, _source: Any, _handler: Any) -> Any:
+        """Check a value of a plan."""
+        from pydantic_core import core_schema
+
+        constraint = _without_null(self)
+
+        def accept(value: object, info: Any) -> object:
+            check(info.field_name, value, constraint)
+            return value
+
+        return core_schema.with_info_plain_validator_function(accept)
+
+    def __get_pydantic_json_schema__(self: Constraint, _schema: Any, _handler: Any) -> Any:
+        """Describe the values of a plan."""
+        return self.json_schema()
+
 
 def _bounds(low: float, high: float) -> str:
     if math.isinf(low) and math.isinf(high):
@@ -68,8 +96,18 @@ def _bounds(low: float, high: float) -> str:
     return f" from {low:g} to {high:g}"
 
 
+def _json_bounds(
+    low: float, high: float, open_low: bool = False, open_high: bool = False
+) -> dict[str, Any]:
+    named = {
+        "exclusiveMinimum" if open_low else "minimum": low,
+        "exclusiveMaximum" if open_high else "maximum": high,
+    }
+    return {name: bound for name, bound in named.items() if math.isfinite(bound)}
+
+
 @dataclass(frozen=True)
-class Integer:
+class Integer(Annotation):
     """A whole number within bounds, both included; True and False are not numbers here."""
 
     low: float = -math.inf
@@ -90,9 +128,13 @@ class Integer:
         beyond = [self.low - 1, self.high + 1]
         return ["three", 2.5, True, None, *(int(value) for value in beyond if math.isfinite(value))]
 
+    def json_schema(self) -> dict[str, Any]:
+        """Say it as JSON Schema."""
+        return {"type": "integer", **_json_bounds(self.low, self.high)}
+
 
 @dataclass(frozen=True)
-class Real:
+class Real(Annotation):
     """A finite number within bounds; `open_low` and `open_high` exclude the bounds themselves."""
 
     low: float = -math.inf
@@ -128,9 +170,14 @@ class Real:
         ]
         return ["half", math.nan, math.inf, None, *filter(math.isfinite, beyond)]
 
+    def json_schema(self) -> dict[str, Any]:
+        """Say it as JSON Schema."""
+        bounds = _json_bounds(self.low, self.high, self.open_low, self.open_high)
+        return {"type": "number", **bounds}
+
 
 @dataclass(frozen=True, init=False)
-class Choice:
+class Choice(Annotation):
     """One of several texts."""
 
     options: tuple[str, ...]
@@ -150,9 +197,13 @@ class Choice:
         """Make a text that is no option, a number and nothing."""
         return ["".join(self.options) + "?", 7, None]
 
+    def json_schema(self) -> dict[str, Any]:
+        """Say it as JSON Schema."""
+        return {"type": "string", "enum": list(self.options)}
+
 
 @dataclass(frozen=True)
-class Flag:
+class Flag(Annotation):
     """True or False."""
 
     def accepts(self, value: object) -> bool:
@@ -167,9 +218,13 @@ class Flag:
         """Make things that are easily mistaken for a Boolean."""
         return ["yes", 1, None]
 
+    def json_schema(self) -> dict[str, Any]:
+        """Say it as JSON Schema."""
+        return {"type": "boolean"}
+
 
 @dataclass(frozen=True)
-class Null:
+class Null(Annotation):
     """None: the parameter may be left out."""
 
     def accepts(self, value: object) -> bool:
@@ -184,9 +239,13 @@ class Null:
         """Make something that is not None."""
         return [0]
 
+    def json_schema(self) -> dict[str, Any]:
+        """Say it as JSON Schema."""
+        return {"type": "null"}
+
 
 @dataclass(frozen=True)
-class Text:
+class Text(Annotation):
     """A text that is not empty."""
 
     def accepts(self, value: object) -> bool:
@@ -201,9 +260,13 @@ class Text:
         """Make a number, an empty text, a blank one and nothing."""
         return [3, "", "  ", None]
 
+    def json_schema(self) -> dict[str, Any]:
+        """Say it as JSON Schema."""
+        return {"type": "string", "minLength": 1}
+
 
 @dataclass(frozen=True)
-class Typed:
+class Typed(Annotation):
     """An instance of a class, spoken of by `name`."""
 
     kind: type | tuple[type, ...]
@@ -221,9 +284,13 @@ class Typed:
         """Make an object of no known kind."""
         return [object()]
 
+    def json_schema(self) -> dict[str, Any]:
+        """Say it as JSON Schema."""
+        return {"description": self.name}
+
 
 @dataclass(frozen=True, init=False)
-class AnyOf:
+class AnyOf(Annotation):
     """Whatever one of several constraints allows."""
 
     constraints: tuple[Constraint, ...]
@@ -244,9 +311,14 @@ class AnyOf:
         candidates = [value for part in self.constraints for value in part.wrong_values()]
         return [value for value in candidates if not self.accepts(value)]
 
+    def json_schema(self) -> dict[str, Any]:
+        """Say it as JSON Schema."""
+        parts = [one.json_schema() for one in self.constraints if not isinstance(one, Null)]
+        return parts[0] if len(parts) == 1 else {"anyOf": parts}
+
 
 @dataclass(frozen=True)
-class ListOf:
+class ListOf(Annotation):
     """A list or tuple whose items all satisfy a constraint."""
 
     item: Constraint
@@ -267,6 +339,19 @@ class ListOf:
         """Make a text, a number, and lists with a wrong item."""
         wrong: list[object] = ["text", 3, *([one] for one in self.item.wrong_values())]
         return wrong if self.empty else [*wrong, []]
+
+    def json_schema(self) -> dict[str, Any]:
+        """Say it as JSON Schema."""
+        filled = {} if self.empty else {"minItems": 1}
+        return {"type": "array", "items": self.item.json_schema(), **filled}
+
+
+def _without_null(constraint: Constraint) -> Constraint:
+    """A constraint without None, which a file cannot say: there a key is left out."""
+    if not isinstance(constraint, AnyOf):
+        return constraint
+    rest = [one for one in constraint.constraints if not isinstance(one, Null)]
+    return rest[0] if len(rest) == 1 else AnyOf(*rest)
 
 
 def did_you_mean(value: object, options: Iterable[str]) -> str:

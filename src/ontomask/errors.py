@@ -8,6 +8,8 @@
     ├── SchemaError                  the schema does not fit the table, or itself  (ValueError)
     ├── DataError                    the table holds what cannot be worked with    (ValueError)
     ├── MethodError                  a method cannot do what it is asked for here  (ValueError)
+    ├── PlanError                    a plan has problems, all of them listed       (ValueError)
+    ├── OutputError                  what a run writes cannot be put in its place  (OSError)
     ├── PromiseError                 a release does not keep what its method promised
     ├── CancelledError               the run was stopped on request
     └── TaxonomyError                something is wrong with a taxonomy
@@ -42,7 +44,9 @@ __all__ = [
     "FormatError",
     "MethodError",
     "OntomaskError",
+    "OutputError",
     "ParameterError",
+    "PlanError",
     "PromiseError",
     "SchemaError",
     "SeveralRootsError",
@@ -83,6 +87,18 @@ class DataError(OntomaskError, ValueError):
 
 class MethodError(OntomaskError, ValueError):
     """A method cannot do what it is asked for on this table."""
+
+
+class PlanError(OntomaskError, ValueError):
+    """A plan has problems; `problems` lists all of them."""
+
+    def __init__(self, message: str, problems: tuple[object, ...] = ()) -> None:
+        super().__init__(message)
+        self.problems = problems
+
+
+class OutputError(OntomaskError, OSError):
+    """What a run writes cannot be put in its place."""
 
 
 class PromiseError(OntomaskError):

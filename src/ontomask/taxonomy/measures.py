@@ -251,6 +251,9 @@ class _Counts:
     def wrong_values(self) -> list[object]:
         return [12, ["250.00"]]
 
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": ["string", "object"], "description": self.describe()}
+
 
 _SCALED = {"scaled": Flag()}
 _IC: dict[str, Constraint] = {"ic": Choice(*IC_KINDS), "counts": _Counts()}

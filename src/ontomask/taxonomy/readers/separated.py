@@ -10,6 +10,7 @@ import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ontomask.checks import check
 from ontomask.errors import FormatError
@@ -56,6 +57,10 @@ class SeparatorConstraint:
     def wrong_values(self) -> list[object]:
         """Make texts that are no single character."""
         return ["", ",,", '"', 5]
+
+    def json_schema(self) -> dict[str, Any]:
+        """Say it as JSON Schema."""
+        return {"type": "string", "minLength": 1, "maxLength": 1}
 
 
 def plain_suffix(path: Path) -> str:
