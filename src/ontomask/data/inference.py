@@ -1,112 +1,529 @@
-"""Proposing a schema for a table: kinds and roles, each with its reason."""
+"""Proposing a schema for a table: kinds and roles, each with its reason.
+
+Every column is looked at once (`Evidence`); then the questions of `QUESTIONS` are asked in order,
+and the first that has an answer decides. Names of columns and values of columns both count, and
+where they do not say enough the proposal says that it is unsure.
+"""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ontomask.data.schema import AnyColumn, Date, Flat, Identifier, Nominal, Numeric, Schema
+from ontomask.arrays import Longs
+from ontomask.data import column_names as names
+from ontomask.data.column_names import Hints, read_name
+from ontomask.data.schema import (
+    AnyColumn,
+    Column,
+    Date,
+    Flat,
+    Identifier,
+    Nominal,
+    Numeric,
+    Ordinal,
+    Schema,
+    Weight,
+)
 from ontomask.data.tables import Table, open_table
-from ontomask.errors import DependencyError
-from ontomask.taxonomy.bundled import load
-from ontomask.taxonomy.taxonomy import Taxonomy
+from ontomask.data.value_shapes import (
+    SYSTEMS,
+    CodeSystem,
+    date_shape,
+    nouns,
+    ordered,
+    personal_shape,
+    written_as_codes,
+    written_as_numbers,
+)
 
 __all__ = ["Proposal", "infer_schema"]
 
-CODED = ("icd9cm", "icd9cm-procedures", "nace", "naics", "icd10cm")
-"""Bundled taxonomies whose codes are looked for; words are left to the user."""
+CELLS = 1_000_000
+FEWEST_SAMPLED = 2_000
+"""Up to so many cells are looked at, but so many records at least."""
 
-SAMPLED = 500
-COVERED = 0.9
+EXAMINED = 2_000
+"""So many distinct values are looked at closely; the most frequent ones."""
+
+COVERED = 0.7
+SURELY_COVERED = 0.9
 MOSTLY_DISTINCT = 0.9
-FEW_LEVELS = 20
-NAMES_OF_IDENTIFIERS = ("id", "ssn", "name", "patient", "email", "phone", "mrn", "address", "nr")
+OFTEN_DISTINCT = 0.5
+SELDOM_REPEATED = 0.1
+FEW_VALUES = 20
+MANY_VALUES = 100
+LONG_NUMBER = 6
+SAMPLED_WORDS = 200
+RESEMBLING = 200
+FEWEST_WORDS, SHORTEST_WORD = 5, 4
+MISSING_MARKS = frozenset(["?", "-", ".", "na", "n/a", "null", "none", "nan", "unknown"])
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A proposed schema and why each column is proposed as it is."""
+    """A proposed schema, why each column is proposed as it is, and which a person must check.
+
+    Attributes
+    ----------
+    schema
+        The proposed schema.
+    reasons
+        For each column a clause that says why, to be shown to a person.
+    unsure
+        The columns whose name and values do not say enough, or contradict each other.
+    """
 
     schema: Schema
     reasons: Mapping[str, str]
+    unsure: frozenset[str] = field(default_factory=frozenset)
 
     def __str__(self) -> str:
         lines = [
-            f"{name}: {column.kind}, {column.role} ({self.reasons[name]})"
+            f"{name}: {column.kind}, {column.role} ({self.reasons[name]}"
+            f"{'; please check' if name in self.unsure else ''})"
             for name, column in self.schema.items()
         ]
         return "\n".join(lines)
 
 
+@dataclass(frozen=True)
+class Guess:
+    """What a column probably is."""
+
+    column: AnyColumn
+    reason: str
+    unsure: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of a column: its name, its type, its distinct values and how often they occur.
+
+    `texts` are the most frequent values, without those that stand for missing ones (`marks`).
+    """
+
+    name: str
+    hints: Hints
+    table: Table
+    texts: tuple[str, ...]
+    counts: Longs
+    records: int
+    distinct: int
+    marks: tuple[str, ...] = ()
+    is_sampled: bool = False
+
+    @functools.cached_property
+    def is_number(self) -> bool:
+        """Whether the column holds numbers by its type."""
+        return self.table.is_number(self.name)
+
+    @functools.cached_property
+    def share(self) -> float:
+        """How many of the values are distinct: 1 where each occurs once."""
+        if not self.is_sampled or self.distinct < OFTEN_DISTINCT * self.records:
+            return self.distinct / max(1, self.records)
+        series = self.table.frame[self.name]
+        return int(series.n_unique()) / max(1, len(self.table) - int(series.null_count()))
+
+    @functools.cached_property
+    def reads_as_numbers(self) -> bool:
+        """Whether the values are numbers, by type or as they are written."""
+        return self.is_number or written_as_numbers(self.texts)
+
+    @functools.cached_property
+    def is_whole(self) -> bool:
+        """Whether the values are whole numbers."""
+        return self.reads_as_numbers and all(float(text).is_integer() for text in self.texts)
+
+    @property
+    def told(self) -> str:
+        """How many distinct values there are, in words."""
+        return f"{self.distinct:,} distinct value" + ("s" if self.distinct != 1 else "")
+
+
 def infer_schema(frame: object) -> Proposal:
     """Propose kinds and roles for the columns of a table; a person should look at them."""
     table = open_table(frame)
-    columns: dict[str, AnyColumn] = {}
-    reasons: dict[str, str] = {}
-    for name in table.names:
-        columns[name], reasons[name] = _proposed(table, name)
-    return Proposal(Schema.of(columns), reasons)
+    sample = _sampled(table)
+    guesses = {name: _guess(_evidence(table, sample, name)) for name in table.names}
+    guesses = _with_one_weight(guesses)
+    return Proposal(
+        Schema.of({name: guess.column for name, guess in guesses.items()}),
+        {name: guess.reason for name, guess in guesses.items()},
+        frozenset(name for name, guess in guesses.items() if guess.unsure),
+    )
 
 
-def _proposed(table: Table, name: str) -> tuple[AnyColumn, str]:
-    codes, values = table.distinct(name)
-    known = int(np.count_nonzero(codes >= 0))
-    if not known:
-        return Flat(role="other"), "it holds missing values only"
-    share = len(values) / known
-    words = set(name.lower().replace("-", "_").split("_"))
-    if words & set(NAMES_OF_IDENTIFIERS) and share > 0.5:
-        return Identifier(), "its name and its many distinct values point to single people"
-    if table.is_date(name) or _look_like_dates(values):
-        return Date(), "its values are dates"
-    if table.is_number(name):
-        return _number(table, name, values, share)
-    if share > MOSTLY_DISTINCT and len(values) > FEW_LEVELS:
-        return Identifier(), f"{share:.0%} of its values are distinct"
-    return _words(values)
+def _sampled(table: Table) -> Table:
+    """The table itself, or evenly spaced records of it if it is large."""
+    size = max(FEWEST_SAMPLED, CELLS // len(table.names))
+    if size >= len(table):
+        return table
+    rows = np.linspace(0, len(table) - 1, size).astype(np.int64)
+    return Table(table.frame[rows])
 
 
-def _number(table: Table, name: str, values: list[object], share: float) -> tuple[AnyColumn, str]:
-    if table.is_integer(name) and share > MOSTLY_DISTINCT and len(values) > FEW_LEVELS:
-        return Identifier(), f"whole numbers of which {share:.0%} are distinct"
-    if len(values) <= 2:
-        return Flat(), "it has two values or fewer"
-    return Numeric(), f"its {len(values)} distinct values are numbers"
+def _evidence(table: Table, sample: Table, name: str) -> Evidence:
+    codes, values = sample.distinct(name)
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    order = np.argsort(-counts, kind="stable")
+    texts = [str(values[place]).strip() for place in order[: EXAMINED + len(MISSING_MARKS)]]
+    marks = tuple(text for text in texts if text.casefold() in MISSING_MARKS)
+    kept = [place for place, text in enumerate(texts) if text and text not in marks][:EXAMINED]
+    blank = sum(int(counts[order[place]]) for place, text in enumerate(texts) if not text)
+    return Evidence(
+        name=name,
+        hints=read_name(name),
+        table=Table(table.frame.select(name)),  # the types of 500 columns take time to tell
+        texts=tuple(texts[place] for place in kept),
+        counts=counts[order[kept]] if kept else np.empty(0, np.int64),
+        records=int(counts.sum()) - blank,
+        distinct=len(values) - (len(texts) - len([text for text in texts if text])),
+        marks=marks,
+        is_sampled=sample is not table,
+    )
 
 
-def _words(values: list[object]) -> tuple[AnyColumn, str]:
-    sample = [str(value) for value in values[:SAMPLED]]
-    for taxonomy in _coded_taxonomies():
-        coverage = _code_share(taxonomy, sample)
-        if coverage >= COVERED:
-            return Nominal(taxonomy), f"{coverage:.0%} of its values are codes of {taxonomy.name}"
-    return Flat(), f"its {len(values)} distinct values are words; give a taxonomy if there is one"
+def _guess(evidence: Evidence) -> Guess:
+    answers = (question(evidence) for question in QUESTIONS)
+    guess = next(answer for answer in answers if answer is not None)
+    if not evidence.marks or not isinstance(guess.column, (Numeric, Date)):
+        return guess
+    reason = f"{guess.reason}; {evidence.marks[0]!r} seems to stand for a missing value: declare it"
+    return replace(guess, reason=reason, unsure=True)
 
 
-def _coded_taxonomies() -> Iterator[Taxonomy]:
-    for name in CODED:
-        with contextlib.suppress(DependencyError):
-            yield load(name)
+def _with_one_weight(guesses: dict[str, Guess]) -> dict[str, Guess]:
+    """Keep the first weight only: a schema cannot have two."""
+    weights = [name for name, guess in guesses.items() if isinstance(guess.column, Weight)]
+    demoted = {
+        name: Guess(Numeric(role="other"), f"{guesses[name].reason}; {weights[0]!r} does too", True)
+        for name in weights[1:]
+    }
+    return {**guesses, **demoted}
 
 
-def _code_share(taxonomy: Taxonomy, sample: list[str]) -> float:
-    """Share of values that are codes; mere words and short numbers prove nothing."""
-    if not any(any(letter.isdigit() for letter in value) for value in sample):
+# Questions, in the order in which they are asked ------------------------------------------------
+
+
+def _is_empty(evidence: Evidence) -> Guess | None:
+    if evidence.texts:
+        return None
+    return Guess(Flat(role="other"), "it holds missing values only; leave it out", True)
+
+
+def _names_directly(evidence: Evidence) -> Guess | None:
+    """Names, addresses, numbers of persons: never published, even where some of them repeat."""
+    hints = evidence.hints
+    if not hints.has(names.DIRECT) or hints.has(names.GEOGRAPHY | names.MEASURES):
+        return None
+    if evidence.distinct <= FEW_VALUES and evidence.share <= OFTEN_DISTINCT:
+        return None
+    return Guess(Identifier(), f"its name ({hints.said(names.DIRECT)}) says that it names people")
+
+
+def _is_date(evidence: Evidence) -> Guess | None:
+    if evidence.table.is_date(evidence.name):
+        return _dated(evidence, Date(), "its values are dates")
+    shape = date_shape(evidence.texts)
+    if shape is None or (shape.format == "%Y%m%d" and not _is_compact_date(evidence)):
+        return None
+    if shape.format is None:
+        return _dated(evidence, Date(), "its values are dates (year-month-day)")
+    reason = f"its values are dates written as {shape.format}"
+    if shape.others:
+        reason += f", though all of them could be {shape.others[0]} as well"
+    if evidence.is_number:
+        reason += "; they are held as numbers: read the column as text"
+    unsure = bool(shape.others) or evidence.is_number
+    return _dated(evidence, Date(format=shape.format), reason, unsure)
+
+
+def _is_compact_date(evidence: Evidence) -> bool:
+    """Whether eight digits are dates: one number of eight digits in 270 would be by chance."""
+    return evidence.hints.has(names.DATES | names.EVENTS) or len(evidence.texts) >= 3
+
+
+def _dated(evidence: Evidence, column: Date, reason: str, unsure: bool = False) -> Guess:
+    """Dates are quasi-identifiers: others may have noticed what happened then."""
+    noticed = evidence.hints.has(names.KNOWN_TO_OTHERS | names.EVENTS)
+    return Guess(column, reason, unsure or not noticed)
+
+
+def _is_frequency(evidence: Evidence) -> Guess | None:
+    """Counts of equal records; survey weights are not taken, since they would soften every k."""
+    is_named = len(evidence.hints.words) == 1 and evidence.hints.has(names.FREQUENCIES)
+    if not is_named or not evidence.is_number or not evidence.is_whole:
+        return None
+    if min(float(text) for text in evidence.texts) < 1 or _has_gaps(evidence):
+        return None
+    return Guess(Weight(), "its name and its whole numbers say how many people a record is", True)
+
+
+def _has_gaps(evidence: Evidence) -> bool:
+    return bool(np.isnan(evidence.table.numbers(evidence.name)).any())
+
+
+def _is_weight(evidence: Evidence) -> Guess | None:
+    if not evidence.hints.has(names.WEIGHTS) or not evidence.reads_as_numbers:
+        return None
+    if evidence.hints.labels or evidence.hints.has(names.KNOWN_TO_OTHERS):
+        return None
+    hint = (
+        "its name says weight, so its numbers would be published as they are; make it quasi if it "
+        "is a body weight, or of the kind weight if a record stands for so many people"
+    )
+    return Guess(Numeric(role="other"), hint, unsure=True)
+
+
+def _is_coded(evidence: Evidence) -> Guess | None:
+    """Codes of a bundled taxonomy, told by the name, by how they are written, and by look-up."""
+    subject = evidence.hints.subject
+    if len(evidence.texts) < 3 or evidence.hints.has(names.GEOGRAPHY):
+        return None
+    proven = not evidence.is_number and written_as_codes(evidence.texts)
+    if subject is None and (evidence.hints.has(OTHER_MEANINGS) or not proven):
+        return None
+    if subject in (None, "any") and not _has_long_codes(evidence):
+        return None
+    fitting = _fitting(evidence, subject, proven)
+    if not fitting:
+        return _would_be_icd10(evidence)
+    best, coverage = fitting[0]
+    rivals = [system.title for system, share in fitting[1:] if share >= coverage - 0.02]
+    told = subject == best.subject
+    return _coded(evidence, best, rivals=[] if told and best.name not in RIVALS else rivals)
+
+
+OTHER_MEANINGS = names.LABELS | names.PERSONS | names.MEASURES | names.KNOWN_TO_OTHERS
+"""Words that rule codes out where the name does not speak of them."""
+
+RIVALS = ("nace", "naics")
+"""Systems for the same subject with codes that look the same."""
+
+
+def _has_long_codes(evidence: Evidence) -> bool:
+    """Whether digits alone can prove anything: nearly every number of three digits is a code."""
+    return float(np.mean([len(text) for text in evidence.texts])) >= 4
+
+
+def _fitting(
+    evidence: Evidence, subject: str | None, proven: bool
+) -> list[tuple[CodeSystem, float]]:
+    """The systems that know enough of the codes, those of the subject first."""
+    found = [(system, _coverage(evidence, system)) for system in SYSTEMS]
+    wanted = {
+        system: share
+        for system, share in found
+        if share >= (COVERED if system.subject == subject else SURELY_COVERED)
+        and (proven or system.subject == subject or subject == "any")
+    }
+    named = evidence.hints.known
+
+    def preference(pair: tuple[CodeSystem, float]) -> tuple[bool, bool, float]:
+        system, share = pair
+        return system.name not in named, system.subject != subject, -share
+
+    return sorted(wanted.items(), key=preference)
+
+
+def _coverage(evidence: Evidence, system: CodeSystem) -> float:
+    """The share of the records whose value is a code of the system."""
+    if _resemblance(evidence, system) < COVERED / 2 or system.taxonomy is None:
         return 0.0
-    how = taxonomy.map(sample).how
-    return sum(rule in ("id", "code") for rule in how) / len(sample)
+    found = np.array(system.holds(evidence.texts))
+    return float(evidence.counts[found].sum() / evidence.counts.sum())
 
 
-def _look_like_dates(values: list[object]) -> bool:
-    texts = [value for value in values[:SAMPLED] if isinstance(value, str)]
-    if not texts or len(texts) < min(len(values), SAMPLED):
-        return False
-    return all(_is_iso_date(text) for text in texts)
+def _resemblance(evidence: Evidence, system: CodeSystem) -> float:
+    """The share of the records whose value is written like a code; no taxonomy is loaded."""
+    alike = np.array(system.resembling(evidence.texts[:RESEMBLING]))
+    counts = evidence.counts[:RESEMBLING]
+    return float(counts[alike].sum() / counts.sum())
 
 
-def _is_iso_date(text: str) -> bool:
-    parts = text[:10].split("-")
-    return len(parts) == 3 and [len(part) for part in parts] == [4, 2, 2] and text[:4].isdigit()
+def _would_be_icd10(evidence: Evidence) -> Guess | None:
+    system = next(one for one in SYSTEMS if one.name == "icd10cm")
+    if _resemblance(evidence, system) < SURELY_COVERED or system.taxonomy is not None:
+        return None
+    reason = "its values look like ICD-10 codes; install ontomask[icd10] to see what they mean"
+    return Guess(Flat(), reason, unsure=True)
+
+
+def _coded(evidence: Evidence, system: CodeSystem, rivals: Sequence[str]) -> Guess:
+    """Propose the taxonomy, after looking all values of the column up."""
+    taxonomy = system.taxonomy
+    assert taxonomy is not None
+    codes, values = evidence.table.distinct(evidence.name)
+    known = np.array([bool(str(value).strip()) for value in values])
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    lost = known & ~np.array(system.holds([str(value) for value in values]))
+    share = 1 - counts[lost].sum() / max(1, counts[known].sum())
+    reason = f"{_percent(share)} of its records hold codes of {system.name} ({system.title})"
+    if lost.any():
+        reason += f"; {_values(int(lost.sum()))} not found and may then mean anything"
+    if evidence.is_number:
+        reason += "; as numbers, codes lose their zeros: read the column as text"
+    if rivals:
+        reason += f"; they could also be {' or '.join(rivals)}"
+    column = Nominal(taxonomy, unmapped="root" if lost.any() else "error")
+    told = evidence.hints.subject == system.subject
+    return Guess(column, reason, bool(lost.any() or rivals or evidence.is_number or not told))
+
+
+def _percent(share: float) -> str:
+    """A share in percent; never 100% where something is missing."""
+    return f"{np.floor(share * 1000) / 10:g}%"
+
+
+def _values(count: int) -> str:
+    return f"{count:,} distinct values are" if count > 1 else "1 value is"
+
+
+def _names_by_number(evidence: Evidence) -> Guess | None:
+    """Identifiers of persons and cases: the name says so, and the values seldom repeat."""
+    hints = evidence.hints
+    if not hints.has(names.PERSONS) or hints.counts:
+        return None
+    other = hints.has(names.KNOWN_TO_OTHERS | names.MEASURES) and not hints.numbers
+    if other or _has_decimals(evidence):
+        return None
+    seldom = evidence.share >= SELDOM_REPEATED and evidence.distinct > MANY_VALUES
+    if evidence.share <= OFTEN_DISTINCT and not seldom:
+        return None
+    reason = f"its name ({hints.said(names.PERSONS)}) and its many values point to single people"
+    return Guess(Identifier(), reason)
+
+
+def _has_decimals(evidence: Evidence) -> bool:
+    return evidence.reads_as_numbers and not evidence.is_whole
+
+
+def _looks_personal(evidence: Evidence) -> Guess | None:
+    """E-mail addresses, phone numbers and the like, whatever the name of the column is."""
+    if evidence.is_number or evidence.distinct < 3:
+        return None
+    what = personal_shape(evidence.texts)
+    if what is None:
+        return None
+    return Guess(Identifier(), f"its values look like {what}")
+
+
+def _has_order(evidence: Evidence) -> Guess | None:
+    found = None if evidence.is_number else ordered(evidence.texts)
+    if found is None:
+        return None
+    if evidence.marks:
+        reason = f"its values have an order, but {evidence.marks[0]!r} has no place in it"
+        return Guess(_with_role(evidence, Flat()), reason, unsure=True)
+    shown = found if len(found) <= 4 else [*found[:2], "…", found[-1]]
+    column = Ordinal(role=_role(evidence), order=tuple(found))
+    return Guess(column, f"its values have an order: {', '.join(shown)}", _is_unclear(evidence))
+
+
+def _numbers_people(evidence: Evidence) -> Guess | None:
+    """Running numbers and long numbers of equal length that hardly repeat."""
+    if not evidence.is_whole or evidence.hints.has(names.MEASURES | names.KNOWN_TO_OTHERS):
+        return None
+    if evidence.share <= MOSTLY_DISTINCT or evidence.distinct <= FEW_VALUES:
+        return None
+    numbers = [float(text) for text in evidence.texts]
+    span = max(numbers) - min(numbers) + 1
+    if not evidence.is_sampled and len(numbers) == evidence.distinct and span <= 1.2 * len(numbers):
+        return Guess(Identifier(), "its whole numbers count the records")
+    lengths = {len(str(int(number))) for number in numbers}
+    if len(lengths) == 1 and lengths.pop() >= LONG_NUMBER:
+        reason = f"{_percent(evidence.share)} of its long whole numbers are distinct"
+        return Guess(Identifier(), reason, unsure=True)
+    return _kept(evidence, Numeric(), f"its {evidence.told} are whole numbers", unsure=True)
+
+
+def _is_numeric(evidence: Evidence) -> Guess | None:
+    if not evidence.reads_as_numbers:
+        return None
+    if evidence.distinct <= 2:
+        return _labeled(evidence, f"it has {evidence.told}")
+    if evidence.is_whole and evidence.hints.labels:
+        said = evidence.hints.said(names.LABELS)
+        return _labeled(evidence, f"its name ({said}) says that its numbers are labels")
+    written = "" if evidence.is_number else " written as text"
+    return _kept(evidence, Numeric(), f"its {evidence.told} are numbers{written}")
+
+
+def _is_mostly_distinct(evidence: Evidence) -> Guess | None:
+    if evidence.share <= MOSTLY_DISTINCT or evidence.distinct <= FEW_VALUES:
+        return None
+    known = evidence.hints.has(names.KNOWN_TO_OTHERS)
+    return Guess(Identifier(), f"{_percent(evidence.share)} of its values are distinct", known)
+
+
+def _is_word(evidence: Evidence) -> Guess:
+    has_digits = any(map(str.isdigit, "".join(evidence.texts[:SAMPLED_WORDS])))
+    reason = f"its {evidence.told} are words" + (" or codes" if has_digits else "")
+    if evidence.distinct <= 2:
+        return _labeled(evidence, f"it has {evidence.told}")
+    words = [text for text in evidence.texts[:SAMPLED_WORDS] if len(text) >= SHORTEST_WORD]
+    found = nouns(words) if len(words) > FEWEST_WORDS else 0
+    if found * 2 > len(words):
+        reason += f", {found} of {len(words)} found in WordNet: the taxonomy 'wordnet' can be tried"
+    elif evidence.distinct > FEW_VALUES:
+        reason += "; give a taxonomy if there is one"
+    return _labeled(evidence, reason)
+
+
+QUESTIONS: tuple[Callable[[Evidence], Guess | None], ...] = (
+    _is_empty,
+    _names_directly,
+    _is_date,
+    _is_frequency,
+    _is_weight,
+    _is_coded,
+    _names_by_number,
+    _looks_personal,
+    _has_order,
+    _numbers_people,
+    _is_numeric,
+    _is_mostly_distinct,
+    _is_word,
+)
+
+
+# Roles ------------------------------------------------------------------------------------------
+
+
+def _role(evidence: Evidence) -> str:
+    """The role that the name of a column suggests."""
+    hints = evidence.hints
+    if hints.has(names.CONFIDENTIAL):
+        return "sensitive"
+    subjects = names.SUBJECTS["diagnosis"] | names.SUBJECTS["procedure"]
+    known = hints.has(names.KNOWN_TO_OTHERS) or (hints.has(subjects) and not hints.counts)
+    return "quasi" if known else "other"
+
+
+def _is_unclear(evidence: Evidence) -> bool:
+    return _role(evidence) == "other"
+
+
+def _with_role(evidence: Evidence, column: Column) -> Column:
+    return type(column)(role=_role(evidence))
+
+
+def _labeled(evidence: Evidence, reason: str) -> Guess:
+    return _kept(evidence, Flat(), reason)
+
+
+def _kept(evidence: Evidence, column: Column, reason: str, unsure: bool = False) -> Guess:
+    """A column that is published, with the role that its name suggests."""
+    role = _role(evidence)
+    if role == "other":
+        reason += "; nothing in its name says whether outsiders could know it"
+    elif role == "sensitive":
+        reason += f"; its name ({evidence.hints.said(names.CONFIDENTIAL)}) sounds confidential"
+    else:
+        reason += "; outsiders may know it"
+    return Guess(_with_role(evidence, column), reason, unsure or role == "other")

@@ -177,7 +177,7 @@ class Schema(Mapping[str, AnyColumn]):
     names that are no Python words.
     """
 
-    def __init__(self, **columns: AnyColumn) -> None:
+    def __init__(self, /, **columns: AnyColumn) -> None:
         self._columns = dict(columns)
         wrong = [
             name

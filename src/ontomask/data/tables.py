@@ -64,6 +64,10 @@ class Table:
         """Whether a column holds dates or times by its type."""
         return isinstance(self.frame.schema[name], (nw.Date, nw.Datetime))
 
+    def is_text(self, name: str) -> bool:
+        """Whether a column holds texts by its type."""
+        return bool(self.frame.schema[name] == nw.String)
+
     def is_empty(self, name: str) -> bool:
         """Whether a column has missing values only."""
         series = self.frame[name]
@@ -203,6 +207,8 @@ def open_table(frame: object) -> Table:
 
 
 def _refuse_duplicates(frame: object) -> None:
+    if hasattr(frame, "collect"):  # a lazy frame checks its names itself
+        return
     names = [str(name) for name in getattr(frame, "columns", ())] if not _is_arrow(frame) else []
     names = names or [str(name) for name in getattr(frame, "column_names", ())]
     twice = sorted({name for name in names if names.count(name) > 1})

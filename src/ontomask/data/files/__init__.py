@@ -1,0 +1,15 @@
+"""Table files: CSV, Parquet, Excel, SPSS and Stata into Polars frames and back."""
+
+from ontomask.data.files.formats import FileFormat
+from ontomask.data.files.opening import file_digest
+from ontomask.data.files.reading import Source, read_file
+from ontomask.data.files.writing import with_formulas_escaped, write_file
+
+__all__ = [
+    "FileFormat",
+    "Source",
+    "file_digest",
+    "read_file",
+    "with_formulas_escaped",
+    "write_file",
+]

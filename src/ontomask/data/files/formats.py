@@ -1,0 +1,154 @@
+"""How a table file is written down, and telling so from its name and its first bytes."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from ontomask.checks import AnyOf, Choice, Flag, ListOf, Null, Text, Typed, validate
+from ontomask.errors import DataError, ParameterError
+
+__all__ = ["PACKED", "SEPARATORS", "FileFormat", "format_of_name", "recognized", "unknown_name"]
+
+SUFFIXES = {
+    "csv": (".csv", ".tsv", ".txt"),
+    "parquet": (".parquet", ".pq"),
+    "excel": (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+    "spss": (".sav", ".zsav"),
+    "stata": (".dta",),
+}
+PACKED = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+TITLES = {
+    "csv": "a CSV text",
+    "parquet": "a Parquet file",
+    "excel": "an Excel workbook",
+    "spss": "an SPSS file",
+    "stata": "a Stata file",
+}
+MAGIC = {
+    b"PAR1": "parquet",
+    b"$FL2": "spss",
+    b"$FL3": "spss",
+    b"<stata_dta>": "stata",
+    b"\xd0\xcf\x11\xe0": "excel",
+}
+ZIP = b"PK\x03\x04"
+OLD_STATA = (b"\x6c", b"\x6e", b"\x6f", b"\x71", b"\x72", b"\x73")
+"""Stata files before version 13 begin with the number of their version only."""
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    r"""How a table file is read or written; what is None is found out from the file itself.
+
+    Parameters
+    ----------
+    format
+        `csv`, `parquet`, `excel`, `spss` or `stata`. None: told by the first bytes or the name
+        (CSV: `.csv`, `.tsv`, `.txt`, also packed as `.gz`, `.bz2`, `.xz` or `.zst`).
+    separator
+        What separates the fields of a CSV line: one of ``, ; \t | :`` or a blank. None: the one of
+        comma, semicolon, tab and bar that splits the first lines alike; a comma when writing.
+    encoding
+        The encoding of a CSV file, as Python calls it. None: by its byte-order mark, else UTF-8.
+    decimal
+        The decimal mark of the numbers in a CSV file. Thousands separators are not read.
+    quote
+        What encloses CSV fields that hold separators or line ends; None if nothing does.
+    missing
+        The texts that mean a missing value in CSV, Excel, SPSS and Stata files, compared exactly
+        and whether quoted or not. The first of them is written for a missing value in CSV. With
+        ``("",)`` the text NA is a value like any other; with ``()`` an empty field is one too.
+    sheet
+        The sheet of an Excel workbook; None: the first.
+    labels
+        Whether codes of SPSS and Stata files are replaced by their labels.
+    """
+
+    format: Annotated[str | None, AnyOf(Choice(*SUFFIXES), Null())] = None
+    separator: Annotated[str | None, AnyOf(Choice(*SEPARATORS, ":", " "), Null())] = None
+    encoding: Annotated[str | None, AnyOf(Text(), Null())] = None
+    decimal: Annotated[str, Choice(".", ",")] = "."
+    quote: Annotated[str | None, AnyOf(Choice('"', "'"), Null())] = '"'
+    missing: Annotated[tuple[str, ...], ListOf(Typed(str, "a text"))] = ("", "NA")
+    sheet: Annotated[str | None, AnyOf(Text(), Null())] = None
+    labels: Annotated[bool, Flag()] = True
+
+    def __post_init__(self) -> None:
+        validate(self)
+        object.__setattr__(self, "missing", tuple(self.missing))
+        if self.encoding is not None:
+            _check_encoding(self.encoding)
+
+
+def recognized(path: Path, shown: str) -> tuple[str, tuple[str, ...]]:
+    """Tell a file's format by its first bytes or else its name, with a note if they disagree."""
+    by_name = format_of_name(path)
+    with path.open("rb") as stream:
+        by_content = _format_of_content(stream.read(16), path, shown)
+    if by_content is None:
+        return _trusted(by_name, path, shown), ()
+    notes = (f"By its first bytes {shown} is {TITLES[by_content]}; it was read as one.",)
+    return by_content, () if by_content == by_name else notes
+
+
+def format_of_name(path: Path) -> str | None:
+    """Tell the format from the suffix, looking through the suffix of a packed file."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = bool(suffixes) and suffixes[-1] in PACKED
+    last = suffixes[-2:-1] if packed else suffixes[-1:]
+    found = next((name for name, known in SUFFIXES.items() if last and last[0] in known), None)
+    return None if packed and found != "csv" else found
+
+
+def unknown_name(shown: str) -> DataError:
+    """Make the error for a file whose name does not tell its format."""
+    known = ", ".join(suffix for suffixes in SUFFIXES.values() for suffix in suffixes)
+    return DataError(
+        f"The name {shown!r} does not tell the file's format; known endings are {known}, and "
+        f"{', '.join(PACKED)} after those of texts. Rename the file, or say its format: one of "
+        f"{', '.join(SUFFIXES)}."
+    )
+
+
+def _trusted(by_name: str | None, path: Path, shown: str) -> str:
+    if by_name is None:
+        raise unknown_name(shown)
+    if by_name == "csv" or path.stat().st_size == 0:
+        return by_name
+    raise DataError(
+        f"{shown} is named like {TITLES[by_name]} but does not begin like one; fetch it again, or "
+        "say which format it is in, for instance 'csv'."
+    )
+
+
+def _format_of_content(beginning: bytes, path: Path, shown: str) -> str | None:
+    if beginning.startswith(ZIP):
+        return _format_of_zip(path, shown)
+    if path.suffix.lower() in SUFFIXES["stata"] and beginning.startswith(OLD_STATA):
+        return "stata"
+    return next((name for magic, name in MAGIC.items() if beginning.startswith(magic)), None)
+
+
+def _format_of_zip(path: Path, shown: str) -> str:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+    except zipfile.BadZipFile:
+        raise DataError(f"{shown} is damaged: it begins like a zip file but is none.") from None
+    if names & {"xl/workbook.xml", "xl/workbook.bin", "content.xml"}:
+        return "excel"
+    raise DataError(f"{shown} is a zip archive; unpack it and give the table file that is in it.")
+
+
+def _check_encoding(encoding: str) -> None:
+    try:
+        "".encode(encoding)
+    except (LookupError, ValueError):
+        raise ParameterError(
+            f"encoding must be a text encoding that Python knows, for instance 'utf-8', 'cp1252' "
+            f"or 'latin-1', not {encoding!r}."
+        ) from None

@@ -1,0 +1,162 @@
+"""Reading a table file, whatever its format, into a Polars frame."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from ontomask.checks import AnyOf, ListOf, Null, Text, Typed, check
+from ontomask.data.files.formats import FileFormat, recognized
+from ontomask.data.files.kinds import check_kinds, with_kinds
+from ontomask.data.files.loaded import Loaded, check_columns, check_names
+from ontomask.data.files.opening import existing, file_digest, reported
+from ontomask.data.files.separated import read_separated
+from ontomask.data.files.survey import read_survey
+from ontomask.data.files.wording import numbered
+from ontomask.data.files.workbooks import read_workbook
+from ontomask.errors import DataError
+
+__all__ = ["Source", "read_file"]
+
+Reader = Callable[[Path, FileFormat, Sequence[str] | None, str], Loaded]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table that was read from a file.
+
+    Attributes
+    ----------
+    frame
+        The records, as a Polars frame.
+    format
+        How the file is written, with everything filled in that was found out.
+    sha256
+        The digest of the file's bytes.
+    notes
+        What was guessed or left out, in sentences.
+    """
+
+    frame: pl.DataFrame
+    format: FileFormat
+    sha256: str
+    notes: tuple[str, ...]
+
+    @property
+    def rows(self) -> int:
+        """The number of records."""
+        return self.frame.height
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns' names, in order."""
+        return tuple(self.frame.columns)
+
+
+def read_file(
+    path: str | os.PathLike[str],
+    format: FileFormat | None = None,  # noqa: A002 - what a user calls it
+    *,
+    kinds: Mapping[str, str] | None = None,
+    columns: Sequence[str] | None = None,
+) -> Source:
+    """Read a table file; codes keep their zeros.
+
+    All cells of a CSV file are read as text. Columns of the kinds `numeric` and `weight` then
+    become numbers: whole ones (Int64) if all are written as whole numbers, else Float64. The other
+    kinds stay text, dates too (the schema knows their format). In an Excel, SPSS or Stata file,
+    which has types of its own, numbers become text where the kind is not one of numbers; in a
+    Parquet file types stay as they are, except that texts of numeric columns become numbers.
+
+    A column without a kind is taken for numbers if every value looks like one, none has a leading
+    zero and the column is not written like codes (see `ontomask.data.files.numbers`).
+
+    Parameters
+    ----------
+    path
+        The file.
+    format
+        How it is written, as far as it cannot be found out from the file.
+    kinds
+        The kinds of columns, as in a schema: `numeric`, `weight`, `nominal`, `flat`, `ordinal`,
+        `date`, `identifier`.
+    columns
+        The columns to read, in this order; all if it is not given.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read or holds something else than declared; values are never shown.
+    ParameterError
+        If a kind is unknown.
+    DependencyError
+        If the format needs a package that is not installed.
+    """
+    check("format", format, AnyOf(Typed(FileFormat, "a FileFormat"), Null()))
+    check("columns", columns, AnyOf(ListOf(Text(), empty=False), Null()))
+    check_kinds(kinds or {})
+    shown = str(path)
+    with reported(shown):
+        place = existing(Path(path))
+        asked, notes = _with_format(place, format or FileFormat(), shown)
+        chosen = None if columns is None else list(dict.fromkeys(columns))
+        loaded = READERS[asked.format or "csv"](place, asked, chosen, shown)
+        _check_declared(kinds or {}, loaded, columns, shown)
+        frame, more = with_kinds(loaded, kinds or {})
+        empty = () if frame.height else (f"{shown} has a header but no records.",)
+        notes = (*notes, *loaded.notes, *more, *empty)
+        return Source(frame, loaded.format, file_digest(path), notes)
+
+
+def _with_format(
+    path: Path,
+    how: FileFormat,
+    shown: str,
+) -> tuple[FileFormat, tuple[str, ...]]:
+    if how.format is not None:
+        return how, ()
+    name, notes = recognized(path, shown)
+    return replace(how, format=name), notes
+
+
+def _check_declared(
+    kinds: Mapping[str, str], loaded: Loaded, columns: Sequence[str] | None, shown: str
+) -> None:
+    """Only where all columns were read is it known that a declared one is not there."""
+    if columns is None:
+        check_columns(kinds, loaded.frame.columns, shown)
+
+
+def _read_parquet(
+    path: Path,
+    how: FileFormat,
+    columns: Sequence[str] | None,
+    shown: str,
+) -> Loaded:
+    try:
+        # an open file, since Polars would take a name with an asterisk for many files
+        with path.open("rb") as stream:
+            names = list(pl.read_parquet_schema(stream))
+            check_names(names, shown)
+            check_columns(columns or (), names, shown)
+            stream.seek(0)
+            frame = pl.read_parquet(stream, columns=list(columns or names))
+    except pl.exceptions.PolarsError:
+        raise DataError(
+            f"{shown} cannot be read as a Parquet file; it is damaged or incomplete. Fetch or "
+            "write it again."
+        ) from None
+    return Loaded(frame, how, (), lambda found: numbered("record", [one + 1 for one in found]))
+
+
+READERS: Mapping[str, Reader] = {
+    "csv": read_separated,
+    "parquet": _read_parquet,
+    "excel": read_workbook,
+    "spss": read_survey,
+    "stata": read_survey,
+}

@@ -1,0 +1,123 @@
+"""CSV in all its dialects: every cell is read as text, so that no code loses its zeros."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ontomask.data.files.encodings import as_utf8, encoding_of
+from ontomask.data.files.formats import SEPARATORS, FileFormat
+from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_missing
+from ontomask.data.files.opening import unpacked
+from ontomask.data.files.records import Records, check_quotes, find_records, without_blank_lines
+from ontomask.errors import DataError
+
+__all__ = ["read_separated"]
+
+SAMPLED = 65536
+
+
+def read_separated(
+    path: Path,
+    how: FileFormat,
+    columns: Sequence[str] | None,
+    shown: str,
+) -> Loaded:
+    """Read a CSV text, packed or not, all cells as text."""
+    content = unpacked(path.read_bytes(), shown)
+    encoding = how.encoding or encoding_of(content)
+    content = as_utf8(content, encoding, shown)
+    if not content.strip():
+        raise DataError(f"{shown} is empty; a table needs a header with the columns' names.")
+    separator = how.separator or _sniffed(content, how.quote)
+    check_quotes(content, separator, how.quote, shown)
+    records = find_records(content, separator, how.quote)
+    names = _header(records.text(0), separator, how.quote)
+    check_names(names, shown)
+    _check_fields(records, separator, shown)
+    filled = replace(how, format="csv", separator=separator, encoding=encoding)
+    frame = _parsed(records, names, columns, filled, shown)
+    return Loaded(frame, filled, _notes(how, filled, records), lambda found: _lines(records, found))
+
+
+def _sniffed(content: bytes, quote: str | None) -> str:
+    """Choose the separator that splits the first records most alike, then into most fields."""
+    sample = content[:SAMPLED]
+    if len(content) > SAMPLED:
+        sample = sample[: sample.rfind(b"\n") + 1] or sample
+    scores = {}
+    for separator in SEPARATORS:
+        fields = find_records(sample, separator, quote).fields
+        if fields[0] > 1:
+            scores[separator] = (float(np.mean(fields == fields[0])), int(fields[0]))
+    return max(scores, key=lambda separator: scores[separator], default=",")
+
+
+def _header(text: str, separator: str, quote: str | None) -> list[str]:
+    if quote is None:
+        return text.split(separator)
+    return next(csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote))
+
+
+def _check_fields(records: Records, separator: str, shown: str) -> None:
+    width = int(records.fields[0])
+    wrong = np.flatnonzero(records.fields != width)
+    if not wrong.size:
+        return
+    found = int(records.fields[wrong[0]])
+    others = f" ({wrong.size} records are so)" if wrong.size > 1 else ""
+    raise DataError(
+        f"{shown}, {records.lines([int(wrong[0])])}: the record has {found} field"
+        f"{'s' if found > 1 else ''} where the header has {width}{others}; correct it, enclose "
+        f"values that hold the separator {separator!r} in quotation marks, or say another one."
+    )
+
+
+def _parsed(
+    records: Records,
+    names: list[str],
+    columns: Sequence[str] | None,
+    how: FileFormat,
+    shown: str,
+) -> pl.DataFrame:
+    check_columns(columns or (), names, shown)
+    chosen = list(columns or names)
+    places = sorted(names.index(name) for name in chosen)
+    frame = pl.read_csv(
+        without_blank_lines(records),
+        separator=how.separator or ",",
+        quote_char=how.quote,
+        columns=places,
+        infer_schema=False,
+    )
+    if frame.shape != (len(records) - 1, len(places)):
+        raise DataError(
+            f"{shown} could not be split into records and fields without doubt; save it anew as "
+            "CSV with quotation marks around texts."
+        )
+    # an empty field is null to Polars, whatever the texts are that mean missing
+    frame.columns = [names[place] for place in places]
+    return with_missing(frame.select(pl.col(chosen).fill_null("")), how.missing)
+
+
+def _lines(records: Records, found: Sequence[int]) -> str:
+    return records.lines([one + 1 for one in found])
+
+
+def _notes(asked: FileFormat, filled: FileFormat, records: Records) -> tuple[str, ...]:
+    notes = []
+    if asked.separator is None:
+        word = SEPARATORS[filled.separator or ","]
+        alone = records.fields[0] == 1
+        notes.append("There is one column only." if alone else f"The fields end at each {word}.")
+    if asked.encoding is None and filled.encoding != "utf-8":
+        notes.append(f"By its first bytes the text is in {filled.encoding}.")
+    if records.blank.size:
+        notes.append(f"{records.blank.size // 2} blank lines were left out.")
+    return tuple(notes)

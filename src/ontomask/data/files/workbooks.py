@@ -1,0 +1,136 @@
+"""Excel workbooks: one sheet with its header in the first row that is not empty."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ontomask.checks import did_you_mean
+from ontomask.data.files.formats import FileFormat
+from ontomask.data.files.kinds import dates_if_possible, whole_if_possible
+from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_missing
+from ontomask.data.files.opening import optional
+from ontomask.data.files.wording import numbered, quoted
+from ontomask.errors import DataError
+
+__all__ = ["read_workbook"]
+
+HEADER_WITHIN = 100
+
+# A column without values is logged as a warning, which Python would print if nobody listens.
+logging.getLogger("fastexcel").addHandler(logging.NullHandler())
+
+
+def read_workbook(
+    path: Path,
+    how: FileFormat,
+    columns: Sequence[str] | None,
+    shown: str,
+) -> Loaded:
+    """Read a sheet: cells have types there; whole numbers and dates are recognized as such."""
+    library = optional("fastexcel", "Excel workbooks", "excel")
+    try:
+        return _read(library.read_excel(path.read_bytes()), how, columns, shown)
+    except library.FastExcelError:
+        raise DataError(
+            f"{shown} cannot be read as an Excel workbook; it is damaged or protected by a "
+            "password. Save it anew without one."
+        ) from None
+
+
+def _read(book: Any, how: FileFormat, columns: Sequence[str] | None, shown: str) -> Loaded:
+    sheets = list(book.sheet_names)
+    sheet = _chosen(sheets, how.sheet, shown)
+    header = _header_row(book, sheet, shown)
+    frame = _selected(_body(book, sheet, header, shown), columns, shown)
+    kept = _filled(frame)
+    return Loaded(
+        _typed(frame[kept], how.missing),
+        replace(how, format="excel", sheet=sheet),
+        _notes(sheets, sheet, how, len(frame) - len(kept)),
+        lambda found: numbered("row", [kept[one] + header + 2 for one in found]),
+    )
+
+
+def _chosen(sheets: list[str], asked: str | None, shown: str) -> str:
+    if asked is None and sheets:
+        return sheets[0]
+    if asked in sheets:
+        return asked
+    raise DataError(
+        f"{shown} has no sheet {asked!r}; it has {quoted(sheets)}.{did_you_mean(asked, sheets)}"
+    )
+
+
+def _header_row(book: Any, sheet: str, shown: str) -> int:
+    top = _rows(book, sheet, 0, n_rows=HEADER_WITHIN, dtypes="string")
+    filled = _filled(top)
+    if not filled:
+        raise DataError(
+            f"The sheet {sheet!r} of {shown} is empty; a table needs a header with the columns' "
+            "names. Say another sheet, or move the table to the top of its sheet."
+        )
+    return filled[0]
+
+
+def _body(book: Any, sheet: str, header: int, shown: str) -> pl.DataFrame:
+    """Load the rows below the header, under its names, without columns that are wholly empty."""
+    found = _rows(book, sheet, header, n_rows=1, dtypes="string").row(0)
+    frame = _rows(book, sheet, header + 1, schema_sample_rows=None)
+    if not frame.width:  # nothing below the header
+        frame = pl.DataFrame(
+            {str(place): pl.Series([], dtype=pl.String) for place in range(len(found))}
+        )
+    used = [
+        place
+        for place, column in enumerate(frame.get_columns())
+        if found[place] is not None or column.null_count() < len(column)
+    ]
+    names = [found[place] or "" for place in used]
+    check_names(names, shown)
+    kept = frame[:, used]
+    kept.columns = names
+    return kept
+
+
+def _rows(book: Any, sheet: str, skipped: int, **options: Any) -> pl.DataFrame:
+    return pl.DataFrame(book.load_sheet(sheet, header_row=None, skip_rows=skipped, **options))
+
+
+def _selected(frame: pl.DataFrame, columns: Sequence[str] | None, shown: str) -> pl.DataFrame:
+    check_columns(columns or (), frame.columns, shown)
+    return frame.select(columns or frame.columns)
+
+
+def _filled(frame: pl.DataFrame) -> list[int]:
+    """Return the numbers of the rows that are not empty."""
+    if not frame.width:
+        return []
+    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+    return filled.arg_true().to_list()
+
+
+def _typed(frame: pl.DataFrame, missing: Sequence[str]) -> pl.DataFrame:
+    known = with_missing(frame, missing)
+    return known.with_columns(
+        [dates_if_possible(whole_if_possible(column)) for column in known.get_columns()]
+    )
+
+
+def _notes(
+    sheets: list[str],
+    sheet: str,
+    how: FileFormat,
+    empty: int,
+) -> tuple[str, ...]:
+    notes = []
+    if how.sheet is None and len(sheets) > 1:
+        notes.append(f"The first of the sheets {quoted(sheets)} was read: {sheet!r}.")
+    if empty:
+        notes.append(f"{empty} empty rows were left out.")
+    return tuple(notes)
