@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Self
 
 __all__ = ["ClassSize", "Closeness", "Diversity", "Permutation", "Promise", "Unchanged"]
 
@@ -12,6 +14,12 @@ class Promise:
     """A statement about the columns of a release."""
 
     columns: tuple[str, ...]
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """The same statement about columns with other names."""
+        sensitive = getattr(self, "sensitive", None)
+        others = {} if sensitive is None else {"sensitive": names[sensitive]}
+        return replace(self, columns=tuple(names[name] for name in self.columns), **others)
 
     def describe(self) -> str:
         """Say it to a person."""

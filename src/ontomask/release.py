@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
+import os
 import secrets
 import time
 import weakref
@@ -10,6 +12,8 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,12 +27,18 @@ from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, MethodError, ParameterError
 from ontomask.evaluation.evaluation import Evaluation, Settings, evaluate_kept
+from ontomask.evaluation.structure import ClassRisk
+from ontomask.evaluation.utility import Loss
 from ontomask.methods.base import Context, Method, Progress, silent
-from ontomask.promises import Permutation, Promise, Unchanged
+from ontomask.promises import Closeness, Permutation, Promise, Unchanged
 from ontomask.verify import DEFECT, Verification, verify
 
 __all__ = ["AppliedScheme", "Release", "protect"]
 
+WRITTEN_WRONG = (
+    "What was written cannot be read back as it is; choose another format for the output, such as "
+    "Parquet."
+)
 UNDONE = "A later step undoes what an earlier one promises: put the step that promises it last."
 
 
@@ -82,6 +92,8 @@ class Release:
         Seconds spent on encoding, each step, and verification.
     digests
         Digests of the incoming and outgoing tables.
+    promises
+        What still had to hold at the end, as it was recounted.
     """
 
     frame: Any
@@ -96,6 +108,8 @@ class Release:
     verification: Verification
     timings: Mapping[str, float]
     digests: Mapping[str, str]
+    promises: tuple[Promise, ...] = ()
+    _weights: tuple[float, ...] | None = field(repr=False, default=None)
     _scheme: AppliedScheme | None = field(repr=False, default=None)
     _rows: Longs | None = field(repr=False, default=None)
     _original: Callable[[], object] | None = field(repr=False, default=None)
@@ -110,16 +124,107 @@ class Release:
         A release does not hold the original table. As long as the frame given to `protect` is
         still there it is found again; otherwise give it.
         """
-        frame = original if original is not None else self._original and self._original()
-        if frame is None:
-            raise DataError(
-                "The original table is gone; give it to evaluate: release.evaluate(original)."
-            )
+        frame = self._found(original, "evaluate")
         assert self._rows is not None
         k = next((step.k for step in reversed(self.steps) if hasattr(step, "k")), None)
         known = {"k": k} if isinstance(k, int) else {}
         chosen = Settings(**{**known, **settings})
         return evaluate_kept(frame, self.frame, self.schema, self._rows, chosen)
+
+    def _found(self, original: object, asked: str) -> object:
+        frame = original if original is not None else self._original and self._original()
+        if frame is None:
+            raise DataError(
+                f"The original table is gone; give it to {asked}: release.{asked}(original=…)."
+            )
+        return frame
+
+    @cached_property
+    def _account(self) -> Evaluation:
+        return self.evaluate()
+
+    @property
+    def risk(self) -> dict[str, ClassRisk]:
+        """The class structure `before` and `after`, and the risks that follow from it."""
+        return {"before": self._account.risk_before, "after": self._account.risk_after}
+
+    @property
+    def utility(self) -> Loss:
+        """What was lost: distances moved, classes, divergence; in all and per column."""
+        return self._account.loss
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        original: object = None,
+        evaluation: Evaluation | None = None,
+        internal: bool = False,
+        title: str = "",
+    ) -> Path:
+        """Write the report of the release: one HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        path
+            The file to write; an existing one is replaced.
+        original
+            The table given to `protect`, if it is not there any more.
+        evaluation
+            An evaluation that was made already.
+        internal
+            Add details that must not be published; the report is marked so.
+        title
+            What to call the table.
+        """
+        from ontomask.report.document import render
+        from ontomask.report.facts import gather
+
+        frame = self._found(original, "report")
+        account = gather(
+            frame,
+            self.frame,
+            self.schema,
+            evaluation or self.evaluate(frame),
+            rows=self._rows,
+            steps=self.steps,
+            details=self.details,
+            verification=self.verification,
+            digests=self.digests,
+            timings=self.timings,
+            seed=self.seed,
+            title=title,
+        )
+        target = Path(path)
+        target.write_text(render(account, internal=internal), encoding="utf-8", newline="\n")
+        return target
+
+    def recount(self, frame: object, outgoing: object, order: Longs | None = None) -> Verification:
+        """Recount a written release on what was read back from its file.
+
+        Parameters
+        ----------
+        frame
+            What was read back.
+        outgoing
+            What was written: the columns of the release in their order, which the file must hold.
+        order
+            Which record of the release each record is, if they were put in another order.
+        """
+        table, back = open_table(outgoing), open_table(frame)
+        written = dict(zip(open_table(self.frame).names, table.names, strict=True))
+        counted = [one.renamed(written) for one in self.promises if _countable(one, table, written)]
+        weights = self._weights
+        if weights is not None and order is not None:
+            weights = tuple(weights[row] for row in order.tolist())
+        return verify(
+            frame,
+            [*counted, Unchanged(table.names)],
+            published=table.names,
+            records=len(table),
+            weights=weights,
+            original={name: _as_written(table, back, name) for name in table.names},
+        ).require(WRITTEN_WRONG)
 
     def __repr__(self) -> str:
         names = " → ".join(step.name for step in self.steps)
@@ -152,6 +257,28 @@ class Release:
     def quality(self) -> Any:
         """The value of the quality model, where the last step has one."""
         return self.details[-1].get("quality")
+
+
+def _countable(promise: Promise, written: Table, names: Mapping[str, str]) -> bool:
+    """Whether a promise can be recounted without the original, on values as they are written."""
+    if isinstance(promise, Closeness):
+        known = {value for value, _ in promise.counts}
+        return set(written.distinct(names[promise.sensitive])[1]) <= known
+    return not isinstance(promise, (Permutation, Unchanged))
+
+
+def _as_written(table: Table, back: Table, name: str) -> list[object]:
+    """The values of a column as its file shows them: a text has no dates and no truth values."""
+    values = table.column(name)
+    if name not in back.names or table.is_text(name) or not back.is_text(name):
+        return values
+    return [_written(value) for value in values]
+
+
+def _written(value: object) -> object:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if isinstance(value, datetime.date) else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,7 +423,7 @@ def _release(
         raise MethodError("Nothing would be published: every column is an identifier or dropped.")
     outgoing = state.frame(table, published)
     started = time.perf_counter()
-    verification = _verified(outgoing, published, before, state, masks)
+    promises, verification = _verified(outgoing, published, before, state, masks)
     timings["verify"] = time.perf_counter() - started
     clusters = masks[-1].clusters
     if clusters is not None and masks[-1].kept is not None:
@@ -316,6 +443,8 @@ def _release(
         verification=verification,
         timings=timings,
         digests={"input": table.digest(), "output": open_table(outgoing).digest()},
+        promises=promises,
+        _weights=tuple(state.microdata.weights.tolist()) if schema.weight else None,
         _scheme=scheme,
         _rows=state.microdata.rows,
         _original=_found_again(table.native),
@@ -347,7 +476,7 @@ def _verified(
     before: Microdata,
     state: _State,
     masks: list[Masked],
-) -> Verification:
+) -> tuple[tuple[Promise, ...], Verification]:
     """Recount on the frame itself what the steps promise; the last word of each column counts."""
     kept = np.isin(before.rows, state.microdata.rows)
     original = {
@@ -355,9 +484,10 @@ def _verified(
         for name in published
         if name in before.attributes
     }
-    return verify(
+    promises = tuple(_promises(published, original, state, masks))
+    return promises, verify(
         outgoing,
-        _promises(published, original, state, masks),
+        promises,
         published=published,
         records=len(state.microdata),
         weights=state.microdata.weights.tolist(),

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ontomask.checks import AnyOf, Choice, Flag, Null, Text, Typed, checked
+from ontomask.checks import AnyOf, Choice, Flag, Null, Text, Typed, checked, did_you_mean
 from ontomask.errors import EmptyTaxonomyError, FormatError, ParameterError, SourceNotFoundError
 from ontomask.taxonomy import bundled, store
 from ontomask.taxonomy.assembly import assemble
@@ -64,7 +64,7 @@ def load_taxonomy(
     if not path.exists():
         raise SourceNotFoundError(
             f"There is no file or bundled taxonomy {str(source)!r}; bundled are "
-            f"{', '.join(bundled.NAMES)}."
+            f"{', '.join(bundled.NAMES)}.{did_you_mean(source, bundled.NAMES)}"
         )
     reader = _reader(path, format, options)
     if reader is store:

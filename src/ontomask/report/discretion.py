@@ -1,0 +1,158 @@
+"""What a public report may say, and what only an internal one.
+
+The rule: nothing in a public report stems from fewer original records than a threshold. That is the
+k of the release, since k records are what its reader has been promised to hide among, and never$
+less than 3: of two records that share a figure, each would learn the other's.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ontomask.report.distributions import Bar, Distribution
+from ontomask.report.words import figure, percent
+
+__all__ = ["LEAST", "Discretion", "public_plan", "threshold"]
+
+LEAST = 3
+SECRETS = ("seed", "key", "secret", "salt", "password")
+SHOWN_LISTS = ("distances", "classifiers", "missing")
+HIDDEN = "(not shown)"
+
+
+def threshold(k: int | None) -> int:
+    """The fewest original records that anything in a public report stems from."""
+    return max(LEAST, k or 0)
+
+
+@dataclass(frozen=True)
+class Discretion:
+    """How exact a report is.
+
+    Attributes
+    ----------
+    threshold
+        The fewest original records that a public report speaks of.
+    internal
+        Whether the report is for the house only and may say everything.
+    """
+
+    threshold: int
+    internal: bool
+
+    def share(self, share: float, of: float) -> str:
+        """A share of so many original records, in words."""
+        if share == 0:
+            return "none"
+        count = share * of
+        if self.internal:
+            return f"{percent(share, 1)} ({count:,.0f})"
+        if count < self.threshold - 0.5:
+            return f"fewer than {self.threshold}"
+        return percent(share)
+
+    def drawn(self, share: float | None) -> float | None:
+        """A share in percent, as exact as a chart of it may be."""
+        if share is None:
+            return None
+        return round(100.0 * share, 2) if self.internal else float(round(100.0 * share))
+
+    def size(self, count: int) -> str:
+        """A number of original records or groups of them."""
+        if self.internal:
+            return f"{count:,}"
+        return f"fewer than {self.threshold}" if count < self.threshold else figure(count, 2)
+
+    def bars(self, distribution: Distribution) -> tuple[Bar, ...]:
+        """The bars to be shown; none where there is too little to tell."""
+        bars = distribution.full if self.internal else distribution.public
+        return bars if len(bars) > 1 else ()
+
+
+# The plan -------------------------------------------------------------------------------------
+
+
+def public_plan(text: str, columns: Sequence[str]) -> str:
+    """The plan without comments, seed, secrets, folders and lists of values; empty if unreadable.
+
+    It is read and written anew, so that nothing travels along that was not looked at.
+    """
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return ""
+    return "\n".join(_table_lines(_public_table(content, frozenset(columns)), ())).strip()
+
+
+def _public_table(table: Mapping[str, Any], columns: frozenset[str]) -> dict[str, Any]:
+    return {
+        key: _public_value(key, value, columns)
+        for key, value in table.items()
+        if key not in SECRETS
+    }
+
+
+def _public_value(key: str, value: Any, columns: frozenset[str]) -> Any:
+    if isinstance(value, dict):
+        if key == "columns":
+            return {name: _public_column(one, columns) for name, one in value.items()}
+        return _public_table(value, columns)
+    if isinstance(value, list):
+        if value and all(isinstance(one, dict) for one in value):
+            return [_public_table(one, columns) for one in value]
+        shown = key in SHOWN_LISTS or all(str(one) in columns for one in value)
+        return value if shown else HIDDEN
+    if isinstance(value, str):
+        return value.replace("\\", "/").rpartition("/")[2]
+    return value
+
+
+def _public_column(column: Any, columns: frozenset[str]) -> Any:
+    """The declaration of a column; tables inside it hold values of the column."""
+    if not isinstance(column, dict):
+        return column
+    hidden = {key: HIDDEN for key, value in column.items() if isinstance(value, dict)}
+    return {**_public_table(column, columns), **hidden}
+
+
+def _table_lines(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+    """A table as TOML: first its plain values, then the tables inside."""
+    lines = [
+        f"{_key(key)} = {_written(value)}"
+        for key, value in table.items()
+        if not isinstance(value, dict) and not _is_tables(value)
+    ]
+    for key, value in table.items():
+        inner = (*path, _key(key))
+        if isinstance(value, dict):
+            head = [] if value and all(isinstance(one, dict) for one in value.values()) else [""]
+            head += [f"[{'.'.join(inner)}]"] if head else []
+            lines += [*head, *_table_lines(value, inner)]
+        elif _is_tables(value):
+            for one in value:
+                lines += ["", f"[[{'.'.join(inner)}]]", *_table_lines(one, inner)]
+    return lines
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _key(key: str) -> str:
+    plain = key.replace("-", "").replace("_", "")
+    return key if plain.isascii() and plain.isalnum() else json.dumps(key, ensure_ascii=False)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, list):
+        return f"[{', '.join(_written(one) for one in value)}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

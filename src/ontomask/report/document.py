@@ -1,0 +1,151 @@
+"""One HTML file from an account: no script, no request, the same bytes for the same account."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ontomask.report import figures, grids, sentences
+from ontomask.report.discretion import Discretion, public_plan
+from ontomask.report.drawing import draw
+from ontomask.report.facts import Account
+from ontomask.report.figures import Figure
+from ontomask.report.words import terse_percent
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+__all__ = ["render"]
+
+CODE = re.compile(r"`([^`]+)`")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure with its drawing."""
+
+    figure: Figure
+    svg: Markup
+
+
+def render(account: Account, *, internal: bool = False) -> str:
+    """Write the report of a release as one HTML text.
+
+    Parameters
+    ----------
+    account
+        What `gather` collected.
+    internal
+        Add exact counts, rare values, the seed and timings, and mark every page as internal. By
+        default nothing in the report stems from fewer original records than the account's
+        threshold, and it may be published with the release.
+    """
+    discretion = Discretion(account.threshold, internal)
+    template = _environment().get_template("report.html")
+    return template.render(_content(account, discretion))
+
+
+def _content(account: Account, discretion: Discretion) -> dict[str, Any]:
+    """Everything that the template names."""
+    charts = [figures.distribution(one, discretion) for one in account.columns]
+    shown = [one for one in charts if one is not None]
+    return {
+        "account": account,
+        "internal": discretion.internal,
+        "threshold": discretion.threshold,
+        "verdict": sentences.verdict(account),
+        "badges": sentences.badges(account),
+        "promised": sentences.promised(account),
+        "kept": sentences.kept(account),
+        "lost": sentences.lost(account, discretion),
+        "risk": sentences.risk(account, discretion),
+        "key_figures": _key_figures(account, discretion),
+        "findings": grids.findings_grid(account),
+        "limits": grids.limits_grid(account),
+        "risk_grid": grids.risk_grid(account, discretion),
+        "sensitive": grids.sensitive_grid(account),
+        "intervals": grids.intervals_grid(account),
+        "sizes": grids.sizes_grid(account) if discretion.internal and account.quasi else None,
+        "class_sizes": _drawn(figures.class_sizes(account, discretion), "sizes"),
+        "linkage": _drawn(figures.linkage(account), "linkage"),
+        "losses": _drawn(figures.column_losses(account), "losses"),
+        "loss_grid": grids.loss_grid(account, discretion),
+        "distributions": [_drawn(one, f"column-{place}") for place, one in enumerate(shown)],
+        "uncharted": _uncharted(account, [one.title for one in shown]),
+        "relations": _drawn(figures.relations(account), "relations"),
+        "statistics": grids.statistics_grid(account, discretion),
+        "classification": _drawn(figures.classification(account), "classification"),
+        "columns": grids.columns_grid(account),
+        "plan": _plan(account, discretion),
+        "definitions": grids.definitions(account),
+    }
+
+
+def _drawn(figure: Figure | None, name: str) -> Drawn | None:
+    from markupsafe import Markup
+
+    if figure is None:
+        return None
+    drawing = draw(figure.spec, f"chart-{name}", figure.title, figure.text)
+    return Drawn(figure, Markup(drawing))
+
+
+def _key_figures(account: Account, discretion: Discretion) -> list[tuple[str, str, str]]:
+    """The few figures of the first screen: figure, what it is, what it was."""
+    before, after = account.evaluation.risk_before, account.evaluation.risk_after
+    shown = []
+    if account.quasi:
+        unique = terse_percent(after.uniques)
+        was = discretion.share(before.uniques, account.records)
+        records = "record" if after.smallest_class == 1 else "records"
+        shown += [
+            (f"{after.smallest_class:,}", f"{records} in the smallest group", ""),
+            ("0" if after.uniques == 0 else unique, "unique records", f"before: {was}"),
+        ]
+    if account.evaluation.linkage:
+        linked = terse_percent(account.evaluation.risk / 100)
+        was = terse_percent(before.average_risk)
+        shown.append((linked, "of records linked correctly", f"before: {was}"))
+    shown.append((terse_percent(account.evaluation.loss.loss / 100), "information loss", ""))
+    return shown
+
+
+def _uncharted(account: Account, titles: list[str]) -> tuple[str, ...]:
+    """Columns that deserve a chart but have too little, or too much company, to show one."""
+    return tuple(
+        one.name
+        for one in account.columns
+        if one.name not in titles and (one.role in ("quasi", "sensitive") or one.changed > 0)
+    )
+
+
+def _plan(account: Account, discretion: Discretion) -> str:
+    if account.plan is None or discretion.internal:
+        return account.plan or ""
+    named = [*account.published, *(name for name, _ in account.removed)]
+    return public_plan(account.plan, named)
+
+
+@functools.cache
+def _environment() -> Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("ontomask.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["code"] = _coded
+    return environment
+
+
+def _coded(text: str) -> Markup:
+    """Text with what stands in backticks as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(CODE.sub(r"<code>\1</code>", str(escape(text))))

@@ -1,0 +1,271 @@
+"""The report's tables of figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ontomask.evaluation.classification import DEFINITIONS as CLASSIFICATION
+from ontomask.evaluation.evaluation import DEFINITIONS
+from ontomask.evaluation.statistics import Statistic
+from ontomask.report.discretion import Discretion
+from ontomask.report.facts import Account
+from ontomask.report.figures import KINDS, LISTED, ROLES, Grid
+from ontomask.report.words import capital, distance, figure, percent
+
+__all__ = [
+    "columns_grid",
+    "definitions",
+    "findings_grid",
+    "intervals_grid",
+    "limits_grid",
+    "loss_grid",
+    "risk_grid",
+    "sensitive_grid",
+    "sizes_grid",
+    "statistics_grid",
+]
+
+
+WIDTHS = (1.0, 5.0, 10.0, 20.0)
+
+
+def findings_grid(account: Account) -> Grid | None:
+    """Every promise with what the recount found."""
+    if account.promised is None:
+        return None
+    rows = tuple(
+        (one.promise, capital(one.measured), "✓ kept" if one.kept else "✗ NOT KEPT")
+        for one in account.promised.findings
+    )
+    return Grid(("promise", "recount", "verdict"), rows, figures=False)
+
+
+def limits_grid(account: Account) -> Grid | None:
+    """The limits of the plan."""
+    rows = tuple(
+        (
+            one.name,
+            f"{one.measured:.3g}{one.unit}",
+            f"{one.allowed:.3g}{one.unit}",
+            "✗ exceeded" if one.exceeded else "✓ within",
+        )
+        for one in account.limits
+    )
+    return Grid(("limit", "measured", "allowed", "verdict"), rows) if rows else None
+
+
+# Risk -----------------------------------------------------------------------------------------
+
+
+def risk_grid(account: Account, discretion: Discretion) -> Grid | None:
+    """The risks that follow from the groups, before and after."""
+    if not account.quasi:
+        return None
+    old, new = account.evaluation.risk_before, account.evaluation.risk_after
+    count = account.records
+    highest = percent(old.highest_risk)
+    if not discretion.internal and old.smallest_class < discretion.threshold:
+        highest = f"more than {percent(1 / discretion.threshold)}"
+    level = percent(old.threshold)
+    rows = (
+        ("groups of records that look the same", discretion.size(old.classes), f"{new.classes:,}"),
+        ("smallest group", discretion.size(old.smallest_class), f"{new.smallest_class:,}"),
+        ("average group", figure(old.average_class_size, 2), figure(new.average_class_size, 2)),
+        ("unique records", discretion.share(old.uniques, count), _plain(new.uniques)),
+        ("highest risk of a record", highest, percent(new.highest_risk)),
+        ("average risk of a record", percent(old.average_risk), percent(new.average_risk)),
+        (
+            f"records at a risk above {level}",
+            discretion.share(old.records_at_risk, count),
+            _plain(new.records_at_risk),
+        ),
+    )
+    return Grid(("", "before", "after"), rows)
+
+
+def _plain(share: float) -> str:
+    return "none" if share == 0 else percent(share)
+
+
+def sizes_grid(account: Account) -> Grid:
+    """The smallest groups of the original table, for internal use."""
+    rows = tuple(
+        (f"{size:,}", f"{classes:,}", f"{size * classes:,}")
+        for size, classes in account.evaluation.risk_before.sizes[:20]
+    )
+    return Grid(("size of the group", "groups before", "records before"), rows)
+
+
+def sensitive_grid(account: Account) -> Grid | None:
+    """How varied sensitive columns are inside the groups."""
+    before, after = account.evaluation.risk_before, account.evaluation.risk_after
+    rows = tuple(
+        (
+            new.column,
+            f"{old.distinct_l} → {new.distinct_l}",
+            f"{old.entropy_l:.2f} → {new.entropy_l:.2f}",
+            f"{old.closeness_t:.2f} → {new.closeness_t:.2f}",
+        )
+        for old, new in zip(before.sensitive, after.sensitive, strict=True)
+    )
+    head = (
+        "sensitive column",
+        "fewest values in a group",
+        "entropy l",
+        "farthest from the table (t)",
+    )
+    return Grid(head, rows) if rows else None
+
+
+def intervals_grid(account: Account) -> Grid | None:
+    """How near masked numbers are to the original, for columns that changed."""
+    numbers = {one.name for one in account.columns if one.kind == "numeric" and one.changed > 0}
+    found = [
+        (name, one)
+        for name, one in account.evaluation.intervals
+        if name in numbers and one.shares is not None
+    ]
+    if not found:
+        return None
+    places = [place for place, width in enumerate(found[0][1].percents) if width in WIDTHS]
+    head = ("column", *(f"within {found[0][1].percents[place]:g}%" for place in places))
+    rows = tuple(
+        (name, *(percent((one.shares or ())[place]) for place in places)) for name, one in found
+    )
+    return Grid(head, rows[:LISTED])
+
+
+# Loss -----------------------------------------------------------------------------------------
+
+
+def loss_grid(account: Account, discretion: Discretion) -> Grid:
+    """What the table lost."""
+    loss = account.evaluation.loss
+    gone = account.original_records - account.records
+    rows = [
+        ("information loss", f"{figure(loss.loss, 2)}%"),
+        ("mean distance of new and original values", distance(loss.semantic_loss)),
+        ("values changed", percent(loss.values_changed)),
+        ("records changed", percent(loss.records_changed)),
+        (
+            "records left out",
+            discretion.share(gone / account.original_records, account.original_records),
+        ),
+        ("average group size", figure(loss.average_class_size, 2)),
+    ]
+    if loss.numeric_loss is not None:
+        rows.insert(1, ("of the numeric columns", f"{figure(loss.numeric_loss, 2)}%"))
+    if account.evaluation.clustering is not None:
+        moved = account.evaluation.clustering.distance
+        rows.append(("clusters before and after (0 same, 1 unrelated)", distance(moved)))
+    return Grid(("", "release"), tuple(rows))
+
+
+DOMINATED = "made up by few records"
+NAMES = {
+    "mean": "mean",
+    "variance": "standard deviation",
+    "semantic variance": "semantic variance",
+}
+
+
+def statistics_grid(account: Account, discretion: Discretion) -> Grid | None:
+    """Means and spreads; of semantic means a public report tells only how far they moved."""
+    dates = {one.name for one in account.columns if one.kind == "date"}  # means would be days
+    order = {one.name: place for place, one in enumerate(account.columns)}
+    chosen = [
+        one
+        for one in account.evaluation.statistics
+        if (one.name in NAMES or one.name == "semantic mean") and one.columns[0] not in dates
+    ]
+    chosen.sort(key=lambda one: order.get(one.columns[0], 0))
+    hidden = {one.name for one in account.columns if one.dominated and not discretion.internal}
+    rows = tuple(_statistic(one, discretion, hidden) for one in chosen)
+    return Grid(("", "before", "after"), rows[:LISTED]) if rows else None
+
+
+def _statistic(one: Statistic, discretion: Discretion, hidden: set[str]) -> tuple[str, ...]:
+    column = one.columns[0]
+    if isinstance(one.original, str):
+        if discretion.internal:
+            return f"{column}, {one.name}", one.original, str(one.masked)
+        moved = "unchanged" if one.difference == 0 else f"moved by {figure(one.difference, 2)}"
+        return f"{column}, {one.name}", "", moved
+    numbers = [float(one.original), float(one.masked)]
+    if one.name == "variance":
+        numbers = [number**0.5 for number in numbers]
+    before, after = (figure(number) for number in numbers)
+    shown = DOMINATED if column in hidden and one.name in ("mean", "variance") else before
+    return f"{column}, {NAMES[one.name]}", shown, after
+
+
+# Columns and definitions ----------------------------------------------------------------------
+
+
+def columns_grid(account: Account) -> Grid:
+    """Every column: what it is and what became of it."""
+    return Grid(("column", "kind", "role", "in the release"), tuple(_column_rows(account)), False)
+
+
+def _column_rows(account: Account) -> Iterator[tuple[str, ...]]:
+    known = {one.name for one in account.columns}
+    for one in account.columns:
+        kind = KINDS[one.kind] + (f" ({one.taxonomy})" if one.taxonomy else "")
+        fate = "unchanged" if not one.changed else f"{percent(one.changed)} of the values changed"
+        yield one.name, kind, ROLES[one.role], fate
+    for name in account.published:
+        if name not in known:
+            yield name, "identifier", "identifier", "replaced"
+    for name, kind in account.removed:
+        yield name, kind, kind, "left out"
+
+
+DEFINED = {
+    "groups": "classes",
+    "unique records": "uniques",
+    "highest risk": "highest_risk",
+    "average risk": "average_risk",
+    "records at risk": "records_at_risk",
+    "record linkage": "linkage",
+    "fewest values in a group": "distinct_l",
+    "entropy l": "entropy_l",
+    "distance from the table (t)": "closeness_t",
+    "within x percent": "intervals",
+    "information loss": "loss",
+    "of the numeric columns": "numeric_loss",
+    "mean distance": "semantic_loss",
+    "root mean square": "rmse",
+    "semantic mean": "semantic mean",
+    "semantic variance": "semantic variance",
+    "correlation": "correlation",
+    "semantic correlation": "semantic correlation",
+    "clusters before and after": "clustering",
+}
+"""What the report calls a figure, and what the evaluation does."""
+CLASSIFIED = ("accuracy", "baseline", "original", "masked", "relative_accuracy")
+WORDS = (
+    (
+        "quasi-identifier",
+        "a column whose values an intruder may know from elsewhere, such as age or place",
+    ),
+    ("group", "the records that have the same values in all quasi-identifiers"),
+    (
+        "k-anonymity",
+        "every group has at least k records, so that nobody is singled out by these columns",
+    ),
+    ("sensitive column", "what an intruder shall not learn about a person"),
+    (
+        "distance of two values",
+        "for words with a taxonomy, from 0 (same) to 1 (nothing in common); for numbers and dates, "
+        "their difference in standard deviations",
+    ),
+    ("suppressed", "left out of the release, or replaced by a star"),
+)
+
+
+def definitions(account: Account) -> tuple[tuple[str, str], ...]:
+    """The words of the report, and the figures' definitions as the evaluation states them."""
+    figures = [(name, DEFINITIONS[key]) for name, key in DEFINED.items()]
+    if account.classification is not None:
+        figures += [(key.replace("_", " "), CLASSIFICATION[key]) for key in CLASSIFIED]
+    return (*WORDS, *figures)

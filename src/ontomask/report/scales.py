@@ -1,0 +1,197 @@
+"""Edges of histograms that a person would choose: round numbers, starts of months or years.
+
+An edge is never a value of the table. The first and the last interval are open (less than 20, 90 or
+more), so neither the smallest nor the largest value shows.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Longs
+from ontomask.report.words import compact
+
+__all__ = ["Scale", "date_scale", "merge_rare", "number_scale"]
+
+WANTED = 10
+"""About how many intervals a histogram has."""
+TAIL = 0.02
+"""The share of records that may lie beyond the first and the last edge."""
+SKEWED = 20
+"""Numbers whose bulk spans more than this factor get edges that grow."""
+MONTHS = (1, 3, 12, 60, 120)
+FINEST = (1, 7)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Inner edges of a histogram, ascending, with what to call them.
+
+    Attributes
+    ----------
+    starts
+        Each edge as the first value of the interval above it.
+    stops
+        Each edge as the last value of the interval below it.
+    ticks
+        Each edge in a few letters, for an axis.
+    """
+
+    edges: tuple[float, ...]
+    starts: tuple[str, ...]
+    stops: tuple[str, ...]
+    ticks: tuple[str, ...]
+    is_date: bool = False
+
+    def __len__(self) -> int:
+        return len(self.edges) + 1
+
+    def places(self, numbers: Floats) -> Longs:
+        """The interval of each number."""
+        return np.searchsorted(np.array(self.edges), numbers, side="right").astype(np.int64)
+
+    def kept(self, keep: Bools) -> Scale:
+        """The scale without some of its edges: neighbors become one interval."""
+        chosen = np.flatnonzero(keep).tolist()
+        parts = (self.edges, self.starts, self.stops, self.ticks)
+        edges, starts, stops, ticks = (tuple(part[one] for one in chosen) for part in parts)
+        return Scale(edges, starts, stops, ticks, self.is_date)  # type: ignore[arg-type]
+
+    def label(self, place: int) -> str:
+        """What an interval holds."""
+        if not self.edges:
+            return "all values"
+        if place == 0:
+            return f"{'before' if self.is_date else 'less than'} {self.starts[0]}"
+        if place == len(self.edges):
+            return f"{self.starts[-1]} or {'later' if self.is_date else 'more'}"
+        start, stop = self.starts[place - 1], self.stops[place]
+        return start if start == stop else f"{start} to {stop}"
+
+    def tick(self, place: int) -> str:
+        """What an interval holds, in a few letters."""
+        if not self.edges:
+            return "all"
+        if place == 0:
+            return f"<{self.ticks[0]}"
+        return f"{self.ticks[place - 1]}{'+' if place == len(self.edges) else ''}"
+
+
+def number_scale(numbers: Floats, least: int) -> Scale:
+    """Round edges for numbers; beyond each end lie at least `least` of them."""
+    low, high = _range(numbers, least)
+    whole = bool((numbers == np.rint(numbers)).all())
+    edges = _growing_edges(low, high) if low > 0 and high / low > SKEWED else []
+    edges = edges or _equal_edges(low, high, whole)
+    names = tuple(f"{edge:,.10g}" for edge in edges)
+    stops = (f"{edge - 1:,.10g}" if whole else f"below {edge:,.10g}" for edge in edges)
+    return Scale(tuple(edges), names, tuple(stops), tuple(compact(edge) for edge in edges))
+
+
+def _equal_edges(low: float, high: float, whole: bool) -> list[float]:
+    """Multiples of a round number."""
+    step = _nice_step((high - low) / WANTED, whole)
+    first, last = math.floor(low / step) + 1, math.floor(high / step)
+    return [round(place * step, 12) for place in range(first, last + 1)]
+
+
+def _growing_edges(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10, 20, …: for numbers of very different sizes."""
+    sizes = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    edges = [round(factor * 10.0**size, 12) for size in sizes for factor in (1, 2, 5)]
+    return [edge for edge in edges if low < edge <= high]
+
+
+def _range(numbers: Floats, least: int) -> tuple[float, float]:
+    """Where the bulk lies; where that is a single number, where all but the last few lie."""
+    ordered = np.sort(numbers)
+    for beyond in (max(least, round(TAIL * ordered.size)), least):
+        if 2 * beyond > ordered.size:
+            continue
+        low, high = float(ordered[beyond - 1]), float(ordered[-beyond])
+        if low < high:
+            return low, high
+    return float(ordered[ordered.size // 2]), float(ordered[ordered.size // 2])
+
+
+def _nice_step(width: float, whole: bool) -> float:
+    """The least of 1, 2, 5, 10, 20, … that is at least `width`."""
+    if width <= 0 or (whole and width <= 1):
+        return 1.0
+    size = 10.0 ** math.floor(math.log10(width))
+    return next(factor * size for factor in (1.0, 2.0, 5.0, 10.0) if factor * size >= width * 0.999)
+
+
+def date_scale(days: Floats, least: int) -> Scale:
+    """Edges at starts of days, weeks, months, quarters or years, for day numbers."""
+    low, high = _range(days, least)
+    for step in FINEST:
+        if (high - low) / step <= WANTED:
+            return _day_scale(low, high, step)
+    months = next((one for one in MONTHS if (high - low) / (30.4 * one) <= WANTED), MONTHS[-1])
+    return _month_scale(low, high, months)
+
+
+def _day_scale(low: float, high: float, step: int) -> Scale:
+    first = math.floor(low / step) + 1
+    edges = [place * step for place in range(first, math.floor(high / step) + 1)]
+    days = [datetime.date.fromordinal(edge) for edge in edges]
+    before = [datetime.date.fromordinal(edge - 1) for edge in edges]
+    return Scale(
+        tuple(float(edge) for edge in edges),
+        tuple(day.isoformat() for day in days),
+        tuple(day.isoformat() for day in before),
+        tuple(f"{day:%b} {day.day}" for day in days),
+        is_date=True,
+    )
+
+
+def _month_scale(low: float, high: float, step: int) -> Scale:
+    first, last = (_month_of(day) // step for day in (low, high))
+    months = [place * step for place in range(first + 1, last + 1)]
+    starts = [_month_start(month) for month in months]
+    ends = [_month_start(month - 1) for month in months]
+    written = "%Y" if step >= 12 else "%b %Y"
+    short = "%Y" if step >= 12 else "%b %y"
+    return Scale(
+        tuple(float(day.toordinal()) for day in starts),
+        tuple(day.strftime(written) for day in starts),
+        tuple(day.strftime(written) for day in ends),
+        tuple(day.strftime(short) for day in starts),
+        is_date=True,
+    )
+
+
+def _month_of(day: float) -> int:
+    date = datetime.date.fromordinal(math.floor(day))
+    return date.year * 12 + date.month - 1
+
+
+def _month_start(month: int) -> datetime.date:
+    return datetime.date(month // 12, month % 12 + 1, 1)
+
+
+def merge_rare(scale: Scale, numbers: Floats, least: int) -> Scale:
+    """Give up edges until no interval holds some numbers but fewer than `least`."""
+    while len(scale) > 1:
+        counts = np.bincount(scale.places(numbers), minlength=len(scale))
+        rare = np.flatnonzero((counts > 0) & (counts < least))
+        if not rare.size:
+            return scale
+        keep = np.ones(len(scale.edges), bool)
+        keep[_edge_to_give_up(counts, int(rare[0]))] = False
+        scale = scale.kept(keep)
+    return scale
+
+
+def _edge_to_give_up(counts: Longs, place: int) -> int:
+    """The edge towards the neighbor with fewer numbers."""
+    if place == 0:
+        return 0
+    if place == counts.size - 1:
+        return place - 1
+    return place - 1 if counts[place - 1] <= counts[place + 1] else place

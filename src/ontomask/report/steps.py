@@ -1,0 +1,157 @@
+"""The steps of a release in words: what each does, its parameters, what it reports of itself.
+
+Ideas and explanations are those of the methods' own documentation, so that they are said once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ontomask.methods.base import METHODS, Method
+from ontomask.report.words import listing
+
+__all__ = ["Parameter", "StepFacts", "describe_step"]
+
+PUBLIC_DETAILS = ("levels", "quality", "quality_model", "metric")
+"""What a public report tells of a step's own report; the rest may count single records."""
+ELSEWHERE = re.compile(r"As in `(\w+)`")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its value in words that may be published, its full value, what it means."""
+
+    name: str
+    value: str
+    full: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class StepFacts:
+    """One step of a release; `models` are the privacy models that it enforces."""
+
+    name: str
+    idea: str
+    parameters: tuple[Parameter, ...]
+    models: tuple[str, ...]
+    public_details: tuple[tuple[str, str], ...]
+    details: tuple[tuple[str, str], ...]
+
+
+def describe_step(step: Method, details: Mapping[str, object], columns: Sequence[str]) -> StepFacts:
+    """Describe a method; lists in its parameters are published if they name columns only."""
+    meanings = _meanings(type(step))
+    shown = tuple(
+        _parameter(one, getattr(step, one.name), meanings.get(one.name, ""), frozenset(columns))
+        for one in dataclasses.fields(step)
+    )
+    told = tuple((name.replace("_", " "), _words(value, None)) for name, value in details.items())
+    public = tuple(
+        (name.replace("_", " "), _words(value, frozenset(columns)))
+        for name, value in details.items()
+        if name in PUBLIC_DETAILS and value is not None
+    )
+    models = tuple(_object_words(one, frozenset(columns)) for one in getattr(step, "privacy", ()))
+    return StepFacts(step.name, _idea(type(step)), shown, models, public, told)
+
+
+def _parameter(
+    one: dataclasses.Field[Any], value: object, meaning: str, columns: frozenset[str]
+) -> Parameter:
+    if not one.repr:  # the method itself keeps it from being shown
+        return Parameter(one.name, "a secret, not shown", "a secret, not shown", meaning)
+    return Parameter(one.name, _words(value, columns), _words(value, None), meaning)
+
+
+def _words(value: object, columns: frozenset[str] | None) -> str:
+    """A value in words; with `columns`, of lists and mappings only what names columns."""
+    if value is None:
+        return "not set"
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (int, np.integer)):
+        return f"{value:,}"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:,.6g}"
+    if isinstance(value, str):
+        return value if columns is None else value.replace("\\", "/").rpartition("/")[2]
+    if isinstance(value, Mapping):
+        return _mapping_words(value, columns)
+    if isinstance(value, (list, tuple)):
+        return _list_words(value, columns)
+    return _object_words(value, columns)
+
+
+def _mapping_words(value: Mapping[Any, object], columns: frozenset[str] | None) -> str:
+    if not value:
+        return "none"
+    if columns is not None and not all(str(key) in columns for key in value):
+        return f"{len(value)} entries, not shown"
+    kinds = (int, float) if columns is not None else (int, float, str)
+    if not all(isinstance(one, kinds) for one in value.values()):  # texts may be paths of files
+        return f"given for {listing([str(key) for key in value])}"
+    return ", ".join(f"{key}: {_words(one, columns)}" for key, one in value.items())
+
+
+def _list_words(value: Sequence[object], columns: frozenset[str] | None) -> str:
+    if not value:
+        return "none"
+    if all(dataclasses.is_dataclass(one) for one in value):
+        return "; ".join(_object_words(one, columns) for one in value)
+    if columns is not None and not all(str(one) in columns for one in value):
+        return f"{len(value)} entries, not shown"
+    return listing([str(one) for one in value], most=20)
+
+
+def _object_words(value: object, columns: frozenset[str] | None) -> str:
+    """A privacy or quality model with its plain parameters; of other things, what they are."""
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return f"given ({type(value).__name__})"
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=^[A-Z])(?=[A-Z])", "-", type(value).__name__).lower()
+    plain = [
+        f"{one.name} = {_words(getattr(value, one.name), columns)}"
+        for one in dataclasses.fields(value)
+        if isinstance(getattr(value, one.name), (int, float, str))
+    ]
+    return f"{name} ({', '.join(plain)})" if plain else name
+
+
+# Documentation --------------------------------------------------------------------------------
+
+
+def _idea(kind: type[Method]) -> str:
+    return (inspect.getdoc(kind) or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def _meanings(kind: type[Method]) -> dict[str, str]:
+    """What each parameter means, from the method's documentation."""
+    own = _documented(kind)
+    by_class = {one.__name__: one for one in METHODS.values()}
+    for name, text in own.items():
+        found = ELSEWHERE.match(text)
+        other = by_class.get(found[1]) if found else None
+        if other is not None:
+            own[name] = _documented(other).get(name, "")
+    return own
+
+
+def _documented(kind: type[Method]) -> dict[str, str]:
+    """The entries of the documentation's list of parameters; several names may share one."""
+    _, _, listed = (inspect.getdoc(kind) or "").partition("Parameters\n----------\n")
+    found: dict[str, str] = {}
+    names: list[str] = []
+    for line in listed.splitlines():
+        if line.startswith("    "):
+            for name in names:
+                found[name] = f"{found.get(name, '')} {line.strip()}".strip()
+        elif line.strip():
+            names = line.split(", ")
+    return found

@@ -1,0 +1,204 @@
+"""What a public report must not say."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ontomask as om
+from ontomask.data.schema import Flat
+from ontomask.report.discretion import LEAST, Discretion, public_plan, threshold
+from ontomask.report.distributions import category_distribution
+from ontomask.report.document import render
+
+METHODS = ("microaggregation", "rank swapping", "suppression", "generalization")
+# what each planted value would look like on a page
+PLANTED = {
+    "age": r"\b113\b",
+    "diagnosis": "zanzibar|rarity",
+    "town": "Quuxville",
+    "severity": "catastrophic",
+    "admitted": "1931",
+    "charge": r"987,?654",
+}
+PLAN = """
+# the oldest is 113, from Quuxville
+seed = 918273645
+[input]
+path = "/home/clerk/Quuxville/people.csv"
+missing = ["NA"]
+[columns.severity]
+kind = "ordinal"
+order = ["mild", "grave", "catastrophic"]
+[columns.diagnosis]
+kind = "nominal"
+[columns.diagnosis.overrides]
+"zanzibar fieber" = "zanzibar fever"
+[[steps]]
+method = "microaggregation"
+k = 5
+strata = ["town"]
+[[steps]]
+method = "pseudonyms"
+key = "a secret of Quuxville"
+"""
+
+
+class _Words(HTMLParser):
+    """Everything a reader can come across: texts, and attributes that are words, not places."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.styles = False
+
+    def handle_starttag(self, tag, attributes):
+        self.styles = tag == "style"
+        places = ("d", "transform", "viewbox", "x", "y", "x2", "y2", "width", "height")
+        self.words += [value or "" for name, value in attributes if name not in places]
+
+    def handle_data(self, data):
+        if not self.styles:
+            self.words.append(data)
+
+
+def words_of(page: str) -> str:
+    reader = _Words()
+    reader.feed(page)
+    return "\n".join(reader.words)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_planted_value_is_in_a_public_report(cases, method):
+    public = words_of(render(cases[method].gathered(plan=PLAN)))
+    internal = words_of(render(cases[method].account, internal=True))
+    for column, planted in PLANTED.items():
+        assert not re.search(planted, public), column
+        assert re.search(planted, internal), column
+
+
+def test_the_seed_and_timings_are_internal(case):
+    assert "918273645" not in render(case.account)
+    assert "918273645" in render(case.account, internal=True)
+    assert "verify" not in words_of(render(case.account)).split()
+    assert "verify: " in words_of(render(case.account, internal=True))
+
+
+def test_an_internal_report_is_marked_on_screen_and_on_every_printed_page(case):
+    internal, public = render(case.account, internal=True), render(case.account)
+    assert '<div class="internal" role="note">INTERNAL: do not publish</div>' in internal
+    assert '@top-center { content: "INTERNAL: do not publish"' in internal
+    assert "INTERNAL" not in public
+
+
+def test_the_threshold_is_k_but_at_least_three():
+    assert [threshold(k) for k in (None, 2, 3, 50)] == [LEAST, LEAST, 3, 50]
+
+
+def test_a_larger_k_merges_more(remade):
+    small, large = (remade(om.Microaggregation(k=k)).account for k in (3, 40))
+    bars = [account.columns[0].distribution.public for account in (small, large)]
+    assert len(bars[0]) > len(bars[1]) > 1
+    assert min(bar.before_count for bar in bars[0]) >= 3
+    assert min(bar.before_count for bar in bars[1]) >= 40
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_public_bar_holds_enough_original_records(cases, method):
+    account = cases[method].account
+    shown = [one.distribution for one in account.columns if one.distribution is not None]
+    assert shown
+    for distribution in shown:
+        for bar in distribution.public:
+            few = 0 < bar.before_count < account.threshold
+            assert few == (bar.before is None)
+            assert not few or bar.label in ("missing or suppressed", "other values", "other groups")
+
+
+@given(
+    st.lists(st.integers(0, 30), min_size=1, max_size=120),
+    st.lists(st.integers(0, 40), min_size=1, max_size=120),
+    st.integers(3, 12),
+)
+def test_categories_never_show_a_rare_value(before, after, least):
+    sides = [
+        (
+            np.unique(side, return_inverse=True)[1].astype(np.int32),
+            [f"v{v:02d}" for v in np.unique(side)],
+        )
+        for side in (before, after)
+    ]
+    weights = tuple(np.ones(len(side)) for side in (before, after))
+    made = category_distribution(Flat(), *sides, weights, least)
+    rare = {f"v{v:02d}" for v in set(before) if before.count(v) < least}
+    assert not rare & {bar.label for bar in made.public}
+    assert len(made.public) <= 12
+    assert sum(bar.before_count for bar in made.public) == len(before)
+    assert sum(bar.after for bar in made.public) == pytest.approx(1.0)
+    few = [bar for bar in made.public if 0 < bar.before_count < least]
+    assert all((bar.label, bar.before) == ("other values", None) for bar in few)
+
+
+def test_a_new_value_that_names_a_rare_one_is_counted_among_the_others():
+    before = (np.zeros(20, np.int32), ["flu"])
+    before[0][0] = 1
+    before[1].append("plague")
+    after = (np.zeros(20, np.int32), ["{flu, plague}"])
+    weights = (np.ones(20), np.ones(20))
+    made = category_distribution(Flat(), before, after, weights, 3)
+    assert not any("plague" in bar.label for bar in made.public)
+    assert any("plague" in bar.label for bar in made.full)
+
+
+def test_small_counts_become_words_and_charts_are_as_coarse_as_the_words():
+    public, internal = Discretion(5, internal=False), Discretion(5, internal=True)
+    assert public.share(3 / 50, 50) == "fewer than 5"
+    assert public.share(5 / 50, 50) == "10%"
+    assert public.share(0.0, 50) == "none"
+    assert internal.share(3 / 50, 50) == "6.0% (3)"
+    assert (public.drawn(0.12345), internal.drawn(0.12345)) == (12.0, 12.35)
+    assert public.drawn(None) is None
+    assert (public.size(4), public.size(1234), internal.size(4)) == ("fewer than 5", "1,200", "4")
+
+
+def test_a_public_plan_keeps_what_matters_and_nothing_else():
+    shown = tomllib.loads(public_plan(PLAN, ["severity", "diagnosis", "town"]))
+    assert shown == {
+        "input": {"path": "people.csv", "missing": ["NA"]},
+        "columns": {
+            "severity": {"kind": "ordinal", "order": "(not shown)"},
+            "diagnosis": {"kind": "nominal", "overrides": "(not shown)"},
+        },
+        "steps": [
+            {"method": "microaggregation", "k": 5, "strata": ["town"]},
+            {"method": "pseudonyms"},
+        ],
+    }
+
+
+def test_a_plan_that_cannot_be_read_is_not_shown(case):
+    assert public_plan("this is = = no plan", []) == ""
+    account = case.gathered(plan="Quuxville = = broken")
+    assert "Quuxville" not in render(account)
+    assert "<h3>Plan</h3>" not in render(account)
+
+
+def test_a_plan_in_other_writings_survives():
+    text = """
+name = 'a "quoted" name'
+day = 2024-01-31
+flag = true
+rate = 0.25
+["a b".c]
+x = 1
+[[steps]]
+[[steps.privacy]]
+model = "k-anonymity"
+"""
+    assert tomllib.loads(public_plan(text, [])) == tomllib.loads(text)

@@ -1,0 +1,204 @@
+"""Charts as data, and the tables beside them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import polars as pl
+import pytest
+
+import ontomask as om
+from ontomask.evaluation.classification import judge_classification
+from ontomask.report import figures, grids
+from ontomask.report.charts import AFTER, BEFORE, Mark, columns_chart, dumbbell_chart, pairs_chart
+from ontomask.report.discretion import Discretion
+from ontomask.report.document import render
+
+PUBLIC, INTERNAL = Discretion(5, internal=False), Discretion(5, internal=True)
+
+
+def values(figure):
+    return figure.spec["data"]["values"]
+
+
+def test_charts_hold_their_data_and_the_two_colors():
+    marks = [Mark("a", 10.0, 20.0, "10%", "20%"), Mark("b", None, 5.0, "few", "5%")]
+    for chart in (columns_chart(marks), pairs_chart(marks), dumbbell_chart(marks)):
+        assert [one["label"] for one in chart["data"]["values"]] == ["a", "b"]
+        assert BEFORE in str(chart)
+        assert AFTER in str(chart)
+        assert chart["width"] == 340
+
+
+def test_a_chart_of_one_side_has_one_color():
+    chart = pairs_chart([Mark("a", None, 20.0, "", "20%")])
+    assert BEFORE not in str(chart)
+
+
+def test_a_chart_grows_with_its_rows():
+    heights = [pairs_chart([Mark("a", 1, 2)] * count)["height"] for count in (1, 12)]
+    assert heights[1] == 12 * heights[0]
+
+
+def test_correlations_start_at_zero_unless_one_is_negative():
+    def domain(number):
+        chart = dumbbell_chart([Mark("a", number, 0.5)])
+        return chart["layer"][1]["encoding"]["x"]["scale"]["domain"]
+
+    assert domain(0.3) == [0, 1]
+    assert domain(-0.3) == [-1, 1]
+
+
+def test_group_sizes_add_up_and_show_the_promise(case):
+    figure = figures.class_sizes(case.account, INTERNAL)
+    assert sum(one["before"] for one in values(figure)) == pytest.approx(100, abs=0.1)
+    assert sum(one["after"] for one in values(figure)) == pytest.approx(100, abs=0.1)
+    small = [one for one in values(figure) if one["label"] in ("1", "2", "3–4")]
+    assert small
+    assert all(one["after"] == 0 for one in small)
+
+
+def test_few_records_of_a_size_are_not_counted_in_public(remade):
+    frame = pl.DataFrame({"age": [1] * 30 + [2] * 30 + [3, 4]})
+    account = remade(om.Microaggregation(k=5), frame, om.Schema(age=om.Numeric())).account
+    public = figures.class_sizes(account, PUBLIC)
+    assert values(public)[0]["before"] is None
+    assert public.grid.rows[0][1] == "fewer than 5"
+    assert figures.class_sizes(account, INTERNAL).grid.rows[0][1] == "3.2% (2)"
+    rows = {row[0]: row for row in grids.risk_grid(account, PUBLIC).rows}
+    assert rows["smallest group"][1] == "fewer than 5"
+    assert rows["unique records"][1] == "fewer than 5"
+    assert rows["highest risk of a record"][1] == "more than 20%"
+    inside = {row[0]: row for row in grids.risk_grid(account, INTERNAL).rows}
+    assert inside["smallest group"][1] == "1"
+    assert inside["highest risk of a record"][1] == "100%"
+
+
+def test_distributions_of_every_kind_of_column(case):
+    shapes = {
+        one.name: figures.distribution(one, PUBLIC)
+        for one in case.account.columns
+        if one.distribution is not None
+    }
+    assert set(shapes) == {"age", "diagnosis", "town", "severity", "admitted", "charge"}
+    assert [row[0] for row in shapes["severity"].grid.rows][:2] == ["mild", "grave"]
+    assert "grouped by illnesses" in shapes["diagnosis"].note
+    assert shapes["charge"].note == "sensitive · number · unchanged"
+    for figure in shapes.values():
+        assert sum(one["after"] for one in values(figure)) == pytest.approx(100, abs=4)
+        assert all(float(one["after"]).is_integer() for one in values(figure))
+
+
+def test_internal_figures_tell_extremes_rare_values_and_counts(case):
+    by_name = {one.name: one for one in case.account.columns}
+    age = figures.distribution(by_name["age"], INTERNAL)
+    assert age.detail.startswith("original values from 20 to 113")
+    assert age.grid.head == ("age", "before", "records", "after", "records")
+    town = figures.distribution(by_name["town"], INTERNAL)
+    assert "rare original values: Quuxville (1)" in town.detail
+    assert figures.distribution(by_name["age"], PUBLIC).detail == ""
+
+
+def test_suppressed_records_count_in_the_distribution_before(cases):
+    account = cases["suppression"].account
+    town = next(one for one in account.columns if one.name == "town")
+    assert sum(bar.before_count for bar in town.distribution.full) == account.original_records
+    assert sum(bar.after_count for bar in town.distribution.full) == account.records
+
+
+def test_missing_values_have_a_bar_of_their_own(remade):
+    frame = pl.DataFrame({"age": [None] * 10 + list(range(50)), "sex": ["m", None] * 30})
+    schema = om.Schema(age=om.Numeric(), sex=om.Flat())
+    account = remade(om.Microaggregation(k=5), frame, schema).account
+    for column, count in zip(account.columns, (10, 30), strict=True):
+        last = column.distribution.public[-1]
+        assert (last.label, last.before_count) == ("missing or suppressed", count)
+        assert column.missing[0] == count
+
+
+def test_linkage_compares_with_the_table_as_it_was(case):
+    figure = figures.linkage(case.account)
+    before = 100 * case.evaluation.risk_before.average_risk
+    assert all(one["before"] == pytest.approx(before, abs=0.1) for one in values(figure))
+    risks = [one.risk for one in case.evaluation.linkage]
+    assert [one["after"] for one in values(figure)] == pytest.approx(risks, abs=0.1)
+
+
+def test_losses_come_largest_first(case):
+    numbers = [one["after"] for one in values(figures.column_losses(case.account))]
+    assert numbers == sorted(numbers, reverse=True)
+    assert len(numbers) == len(case.evaluation.loss.columns)
+
+
+def test_relations_are_those_of_the_evaluation(case):
+    figure = figures.relations(case.account)
+    pairs = {one["label"] for one in values(figure)}
+    assert "age – admitted" in pairs
+    assert {row[1] for row in figure.grid.rows} == {"Pearson"}
+
+
+def test_of_a_semantic_mean_only_the_shift_is_public(case):
+    statistic = next(one for one in case.evaluation.statistics if one.name == "semantic mean")
+    changed = dataclasses.replace(
+        statistic, original="zanzibar fever", masked="flu", difference=0.4
+    )
+    evaluation = dataclasses.replace(case.evaluation, statistics=(changed,))
+    account = dataclasses.replace(case.account, evaluation=evaluation)
+    assert grids.statistics_grid(account, PUBLIC).rows == (
+        ("diagnosis, semantic mean", "", "moved by 0.40"),
+    )
+    assert "zanzibar fever" in grids.statistics_grid(account, INTERNAL).rows[0]
+
+
+def test_a_mean_made_up_by_few_records_is_not_public(remade):
+    generator = np.random.default_rng(3)
+    usual = generator.normal(50, 5, 99).round(1).tolist()
+    schema = om.Schema(pay=om.Numeric(), age=om.Numeric())
+    frame = pl.DataFrame({"pay": [*usual, 987654.0], "age": [*usual, 50.0]})
+    account = remade(om.Microaggregation(k=5), frame, schema).account
+    assert [one.dominated for one in account.columns] == [True, False]
+    public = {row[0]: row[1] for row in grids.statistics_grid(account, PUBLIC).rows}
+    inside = {row[0]: row[1] for row in grids.statistics_grid(account, INTERNAL).rows}
+    assert public["pay, mean"] == public["pay, standard deviation"] == "made up by few records"
+    assert public["age, mean"] == inside["age, mean"]
+    assert inside["pay, mean"] == "9,930"
+
+
+def test_dates_have_no_mean_and_no_nearness(case):
+    statistics = grids.statistics_grid(case.account, PUBLIC)
+    assert not any(row[0].startswith("admitted") for row in statistics.rows)
+    assert [row[0] for row in grids.intervals_grid(case.account).rows] == ["age"]
+
+
+def test_classification_shows_baseline_original_and_masked(case, remade):
+    schema = om.Schema.of({**case.schema, "town": om.Flat(role="sensitive")})
+    case = remade(om.Microaggregation(k=5), schema=schema)
+    report = judge_classification(
+        case.frame, case.schema, "town", lambda _: case.release, classifiers=["zero-r"], folds=2
+    )
+    account = case.gathered(classification=report)
+    figure = figures.classification(account)
+    assert figure.title == "Predicting town"
+    assert figure.grid.rows[0][0] == "most frequent class"
+    page = render(account)
+    assert "What classifiers still learn" in page
+    assert "Quuxville" not in page
+    assert "What classifiers still learn" not in render(case.account)
+
+
+def test_every_column_is_accounted_for(case, remade):
+    rows = {row[0]: row[1:] for row in grids.columns_grid(case.account).rows}
+    assert rows["person"] == ("identifier", "identifier", "left out")
+    assert rows["charge"] == ("number", "sensitive", "unchanged")
+    assert rows["age"][2].endswith("of the values changed")
+    steps = [om.Pseudonyms(columns=["person"], key="0123456789abcdef"), om.Microaggregation(k=5)]
+    account = remade(steps).account
+    assert ("person", "identifier", "identifier", "replaced") in grids.columns_grid(account).rows
+
+
+def test_every_figure_has_a_definition(case):
+    names = [name for name, _ in grids.definitions(case.account)]
+    assert len(set(names)) == len(names)
+    for name in ("information loss", "record linkage", "k-anonymity", "unique records"):
+        assert name in names

@@ -1,0 +1,287 @@
+"""The words of the first screen."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+import ontomask as om
+from ontomask.methods.base import METHODS
+from ontomask.promises import ClassSize, Closeness, Diversity, Permutation, Unchanged
+from ontomask.report import sentences
+from ontomask.report.discretion import Discretion
+from ontomask.report.document import render
+from ontomask.report.facts import Limit, gather
+from ontomask.report.promised import read_promises
+from ontomask.report.steps import describe_step
+from ontomask.verify import Finding, Verification, verify
+
+FRAME = pl.DataFrame({"age": [1, 1, 2, 2], "sex": list("mmff"), "ill": list("abab")})
+
+
+def read(*promises, frame=FRAME, original=None):
+    found = verify(frame, promises, published=frame.columns, records=4, original=original)
+    return read_promises(found)
+
+
+@pytest.mark.parametrize(
+    ("promise", "kind", "said", "measured"),
+    [
+        (
+            ClassSize(("age", "sex"), 2),
+            "class size",
+            "Every combination of age and sex occurs at least 2 times.",
+            "the smallest group has 2 records",
+        ),
+        (
+            Diversity(("age",), "ill", 2),
+            "diversity",
+            "In every group, ill has at least 2 different values.",
+            "the least varied group has 2",
+        ),
+        (
+            Diversity(("age",), "ill", 1.5, "entropy"),
+            "diversity",
+            "In every group, ill is as mixed as 1.5 equally frequent values (entropy).",
+            "the least mixed group reaches 2",
+        ),
+        (
+            Diversity(("age",), "ill", 2, "recursive", 3.0),
+            "diversity",
+            "In no group, ill is dominated by its most frequent value (recursive 2-diversity, "
+            "with c = 3).",
+            "every group was checked",
+        ),
+        (
+            Closeness(("age",), "ill", 0.1, (("a", 2.0), ("b", 2.0))),
+            "closeness",
+            "In every group, ill is distributed as in the whole table, up to a distance of 0.1.",
+            "the group farthest off is at 0",
+        ),
+        (
+            Permutation(("age", "sex")),
+            "permutation",
+            "Exactly the original values, each as often as before, only with other people: age "
+            "and sex.",
+            "every value was counted in the original and in the release",
+        ),
+        (
+            Unchanged(("ill",)),
+            "unchanged",
+            "Unchanged, record by record: ill.",
+            "the unchanged columns were compared record by record",
+        ),
+    ],
+)
+def test_every_promise_that_is_recounted_has_its_sentence(promise, kind, said, measured):
+    original = {name: FRAME[name].to_list() for name in FRAME.columns}
+    found = read(promise, original=original).findings[-1]
+    assert (found.kind, found.promise, found.measured, found.kept) == (kind, said, measured, True)
+
+
+def test_every_kind_of_promise_is_covered_above():
+    made = {ClassSize, Diversity, Closeness, Permutation, Unchanged}
+    from ontomask.promises import Promise
+
+    assert set(Promise.__subclasses__()) == made
+
+
+def test_a_promise_that_is_not_known_is_passed_on():
+    found = read_promises(Verification((Finding("the moon is round", "seen", kept=False),)))
+    assert found.k is None
+    assert found.findings[0].promise == "The moon is round."
+    assert not found.kept
+
+
+def test_the_shape_of_the_table_is_said_in_words():
+    found = read()
+    assert [one.promise for one in found.findings] == [
+        "The table has these columns and no others: age, sex, ill.",
+        "There are 4 records.",
+    ]
+    assert [one.measured for one in found.findings] == ["these and no others", "4 were counted"]
+
+
+def test_k_is_that_of_the_promise_not_of_the_method(cases):
+    assert cases["microaggregation"].account.promised.k == 5
+    assert cases["generalization"].account.threshold == 4
+    assert cases["rank swapping"].account.promised.k is None
+
+
+# Verdicts -------------------------------------------------------------------------------------
+
+
+def test_a_kept_promise(case):
+    verdict = sentences.verdict(case.account)
+    assert (verdict.tone, verdict.title) == ("good", "Every promise is kept")
+    assert sentences.promised(case.account)[0].startswith("Every combination of age, diagnosis")
+    assert sentences.kept(case.account)[0].startswith("Kept: the smallest group has ")
+    assert "Left out, since they name people: person." in sentences.promised(case.account)
+
+
+def test_a_broken_promise_comes_before_everything(case):
+    findings = list(case.release.verification.findings)
+    findings[2] = dataclasses.replace(findings[2], kept=False)
+    account = case.gathered(
+        verification=Verification(tuple(findings)), limits=[Limit("record linkage", 12, 10)]
+    )
+    assert sentences.verdict(account).title == "A promise is not kept"
+    assert any(one.text.endswith("NOT kept") for one in sentences.badges(account))
+    assert sentences.kept(account)[0].startswith("NOT KEPT: ")
+    assert 'class="no"' in render(account)
+
+
+def test_an_exceeded_limit_is_said_loudly(case):
+    account = case.gathered(
+        limits=[Limit("record linkage", 12.34, 10), Limit("information loss", 20, 20)]
+    )
+    verdict = sentences.verdict(account)
+    assert (verdict.tone, verdict.title) == ("bad", "1 limit of the plan exceeded")
+    assert verdict.text == "Record linkage is 12.3%, the plan allows 10%."
+    tones = {one.text: one.tone for one in sentences.badges(account)}
+    assert tones["record linkage above the limit"] == "bad"
+    assert tones["information loss within the limit"] == "good"
+
+
+def test_a_method_without_guarantee_says_so(cases):
+    account = cases["rank swapping"].account
+    assert sentences.verdict(account).title == "Kept, but no anonymity is promised"
+    assert "no guarantee of k-anonymity" in sentences.verdict(account).text
+    assert "measure of the risk" in sentences.verdict(account).text
+    assert "no k-anonymity" in [one.text for one in sentences.badges(account)]
+    assert "k-anonymity kept" not in render(account)
+
+
+def test_a_table_masked_elsewhere_has_no_promise(case):
+    account = gather(case.frame, case.release.frame, case.schema, case.evaluation)
+    assert account.promised is None
+    assert sentences.verdict(account).title == "No promise to check"
+    page = render(account)
+    assert "masked elsewhere" in page
+    assert "kept" not in [one.text for one in sentences.badges(account)]
+
+
+def test_models_that_cannot_be_recounted_are_named(case):
+    step = om.Generalization([om.AverageRisk(0.1), om.KAnonymity(2)])
+    shape = Verification(case.release.verification.findings[:2])
+    account = case.gathered(steps=[step], details=[{}], verification=shape)
+    assert [one.partition(" ")[0] for one in sentences.unrecounted(account)] == [
+        "average-risk",
+        "k-anonymity",
+    ]
+    assert sentences.verdict(account).title == "Kept, as far as it can be recounted"
+    counted = case.gathered(steps=[step], details=[{}])
+    assert [one.partition(" ")[0] for one in sentences.unrecounted(counted)] == ["average-risk"]
+
+
+# Loss and risk --------------------------------------------------------------------------------
+
+
+def test_what_was_lost_and_what_is_at_risk(case):
+    public = Discretion(5, internal=False)
+    lost, risk = sentences.lost(case.account, public), sentences.risk(case.account, public)
+    assert re.match(r"Information loss is [\d.]+%, where 0% is the original table", lost[0])
+    assert "No record was left out." in lost
+    assert risk[0].startswith("Records that are unique by age, diagnosis, town")
+    assert risk[0].endswith("none after.")
+    assert "of 100 cases" in risk[1]
+    assert any(one.startswith("Published unchanged: charge.") for one in risk)
+
+
+def test_suppressed_records_are_a_share_in_public_and_a_count_inside(cases):
+    case = cases["suppression"]
+    gone = case.account.original_records - case.account.records
+    assert gone > 5
+    public = sentences.lost(case.account, Discretion(3, internal=False))
+    inside = sentences.lost(case.account, Discretion(3, internal=True))
+    share = f"Records left out: {100 * gone / 240:.0f}%."
+    assert share in public
+    assert any(f"({gone})" in one for one in inside)
+
+
+def test_a_group_with_one_sensitive_value_is_a_warning(remade):
+    frame = pl.DataFrame(
+        {"age": [1] * 5 + [2] * 5, "ill": ["flu"] * 5 + ["flu", "cold"] * 2 + ["flu"]}
+    )
+    schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
+    account = remade(om.Microaggregation(k=5), frame, schema).account
+    told = sentences.risk(account, Discretion(5, internal=False))
+    assert any(one.startswith("In some group all records have the same ill") for one in told)
+
+
+def test_a_table_without_quasi_identifiers_has_no_risk_to_measure(remade):
+    generator = np.random.default_rng(2)
+    frame = pl.DataFrame({"pay": generator.normal(10, 2, 50), "age": generator.normal(40, 9, 50)})
+    schema = om.Schema(pay=om.Numeric(role="sensitive"), age=om.Numeric(role="other"))
+    account = remade(om.Noise(columns=["pay"]), frame, schema).account
+    assert "no risk could be measured" in sentences.risk(account, Discretion(3, internal=False))[0]
+    assert "no risk could be measured" in render(account)
+
+
+@pytest.mark.parametrize(
+    ("risk", "said"), [(0, "0"), (0.4, "fewer than 1"), (12.3, "12"), (99.8, "more than 99")]
+)
+def test_cases_of_a_hundred(risk, said):
+    assert sentences.cases(risk) == said
+
+
+# Steps ----------------------------------------------------------------------------------------
+
+
+def test_every_method_has_an_idea_in_words():
+    from ontomask.methods import registry  # noqa: F401 - fills the registry
+
+    for kind in METHODS.values():
+        facts = describe_step(_made(kind), {}, ["a"])
+        assert facts.idea.endswith((".", ":")), kind
+        named = {one.name for one in dataclasses.fields(kind)}
+        assert {one.name for one in facts.parameters} == named
+
+
+def _made(kind):
+    given = {
+        "k": 5,
+        "columns": ["a"],
+        "key": "0123456789abcdef",
+        "confidential": ["a"],
+        "base": 5.0,
+        "privacy": [om.KAnonymity(5)],
+        "share": 0.5,
+        "top": 90.0,
+    }
+    taken = {one.name for one in dataclasses.fields(kind)}
+    needed = {name: value for name, value in given.items() if name in taken}
+    return kind(**needed)
+
+
+def test_parameters_are_explained_by_the_method_s_own_documentation():
+    facts = describe_step(om.Recoding(k=3), {}, [])
+    meanings = {one.name: one.meaning for one in facts.parameters}
+    assert meanings["k"] == "The least number of records of a tuple."
+    assert meanings["strata"] == "Columns whose values are masked apart from each other."
+
+
+def test_secrets_values_and_paths_stay_out_of_parameters():
+    steps = (
+        om.Pseudonyms(columns=["a"], key="a secret word of mine"),
+        om.Pram(columns=["a"], order=["flu", "plague"], matrix=[[1, 0], [0, 1]]),
+        om.Generalization([om.KAnonymity(5)], hierarchies={"a": "/home/clerk/a.csv"}),
+    )
+    public = [one.value for step in steps for one in describe_step(step, {}, ["a"]).parameters]
+    full = [one.full for step in steps for one in describe_step(step, {}, ["a"]).parameters]
+    for word in ("secret word", "plague", "clerk"):
+        assert not any(word in value for value in public)
+    assert any("plague" in value for value in full)
+    assert not any("secret word" in value for value in full)
+    assert "k-anonymity (k = 5)" in public
+
+
+def test_of_a_step_s_own_report_only_some_is_public():
+    details = {"levels": {"a": 2}, "suppressed": 7, "quality": 0.25}
+    facts = describe_step(om.Suppression(k=3), details, ["a"])
+    assert facts.public_details == (("levels", "a: 2"), ("quality", "0.25"))
+    assert ("suppressed", "7") in facts.details
