@@ -31,16 +31,26 @@ core = needed("ontomask", set())
 owners = metadata.packages_distributions()
 
 
-class Hidden:
+def hidden(fullname):
+    top = fullname.partition(".")[0]
+    distributions = {name_of(one) for one in owners.get(top, [])}
+    return bool(distributions) and not distributions & core
+
+
+class Hiding:
+    # finds what a finder finds, except optional packages: they are simply not there
+
+    def __init__(self, finder):
+        self.finder = finder
+
     def find_spec(self, fullname, path=None, target=None):
-        top = fullname.partition(".")[0]
-        distributions = {name_of(one) for one in owners.get(top, [])}
-        if distributions and not distributions & core:
-            raise ImportError(f"{top} is not a core dependency")
-        return None
+        return None if hidden(fullname) else self.finder.find_spec(fullname, path, target)
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
 
 
-sys.meta_path.insert(0, Hidden())
+sys.meta_path[:] = [Hiding(finder) for finder in sys.meta_path]
 for optional in ("rdflib", "simple_icd_10_cm", "sklearn", "pandas", "pytest"):
     try:
         __import__(optional)
@@ -65,6 +75,23 @@ def test_every_public_name_and_the_knowledge_layer_work():
     """)
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == "('250.00', '250') (2, 2)"
+
+
+def test_a_plan_runs_with_report_and_manifest(tmp_path):
+    result = run(f"""
+        from pathlib import Path
+        from ontomask.cli.demonstration import PLAN, prepare
+        from ontomask.plan import Plan
+        plan = prepare(Path({str(tmp_path / "demo")!r}))
+        table = plan.with_name("discharges.csv")
+        lines = table.read_text().splitlines(keepends=True)
+        table.write_text("".join(lines[:121]))
+        text = PLAN.replace('target = "status"', "")  # classifiers are an extra
+        outcome = Plan.parse(text, folder=plan.parent).run()
+        print(sorted(one.name for one in outcome.folder.iterdir()))
+    """)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "['discharges.csv', 'manifest.json', 'report.html']"
 
 
 def test_what_needs_an_extra_says_which(tmp_path):

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ontomask.comparison import compare as compare
     from ontomask.comparison import judge_classification as judge_classification
     from ontomask.comparison import recommend as recommend
+    from ontomask.data.files.formats import FileFormat as FileFormat
+    from ontomask.data.files.reading import read_file as read_file
+    from ontomask.data.files.writing import write_file as write_file
     from ontomask.data.schema import Date as Date
     from ontomask.data.schema import Flat as Flat
     from ontomask.data.schema import Identifier as Identifier
@@ -59,6 +62,9 @@ if TYPE_CHECKING:
     from ontomask.methods.shuffling import Shuffling as Shuffling
     from ontomask.methods.suppression import LocalSuppression as LocalSuppression
     from ontomask.methods.suppression import Suppression as Suppression
+    from ontomask.plan.execution import Outcome as Outcome
+    from ontomask.plan.plan import Plan as Plan
+    from ontomask.plan.schema import plan_schema as plan_schema
     from ontomask.privacy import AverageRisk as AverageRisk
     from ontomask.privacy import BetaLikeness as BetaLikeness
     from ontomask.privacy import DeltaDisclosure as DeltaDisclosure
@@ -70,6 +76,7 @@ if TYPE_CHECKING:
     from ontomask.privacy import TCloseness as TCloseness
     from ontomask.release import Release as Release
     from ontomask.release import protect as protect
+    from ontomask.samples import discharges as discharges
     from ontomask.semantics.dependence import semantic_correlation as semantic_correlation
     from ontomask.semantics.dependence import semantic_covariance as semantic_covariance
     from ontomask.semantics.dependence import semantic_mean as semantic_mean
@@ -102,11 +109,13 @@ _HOMES = {
     "date_taxonomy": "taxonomy.from_data",
     "DeltaDisclosure": "privacy",
     "DeltaPresence": "privacy",
+    "discharges": "samples",
     "DropColumns": "methods.columns",
     "evaluate": "evaluation.evaluation",
     "Evaluation": "evaluation.evaluation",
     "explore": "methods.generalization.exploration",
     "file_risk": "evaluation.assessment",
+    "FileFormat": "data.files.formats",
     "Flat": "data.schema",
     "frequency_hierarchy": "methods.generalization.builders",
     "Generalization": "methods.generalization.method",
@@ -138,7 +147,10 @@ _HOMES = {
     "Numeric": "data.schema",
     "order_hierarchy": "methods.generalization.builders",
     "Ordinal": "data.schema",
+    "Outcome": "plan.execution",
     "partition_distance": "evaluation.clustering",
+    "Plan": "plan.plan",
+    "plan_schema": "plan.schema",
     "population_uniqueness": "evaluation.population",
     "Pram": "methods.pram",
     "preset": "methods.presets",
@@ -146,6 +158,7 @@ _HOMES = {
     "protect": "release",
     "Pseudonyms": "methods.columns",
     "RankSwapping": "methods.rank_swapping",
+    "read_file": "data.files.reading",
     "Recoding": "methods.recoding",
     "recommend": "comparison",
     "record_linkage": "evaluation.linkage",
@@ -169,6 +182,7 @@ _HOMES = {
     "TCloseness": "privacy",
     "TopBottomCoding": "methods.perturbation",
     "Weight": "data.schema",
+    "write_file": "data.files.writing",
 }
 
 __all__ = ["__version__", "errors", *_HOMES]

@@ -1,0 +1,104 @@
+"""What `ontomask demo` puts in its folder."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from ontomask.errors import OutputError
+from ontomask.samples import discharges
+
+__all__ = ["PLAN", "prepare"]
+
+TABLE, PLAN_FILE, RELEASE = "discharges.csv", "plan.toml", "release"
+RECORDS, SEED = 5000, 1
+
+PLAN = """\
+# The plan of the demonstration: 5,000 made-up hospital discharges, k = 5.
+seed = 1
+
+[input]
+path = "discharges.csv"
+
+[columns.patient]            # names a person: never published
+kind = "identifier"
+
+[columns.sex]
+kind = "flat"
+role = "quasi"               # others may know it, so it is masked
+
+[columns.age]
+kind = "numeric"
+role = "quasi"
+
+[columns.county]
+kind = "flat"
+role = "quasi"
+
+[columns.admission_date]
+kind = "date"
+role = "quasi"
+
+[columns.diagnosis]
+kind = "nominal"
+taxonomy = "icd9cm"          # ICD-9-CM says how near two diagnoses are
+role = "quasi"
+
+[columns.procedure]
+kind = "nominal"
+taxonomy = "icd9cm-procedures"
+role = "sensitive"
+
+[columns.length_of_stay]
+kind = "numeric"
+role = "sensitive"
+
+[columns.status]
+kind = "flat"
+role = "sensitive"
+
+[columns.charge]
+kind = "numeric"
+role = "sensitive"
+
+[[steps]]
+method = "microaggregation"  # every combination of the quasi-identifiers will occur k times or more
+k = 5
+
+[evaluation]
+target = "status"            # can a classifier still learn who goes home?
+
+[limits]
+max_linkage = 20             # percent; more than that would end the run with exit code 3
+
+[output]
+folder = "release"
+shuffle = true               # the order of the records gives nothing away
+escape_formulas = true
+"""
+
+
+def prepare(folder: Path) -> Path:
+    """Write the table and the plan; a folder with other things in it is left alone."""
+    known = {TABLE, PLAN_FILE, RELEASE}
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder} is a file; name a folder for the demonstration.")
+    found = sorted(one.name for one in folder.iterdir()) if folder.exists() else []
+    strange = [name for name in found if name not in known and not name.startswith(".release.")]
+    if strange:
+        raise OutputError(
+            f"{folder} holds other things ({strange[0]}); name another folder for the "
+            "demonstration."
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be made ({error.strerror}).") from None
+    columns = discharges(RECORDS, SEED)
+    with (folder / TABLE).open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    plan = folder / PLAN_FILE
+    plan.write_text(PLAN, encoding="utf-8", newline="\n")
+    return plan

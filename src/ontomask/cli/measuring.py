@@ -1,0 +1,242 @@
+"""The commands that measure: evaluate, compare, risk."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from ontomask.cli.voice import EXCEEDED, Json, Quiet, Voice, grid
+
+if TYPE_CHECKING:
+    from ontomask.comparison import Comparison
+    from ontomask.data.schema import Schema
+    from ontomask.evaluation.risk import FileRisk
+    from ontomask.plan.plan import Plan
+
+__all__ = ["compare", "evaluate", "risk", "sizes"]
+
+Data = Annotated[Path, typer.Argument(help="A table.", show_default=False)]
+PLAN = typer.Option("--plan", "-p", help="The plan that says what the columns are.")
+METHODS = "mdav+equality,s-mdav,sa-mdav,recoding,resampling"
+
+
+def evaluate(
+    original: Annotated[Path, typer.Argument(help="The table as it was.", show_default=False)],
+    masked: Annotated[Path, typer.Argument(help="The table as released.", show_default=False)],
+    plan: Annotated[Path, PLAN],
+    report: Annotated[Path | None, typer.Option(help="Write a report to this file.")] = None,
+    internal: Annotated[bool, typer.Option("--internal", help="With all details.")] = False,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare an original and a masked table, which may come from any tool, record by record.
+
+    Example: `ontomask evaluate patients.csv masked.csv --plan plan.toml --report report.html`
+    """
+    voice = Voice(json_, quiet)
+    with voice.answering():
+        from ontomask.plan.comparing import Masked, evaluate_files
+        from ontomask.plan.plan import Plan
+
+        found: Masked = evaluate_files(Plan.read(plan), original, masked)
+        table = grid("", "figure", "value")
+        for row in found.evaluation.rows():
+            value = f"{row.value:.5g}" if isinstance(row.value, float) else str(row.value)
+            table.add_row(f"[dim]{row.section}", Text(row.figure), Text(value))
+        voice.say(table)
+        if report is not None:
+            report.write_text(found.report(internal=internal), encoding="utf-8", newline="\n")
+            voice.say(f"\nThe report is [bold]{report}[/].")
+        for limit in found.exceeded:
+            voice.say(
+                f"[bold red]Limit exceeded:[/] {limit.name} is {limit.measured:.2f}{limit.unit}, "
+                f"allowed are {limit.allowed:g}{limit.unit}."
+            )
+        voice.result(found.evaluation.as_dict())
+        if found.exceeded:
+            raise typer.Exit(EXCEEDED)
+
+
+def compare(
+    plan: Annotated[Path, typer.Argument(help="The plan.", show_default=False)],
+    methods: Annotated[
+        str, typer.Option("--methods", "-m", help="Presets, or `plan` for the plan's own steps.")
+    ] = METHODS,
+    k: Annotated[
+        str, typer.Option("--k", "-k", help="Such as 2..20, 2..20:2 or 2,5,10.")
+    ] = "2,5,10",
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds to average over.")] = 1,
+    max_risk: Annotated[
+        float | None, typer.Option(min=0, max=100, help="Recommend under this linkage, in percent.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write a CSV file.")] = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Try several methods and values of k on the table of a plan, side by side.
+
+    Example: `ontomask compare plan.toml --methods sa-mdav,recoding --k 2..20:3 --max-risk 10`
+    """
+    voice = Voice(json_, quiet)
+    with voice.answering():
+        from ontomask.comparison import compare as compared
+        from ontomask.plan.examination import read_declared
+        from ontomask.plan.plan import Plan
+
+        chosen, found = sizes(k), Plan.read(plan)
+        frame = read_declared(found.contents, found.folder).frame
+        with voice.progress("comparing") as progress:
+            comparison = compared(
+                frame,
+                found.schema,
+                _named(methods, found),
+                k=chosen,
+                seeds=range(1, seeds + 1),
+                workers=workers,
+                progress=progress,
+            )
+        _show_comparison(voice, comparison)
+        if output is not None:
+            _write_rows(comparison.rows(), output)
+            voice.say(f"\nAll figures are in [bold]{output}[/].")
+        best = None if max_risk is None else comparison.best(max_risk)
+        if best is not None:
+            voice.say(f"\nLeast loss under {max_risk:g}%: [bold]{best.method}, k = {best.k}[/].")
+        voice.result({"cells": comparison.rows(), "best": vars(best) if best else None})
+
+
+def sizes(text: str) -> list[int]:
+    """Read values of k: 2..20, 2..20:2, 2,5,10."""
+    from ontomask.errors import ParameterError
+
+    found: list[int] = []
+    for part in text.split(","):
+        span = re.fullmatch(r"\s*(\d+)(?:\.\.(\d+)(?::(\d+))?)?\s*", part)
+        if span is None:
+            raise ParameterError(f"k must be such as 2..20, 2..20:2 or 2,5,10, not {text!r}.")
+        low, high, step = int(span[1]), int(span[2] or span[1]), int(span[3] or 1)
+        if step == 0 or high < low:
+            raise ParameterError(f"k counts upwards in steps of at least 1, unlike {text!r}.")
+        found.extend(range(low, high + 1, step))
+    return found
+
+
+def _named(methods: str, plan: Plan) -> dict[str, Any] | list[Any]:
+    from ontomask.methods.presets import PRESETS, preset
+
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    if "plan" not in names:
+        return names
+    own = {f"plan: {step.name}": step for step in plan.steps}
+    presets = {name: (lambda k, name=name: preset(name, k)) for name in names if name in PRESETS}
+    unknown = [name for name in names if name not in PRESETS and name != "plan"]
+    for name in unknown:
+        preset(name, 2)  # which says what there is
+    return {**own, **presets}
+
+
+def _show_comparison(voice: Voice, comparison: Comparison) -> None:
+    frontier = {(cell.method, cell.k) for cell in comparison.frontier()}
+    numbers = ("k", "loss %", "linkage %", "score", "left out", "seconds")
+    table = grid("", "method", *numbers, "", numbers=numbers)
+    for cell in comparison.means():
+        mark = "[green]●" if (cell.method, cell.k) in frontier else " "
+        if cell.error:
+            table.add_row(mark, cell.method, str(cell.k), *[""] * 5, Text(cell.error, style="red"))
+            continue
+        figures = [f"{value or 0:.2f}" for value in (cell.loss, cell.risk, cell.score)]
+        costs = (f"{cell.suppressed or 0:,.0f}", f"{cell.seconds or 0:.2f}")
+        table.add_row(mark, cell.method, str(cell.k), *figures, *costs, "")
+    voice.say(table)
+    voice.say("\n[green]●[/] no other has both less loss and less linkage")
+
+
+def _write_rows(rows: list[dict[str, Any]], path: Path) -> None:
+    import csv
+
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def risk(
+    data: Data,
+    quasi: Annotated[
+        str | None, typer.Option("--quasi", help="Columns an intruder may know: a,b,c.")
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="People above this risk are counted.")
+    ] = 0.2,
+    fraction: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="The share of the population that is in the table."),
+    ] = None,
+    separator: Annotated[str | None, typer.Option(help="What separates cells, if unclear.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Such as latin-1, if not UTF-8.")] = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say how much a table gives away as it is.
+
+    Example: `ontomask risk patients.csv --quasi age,sex,zip`
+    """
+    voice = Voice(json_, quiet)
+    with voice.answering():
+        from ontomask.cli.tables import table_of
+        from ontomask.evaluation.assessment import file_risk, minimal_unique_sets
+
+        frame = table_of(data, separator, encoding)
+        schema = _known(voice, frame, quasi)
+        found = file_risk(frame, schema, threshold=threshold, fraction=fraction)
+        unique = minimal_unique_sets(frame, schema, max_size=min(3, len(schema)))
+        _show_risk(voice, found)
+        table = grid("what singles people out", "people", numbers=("people",))
+        for one in [each for each in unique.combinations if each.minimal][:10]:
+            table.add_row(Text(" + ".join(one.columns)), f"{one.minimal:,}")
+        if table.row_count:
+            voice.say("", table)
+        voice.result({**found.as_dict(), "unique_sets": unique.as_dict()})
+
+
+def _known(voice: Voice, frame: Any, quasi: str | None) -> Schema:
+    """The columns that an intruder may know, as plain values."""
+    from ontomask.cli.tables import require_columns
+    from ontomask.data.inference import infer_schema
+    from ontomask.data.schema import Flat, Schema
+    from ontomask.errors import ParameterError
+
+    if quasi is None:
+        names = list(infer_schema(frame).schema.quasi)
+        voice.aside(f"Taken as known to others: {', '.join(names)} (say --quasi to choose).\n")
+    else:
+        names = [name.strip() for name in quasi.split(",") if name.strip()]
+    if not names:
+        raise ParameterError("No column is named; say --quasi with the columns others may know.")
+    require_columns(names, list(frame.columns))
+    return Schema.of({name: Flat() for name in names})
+
+
+def _show_risk(voice: Voice, found: FileRisk) -> None:
+    structure, prosecutor = found.structure, found.prosecutor
+    facts = {
+        "people": f"{structure.people:,}",
+        "different combinations": f"{structure.classes:,}",
+        "smallest class": f"{structure.smallest:,}",
+        "alone in their class": f"{structure.uniques:,} ({structure.unique_share:.1%})",
+        "highest risk": f"{prosecutor.highest:.1%}",
+        "average risk": f"{prosecutor.average:.1%}",
+        f"people at a risk above {found.threshold:g}": f"{prosecutor.above:.1%}",
+    }
+    if found.population is not None:
+        share = found.population.dankar.share
+        facts["alone in the population (estimate)"] = "?" if share is None else f"{share:.1%}"
+    table = grid("", "", numbers=())
+    for name, value in facts.items():
+        table.add_row(f"[dim]{name}", value)
+    voice.say(table)

@@ -1,0 +1,264 @@
+"""The commands around a plan: demo, init, check, run, schema, warm.
+
+What a command needs is imported when it runs, so that help and completion are quick.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.text import Text
+
+from ontomask.cli.voice import EXCEEDED, Json, Quiet, Voice, grid
+
+if TYPE_CHECKING:
+    from ontomask.plan.examination import Examination
+    from ontomask.plan.execution import Outcome
+
+__all__ = ["check", "demo", "init", "run", "schema", "warm"]
+
+PlanFile = Annotated[Path, typer.Argument(help="The plan, a TOML file.", show_default=False)]
+Force = Annotated[bool, typer.Option("--force", help="Replace what an earlier run wrote.")]
+Internal = Annotated[
+    bool, typer.Option("--internal", help="Also write a report that must not be published.")
+]
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to put it; made if needed.")] = Path(
+        "ontomask-demo"
+    ),
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a table of 5,000 hospital discharges, protect it, and show what came out.
+
+    Examples: `ontomask demo`, `ontomask demo my-folder`
+    """
+    voice = Voice(json_, quiet)
+    with voice.answering():
+        from ontomask.cli.demonstration import prepare
+
+        plan = prepare(folder)
+        voice.say(f"The table is [bold]{folder / 'discharges.csv'}[/], the plan [bold]{plan}[/].\n")
+        _run(voice, plan, force=True)
+
+
+def init(
+    data: Annotated[Path, typer.Argument(help="The table.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The plan to write; the table's name by default."),
+    ] = None,
+    k: Annotated[int, typer.Option("--k", "-k", min=2, help="The least size of a class.")] = 5,
+    separator: Annotated[str | None, typer.Option(help="What separates cells, if unclear.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Such as latin-1, if not UTF-8.")] = None,
+    decimal: Annotated[str, typer.Option(help="The decimal mark, . or ,")] = ".",
+    sheet: Annotated[str | None, typer.Option(help="The sheet of a workbook.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Look at a table and write a plan for it, with every guess explained in a comment.
+
+    Examples: `ontomask init patients.csv`, `ontomask init patients.csv -o plan.toml --k 10`
+    """
+    voice = Voice(json_, quiet)
+    with voice.answering():
+        from ontomask.data.files import FileFormat
+        from ontomask.plan.plan import Plan
+        from ontomask.plan.proposal import propose
+
+        target = output or data.with_name(f"{data.name.split('.')[0]}.toml")
+        form = FileFormat(separator=separator, encoding=encoding, decimal=decimal, sheet=sheet)
+        text, source, proposal = propose(data, target, form, k=k)
+        Plan.parse(text, name=target.name, folder=target.parent)
+        _write_new(target, text, force=force)
+        table = grid("column", "kind", "role", "why")
+        for name, column in proposal.schema.items():
+            sure = "yellow" if name in proposal.unsure else ""
+            reason = Text(proposal.reasons[name], style=sure or "dim")
+            table.add_row(Text(name), column.kind, column.role, reason)
+        voice.say(table)
+        for note in source.notes:
+            voice.say(Text(note, style="dim"))
+        voice.say(
+            f"\n[bold]{target}[/] is written. Read it, correct what is wrong, then:\n"
+            f"  ontomask check {target}\n  ontomask run {target}"
+        )
+        voice.result(
+            {
+                "plan": str(target),
+                "columns": {
+                    name: {"kind": one.kind, "role": one.role, "why": proposal.reasons[name]}
+                    for name, one in proposal.schema.items()
+                },
+            }
+        )
+
+
+def _write_new(path: Path, text: str, *, force: bool) -> None:
+    """Write a file as a whole; an existing one only if that is wanted."""
+    from ontomask.errors import OutputError
+
+    if path.exists() and not force:
+        raise OutputError(
+            f"{path} exists already and is kept; say -o with another name, or --force."
+        )
+    temporary = path.with_name(f".{path.name}.partial")
+    try:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.replace(path)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written ({error.strerror}).") from None
+
+
+def check(plan: PlanFile, json_: Json = False, quiet: Quiet = False) -> None:
+    """Say whether a plan is sound and fits its table; nothing is written.
+
+    Example: `ontomask check plan.toml`
+    """
+    voice = Voice(json_, quiet)
+    with voice.answering():
+        from ontomask.plan.plan import Plan
+
+        found = Plan.read(plan).check()
+        _show_examination(voice, found)
+        voice.say(f"\n[green]{plan} fits its table.[/] Next: ontomask run {plan}")
+        voice.result(
+            {
+                "records": found.records,
+                "columns": [vars(one) for one in found.columns],
+                "risk": found.risk.as_dict() if found.risk else None,
+                "notes": found.notes,
+            }
+        )
+
+
+def _show_examination(voice: Voice, found: Examination) -> None:
+    table = grid("column", "kind", "role", "values", "missing", "", numbers=("values", "missing"))
+    for one in found.columns:
+        table.add_row(
+            Text(one.name),
+            one.kind,
+            one.role,
+            f"{one.distinct:,}",
+            f"{one.missing:,}",
+            Text(one.mapped, style="dim"),
+        )
+    voice.say(table)
+    if found.risk is not None:
+        structure = found.risk.structure
+        voice.say(
+            f"\nAs it is, {structure.unique_share:.1%} of the {structure.people:,} people are "
+            f"alone with their combination of {', '.join(map(escape, found.risk.columns))}."
+        )
+    for note in found.notes:
+        voice.say(Text(note, style="dim"))
+
+
+def run(
+    plan: PlanFile,
+    force: Force = False,
+    internal: Internal = False,
+    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the plan's.")] = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make the release of a plan: masked table, report, manifest.
+
+    Either all files are there afterwards, or none. Exit code 3 says that a limit of the plan is
+    exceeded; the files are written all the same, and the report says so.
+
+    Examples: `ontomask run plan.toml`, `ontomask run plan.toml --force --internal`
+    """
+    voice = Voice(json_, quiet)
+    with voice.answering():
+        _run(voice, plan, force=force, internal=internal, seed=seed)
+
+
+def _run(
+    voice: Voice, path: Path, *, force: bool, internal: bool = False, seed: int | None = None
+) -> None:
+    from ontomask.plan.plan import Plan
+
+    plan = Plan.read(path)
+    if seed is not None:
+        plan = plan.with_seed(seed)
+    with voice.progress("reading") as progress:
+        outcome = plan.run(force=force, internal=internal, progress=progress)
+    _show_outcome(voice, outcome)
+    voice.result(_summary(outcome))
+    if outcome.exceeded:
+        raise typer.Exit(EXCEEDED)
+
+
+def _show_outcome(voice: Voice, outcome: Outcome) -> None:
+    release, found = outcome.release, outcome.evaluation
+    for finding in release.verification.findings:
+        mark = "[green]kept[/]  " if finding.kept else "[red]BROKEN[/]"
+        voice.say(f"{mark}  {escape(finding.promise)} ({escape(finding.measured)})")
+    before, after = found.risk_before, found.risk_after
+    table = grid("", "before", "after", numbers=("before", "after"))
+    table.add_row("people alone in their class", f"{before.uniques:.1%}", f"{after.uniques:.1%}")
+    table.add_row("highest risk", f"{before.highest_risk:.1%}", f"{after.highest_risk:.1%}")
+    table.add_row("average risk", f"{before.average_risk:.1%}", f"{after.average_risk:.1%}")
+    for link in found.linkage:
+        table.add_row(f"records linked rightly, {link.distance}", "", f"{link.risk:.1f}%")
+    table.add_row("information loss", "", f"{found.loss.loss:.1f}%")
+    table.add_row("records left out", "", f"{release.suppressed:,}")
+    voice.say("", table, "")
+    for limit in outcome.exceeded:
+        voice.say(
+            f"[bold red]Limit exceeded:[/] {limit.name} is {limit.measured:.2f}{limit.unit}, "
+            f"allowed are {limit.allowed:g}{limit.unit}."
+        )
+    voice.say(
+        f"table     {escape(str(outcome.table))}\nreport    [bold]{escape(str(outcome.report))}[/]"
+        f"\nmanifest  {escape(str(outcome.manifest))} (keep it to yourself: it holds the seed)"
+        f"\n{outcome.seconds:.1f} s"
+    )
+
+
+def _summary(outcome: Outcome) -> dict[str, Any]:
+    found = outcome.evaluation
+    return {
+        "table": str(outcome.table),
+        "report": str(outcome.report),
+        "manifest": str(outcome.manifest),
+        "internal_report": str(outcome.internal) if outcome.internal else None,
+        "kept": outcome.release.verification.kept,
+        "findings": [str(one) for one in outcome.release.verification.findings],
+        "loss": found.loss.loss,
+        "linkage": {one.distance: one.risk for one in found.linkage},
+        "highest_risk": found.risk_after.highest_risk,
+        "suppressed": outcome.release.suppressed,
+        "exceeded": [vars(one) for one in outcome.exceeded],
+        "seconds": round(outcome.seconds, 3),
+    }
+
+
+def schema() -> None:
+    """Print the JSON Schema of plans, for editors that complete and check TOML.
+
+    Example: `ontomask schema > plan.schema.json`
+    """
+    from ontomask.plan.schema import plan_schema
+
+    typer.echo(json.dumps(plan_schema(), indent=1))
+
+
+def warm() -> None:
+    """Compile everything once, so that the first run of each method is quick."""
+    from ontomask.warming import warm as compiled
+
+    voice = Voice()
+    with voice.answering():
+        with voice.progress("compiling") as progress:
+            for share, name in compiled():
+                progress(share, f"compiling {name}")
+        voice.aside("The kernels are compiled.")

@@ -1,0 +1,146 @@
+"""How the command line speaks: words for people, JSON for machines, exit codes for pipelines."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console, RenderableType
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from ontomask.errors import CancelledError, OntomaskError, PlanError, PromiseError
+
+__all__ = ["DONE", "EXCEEDED", "INTERRUPTED", "PROMISE", "USAGE", "Json", "Quiet", "Voice", "grid"]
+
+DONE, PROMISE, USAGE, EXCEEDED, INTERRUPTED = 0, 1, 2, 3, 130
+"""Exit codes: done, a promise not kept, wrong usage, a limit exceeded, interrupted."""
+
+PATIENCE = 1.0
+"""A progress bar appears after so many seconds."""
+
+WIDTH = 100
+"""Lines are at least so wide where the output is no terminal."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+
+def grid(*headers: str, numbers: tuple[str, ...] = ()) -> Table:
+    """A plain table for people; columns of numbers stand right."""
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for header in headers:
+        right = header in numbers
+        table.add_column(header, justify="right" if right else "left", no_wrap=right)
+    return table
+
+
+@dataclass
+class Voice:
+    """What a command says, to whom."""
+
+    as_json: bool = False
+    quiet: bool = False
+    out: Console = field(default_factory=lambda: _console(sys.stdout))
+    err: Console = field(default_factory=lambda: _console(sys.stderr))
+
+    def say(self, *things: RenderableType) -> None:
+        """Tell a person something; a machine is told the result only."""
+        if not self.quiet and not self.as_json:
+            self.out.print(*things, soft_wrap=False)
+
+    def aside(self, *things: RenderableType) -> None:
+        """Tell a person something that is not the result."""
+        if not self.quiet and not self.as_json:
+            self.err.print(*things)
+
+    def result(self, value: Mapping[str, Any]) -> None:
+        """Give a machine the result."""
+        if self.as_json:
+            typer.echo(json.dumps(value, indent=1, ensure_ascii=False, default=str))
+
+    @contextlib.contextmanager
+    def answering(self) -> Iterator[None]:
+        """Answer a user's mistake with its sentence and an exit code, never with a traceback."""
+        try:
+            yield
+        except CancelledError as error:
+            raise self._ended(error, INTERRUPTED) from None
+        except PromiseError as error:
+            raise self._ended(error, PROMISE) from None
+        except OntomaskError as error:
+            raise self._ended(error, USAGE) from None
+        except KeyboardInterrupt:
+            stopped = CancelledError("Interrupted; nothing was put in place.")
+            raise self._ended(stopped, INTERRUPTED) from None
+        except MemoryError:
+            short = OntomaskError(
+                "There is not enough memory for this table; take fewer columns or records, or a "
+                "machine with more."
+            )
+            raise self._ended(short, USAGE) from None
+
+    def _ended(self, error: OntomaskError, code: int) -> typer.Exit:
+        if self.as_json:
+            problems = [str(one) for one in error.problems] if isinstance(error, PlanError) else []
+            self.result({"error": str(error), "problems": problems, "exit_code": code})
+        elif isinstance(error, PlanError) and error.problems:
+            self.err.print(f"[bold red]Error:[/] {escape(str(error).splitlines()[0])}")
+            self.err.print(_listed(error.problems))
+        else:
+            self.err.print(f"[bold red]Error:[/] {escape(str(error))}")
+        return typer.Exit(code)
+
+    @contextlib.contextmanager
+    def progress(self, what: str) -> Iterator[Any]:
+        """Lend a callback that draws a bar with an estimate, once the work takes over a second."""
+        if self.quiet or self.as_json or not self.err.is_terminal:
+            yield lambda _fraction, _message: None
+            return
+        bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+            console=self.err,
+            transient=True,
+        )
+        task = bar.add_task(what, total=1.0)
+        started, shown = time.monotonic(), False
+
+        def report(fraction: float, message: str) -> None:
+            nonlocal shown
+            bar.update(task, completed=fraction, description=escape(message or what))
+            if not shown and time.monotonic() - started > PATIENCE:
+                bar.start()
+                shown = True
+
+        try:
+            yield report
+        finally:
+            if shown:
+                bar.stop()
+
+
+def _listed(problems: tuple[object, ...]) -> Table:
+    """Problems below each other, their sentences aligned."""
+    table = Table.grid(padding=(0, 2))
+    for problem in problems:
+        where, _, sentence = str(problem).partition(": ")
+        table.add_row(Text(f"  {where}", style="cyan", no_wrap=True), Text(sentence))
+    return table
+
+
+def _console(stream: Any) -> Console:
+    console = Console(file=stream, highlight=False)
+    if not console.is_terminal:
+        console = Console(file=stream, highlight=False, width=max(WIDTH, console.width))
+    return console

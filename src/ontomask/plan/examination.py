@@ -1,0 +1,147 @@
+"""Seeing whether a plan fits its table, column by column, before anything is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ontomask.checks import did_you_mean
+from ontomask.data.encoding import encode
+from ontomask.data.files import FileFormat, Source, read_file
+from ontomask.data.files.wording import enumerated
+from ontomask.data.schema import AnyColumn, Column, Nominal, Schema
+from ontomask.data.tables import Table, open_table
+from ontomask.errors import DataError, OntomaskError
+from ontomask.evaluation.risk import FileRisk, file_risk
+from ontomask.plan.lines import Place, line_of, places
+from ontomask.plan.problems import Problem, named, refuse
+from ontomask.plan.reading import Contents
+
+__all__ = ["Examination", "Examined", "examine", "notes_on", "read_declared"]
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What was found in a column."""
+
+    name: str
+    kind: str
+    role: str
+    distinct: int
+    missing: int
+    mapped: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Examination:
+    """What a table looks like through its plan.
+
+    Attributes
+    ----------
+    records
+        How many there are.
+    columns
+        What was found in each declared column.
+    risk
+        The risk of the table as it is, if it has quasi-identifiers.
+    notes
+        What was guessed, and what will be left out.
+    """
+
+    records: int
+    columns: tuple[Examined, ...]
+    risk: FileRisk | None
+    notes: tuple[str, ...]
+
+
+def read_declared(contents: Contents, folder: Path) -> Source:
+    """Read the table of a plan as its columns are declared."""
+    kinds = {name: column.kind for name, column in contents.schema.items()}
+    return read_file(folder / contents.input.path, contents.input, kinds=kinds)
+
+
+def notes_on(source: Source, schema: Schema) -> tuple[str, ...]:
+    """What was guessed while reading, and which columns are left out."""
+    left = [name for name in source.frame.columns if name not in schema]
+    note = f"Not declared, so not published: {', '.join(left)}."
+    return (*source.notes, *([note] if left else []))
+
+
+def examine(contents: Contents, folder: Path, name: str, text: str) -> Examination:
+    """Read the table and look at every declared column; all problems are raised together."""
+    lines = places(text)
+
+    def refused(misfits: Iterable[tuple[Place, str]]) -> None:
+        refuse(name, [Problem(say, named(at), line_of(at, lines)) for at, say in misfits])
+
+    try:
+        source = read_declared(contents, folder)
+    except DataError:
+        refused(_unreadable(contents, folder))
+        raise
+    table = open_table(source.frame)
+    refused([*_misfits(table, contents.schema), *_too_few(contents, len(table))])
+    return Examination(
+        records=len(table),
+        columns=tuple(_examined(table, one, contents.schema[one]) for one in contents.schema),
+        risk=_risk(table, contents.schema),
+        notes=notes_on(source, contents.schema),
+    )
+
+
+def _unreadable(contents: Contents, folder: Path) -> Iterator[tuple[Place, str]]:
+    """Columns that are not in the file, or hold no numbers where they should."""
+    path, how = folder / contents.input.path, contents.input
+    names = read_file(path, how).frame.columns  # raises where the file is no table at all
+    for name, column in contents.schema.items():
+        if name not in names:
+            hint = did_you_mean(name, names) or f" It has {enumerated(names)}."
+            yield ("columns", name), f"the table has no column {name!r}.{hint}"
+        elif sentence := _no_numbers(path, how, name, column.kind):
+            yield ("columns", name), sentence
+
+
+def _no_numbers(path: Path, how: FileFormat, name: str, kind: str) -> str:
+    if kind not in ("numeric", "weight"):
+        return ""
+    try:
+        read_file(path, how, kinds={name: kind}, columns=[name])
+    except DataError as error:
+        return str(error)
+    return ""
+
+
+def _misfits(table: Table, schema: Schema) -> Iterator[tuple[Place, str]]:
+    """Columns that do not hold what they are said to hold."""
+    for name, column in schema.items():
+        if isinstance(column, Column):
+            try:
+                encode(table, Schema.of({name: column}))
+            except OntomaskError as error:
+                yield ("columns", name), str(error)
+
+
+def _too_few(contents: Contents, records: int) -> Iterator[tuple[Place, str]]:
+    """Steps whose classes would be larger than the table."""
+    for number, step in enumerate(contents.steps):
+        k = getattr(step, "k", None)
+        if isinstance(k, int) and k > records:
+            yield ("steps", number), f"k is {k}, but the table has {records} records only."
+
+
+def _examined(table: Table, name: str, column: AnyColumn) -> Examined:
+    codes, values = table.distinct(name)
+    missing = int(np.count_nonzero(codes < 0))
+    mapped = ""
+    if isinstance(column, Nominal) and column.taxonomy is not None:
+        counts = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
+        mapping = column.taxonomy.map(values, counts=counts, overrides=column.overrides)
+        mapped = f"{column.taxonomy.name}: {mapping.coverage}"
+    return Examined(name, column.kind, column.role, len(values), missing, mapped)
+
+
+def _risk(table: Table, schema: Schema) -> FileRisk | None:
+    return file_risk(encode(table, schema)) if schema.quasi else None

@@ -1,0 +1,286 @@
+"""Running a plan: read, protect, evaluate, write, read back, recount, put in place."""
+
+from __future__ import annotations
+
+import datetime
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ontomask.arrays import Longs
+from ontomask.data.files import (
+    Source,
+    file_digest,
+    read_file,
+    with_formulas_escaped,
+    write_file,
+)
+from ontomask.data.tables import open_table
+from ontomask.errors import OutputError
+from ontomask.evaluation.classification import ClassificationReport, judge_classification
+from ontomask.evaluation.evaluation import Evaluation
+from ontomask.methods.base import Progress, silent
+from ontomask.plan.examination import notes_on, read_declared
+from ontomask.plan.limits import measured_limits
+from ontomask.plan.manifest import manifest, to_json, versions
+from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT, check_free, staged
+from ontomask.plan.reading import Contents
+from ontomask.release import Release, protect
+from ontomask.report.document import render
+from ontomask.report.facts import Account, Limit, gather
+
+__all__ = ["Job", "Outcome", "execute"]
+
+SHARES = {"read": 0.05, "protect": 0.45, "evaluate": 0.25, "write": 0.15, "report": 0.10}
+"""The share of a run that each stage usually takes, for the progress bar."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a run made.
+
+    Attributes
+    ----------
+    folder, table, report, manifest, internal
+        Where the files are; `internal` is the internal report, if one was asked for.
+    release, evaluation, classification
+        The release and its account.
+    limits
+        The limits of the plan with what was measured.
+    notes
+        What was guessed or left out.
+    seconds
+        How long the run took.
+    """
+
+    folder: Path
+    table: Path
+    report: Path
+    manifest: Path
+    internal: Path | None
+    release: Release
+    evaluation: Evaluation
+    classification: ClassificationReport | None
+    limits: tuple[Limit, ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+    @property
+    def exceeded(self) -> tuple[Limit, ...]:
+        """The limits of the plan that the release exceeds."""
+        return tuple(one for one in self.limits if one.exceeded)
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A plan with its name, its text and the folder it lies in."""
+
+    contents: Contents
+    name: str
+    text: str
+    folder: Path
+
+    @property
+    def target(self) -> Path:
+        """Where the release goes."""
+        return self.folder / (self.contents.output.folder or f"{Path(self.name).stem}-release")
+
+    @property
+    def table(self) -> str:
+        """The name of the masked table."""
+        return self.contents.output.table or Path(self.contents.input.path).name
+
+
+@dataclass
+class _Stages:
+    """Progress and times of a run's stages."""
+
+    progress: Progress
+    started: datetime.datetime
+    seconds: dict[str, float] = field(default_factory=dict)
+    done: float = 0.0
+
+    @contextmanager
+    def stage(self, name: str, message: str) -> Iterator[Progress]:
+        """Time a stage and report its progress as its share of the whole."""
+        base, share, started = self.done, SHARES[name], time.perf_counter()
+
+        def inner(fraction: float, said: str) -> None:
+            self.progress(base + share * fraction, f"{message} ({said})" if said else message)
+
+        inner(0.0, "")
+        yield inner
+        self.done = base + share
+        self.seconds[name] = time.perf_counter() - started
+        self.progress(self.done, message)
+
+
+def _check_place(job: Job, *, force: bool) -> None:
+    """See at once whether the release can be put in its place, and will not take its own input."""
+    check_free(job.target, force=force)
+    source = (job.folder / job.contents.input.path).resolve()
+    if source.is_relative_to(job.target.resolve()):
+        raise OutputError(
+            f"The input {job.contents.input.path} lies in {job.target}, where the release is to "
+            "go; choose another folder under [output]."
+        )
+
+
+def execute(
+    job: Job, *, force: bool = False, internal: bool = False, progress: Progress = silent
+) -> Outcome:
+    """Run a plan; either all its files are in their place afterwards, or none."""
+    started = time.perf_counter()
+    _check_place(job, force=force)
+    stages = _Stages(progress, datetime.datetime.now(datetime.UTC))
+    found = _found(job, stages)
+    with_internal = internal or job.contents.output.internal
+    with staged(job.target, force=force) as stage:
+        with stages.stage("write", "writing and recounting"):
+            _write(job.contents, found.release, found.source, stage / job.table)
+            digest = file_digest(stage / job.table)
+        with stages.stage("report", "drawing the report"):
+            _write_reports(_account(job, found, digest, stages), stage, internal=with_internal)
+        described = to_json(_manifest(job, found, digest, stages))
+        (stage / MANIFEST).write_text(described, encoding="utf-8", newline="\n")
+    return Outcome(
+        folder=job.target,
+        table=job.target / job.table,
+        report=job.target / REPORT,
+        manifest=job.target / MANIFEST,
+        internal=job.target / INTERNAL if with_internal else None,
+        release=found.release,
+        evaluation=found.evaluation,
+        classification=found.classification,
+        limits=found.limits,
+        notes=found.notes,
+        seconds=time.perf_counter() - started,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What a run found out before anything is written."""
+
+    source: Source
+    notes: tuple[str, ...]
+    release: Release
+    evaluation: Evaluation
+    classification: ClassificationReport | None
+    limits: tuple[Limit, ...]
+
+
+def _found(job: Job, stages: _Stages) -> _Found:
+    contents = job.contents
+    with stages.stage("read", "reading the table"):
+        source = read_declared(contents, job.folder)
+    with stages.stage("protect", "protecting") as inner:
+        release = protect(
+            source.frame, contents.schema, contents.steps, contents.seed, progress=inner
+        )
+    with stages.stage("evaluate", "measuring loss and risk"):
+        evaluation = release.evaluate(source.frame, **contents.evaluation.settings)
+        classification = _classification(contents, source.frame, release)
+    limits = measured_limits(contents.limits, evaluation, release.suppressed, source.rows)
+    notes = notes_on(source, contents.schema)
+    return _Found(source, notes, release, evaluation, classification, limits)
+
+
+def _account(job: Job, found: _Found, digest: str, stages: _Stages) -> Account:
+    release = found.release
+    return gather(
+        found.source.frame,
+        release.frame,
+        release.schema,
+        found.evaluation,
+        rows=release.rows,
+        steps=release.steps,
+        details=release.details,
+        verification=release.verification,
+        classification=found.classification,
+        limits=found.limits,
+        plan=job.text,
+        digests={"input": found.source.sha256, "output": digest},
+        versions=versions(release.schema),
+        timings={**release.timings, **stages.seconds},
+        seed=release.seed,
+        title=Path(job.contents.input.path).name,
+        made=f"{stages.started:%Y-%m-%d %H:%M} UTC",
+    )
+
+
+def _manifest(job: Job, found: _Found, digest: str, stages: _Stages) -> dict[str, Any]:
+    return manifest(
+        name=job.name,
+        text=job.text,
+        source=found.source,
+        table=job.table,
+        digest=digest,
+        release=found.release,
+        evaluation=found.evaluation,
+        classification=found.classification,
+        limits=found.limits,
+        notes=found.notes,
+        times={
+            "made": stages.started.isoformat(timespec="seconds"),
+            "seconds": {**found.release.timings, **stages.seconds},
+        },
+    )
+
+
+def _classification(
+    contents: Contents, frame: Any, release: Release
+) -> ClassificationReport | None:
+    """What classifiers still learn, where a target is named."""
+    chosen = contents.evaluation
+    if chosen.target is None:
+        return None
+    return judge_classification(
+        frame,
+        contents.schema,
+        chosen.target,
+        lambda _: release,
+        classifiers=chosen.classifiers,
+        features=chosen.features,
+        folds=chosen.folds,
+        seed=chosen.seed,
+    )
+
+
+def _order(contents: Contents, release: Release) -> Longs | None:
+    """A random order of the records, if the plan wants one."""
+    if not contents.output.shuffle or release.rows is None:
+        return None
+    key = (zlib.crc32(b"output order"),)
+    generator = np.random.default_rng(np.random.SeedSequence(release.seed, spawn_key=key))
+    return generator.permutation(len(release.rows)).astype(np.int64)
+
+
+def _write(contents: Contents, release: Release, source: Source, path: Path) -> None:
+    """Write the table, read it back, and recount what was promised."""
+    order = _order(contents, release)
+    table = open_table(release.frame)
+    outgoing = table.released(table.names, {}, order)
+    if contents.output.escape_formulas:
+        outgoing = with_formulas_escaped(outgoing, path)
+    file_format = replace(source.format, format=None, encoding=None, sheet=None)
+    write_file(outgoing, path, file_format)
+    kinds = {
+        name: "numeric" if open_table(outgoing).is_number(name) else "flat"
+        for name in open_table(outgoing).names
+    }
+    release.recount(read_file(path, file_format, kinds=kinds).frame, outgoing, order)
+
+
+def _write_reports(account: Account, stage: Path, *, internal: bool) -> None:
+    (stage / REPORT).write_text(render(account), encoding="utf-8", newline="\n")
+    if internal:
+        (stage / INTERNAL).write_text(
+            render(account, internal=True), encoding="utf-8", newline="\n"
+        )

@@ -1,0 +1,136 @@
+"""The manifest of a run: everything needed to repeat it, and every figure."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import platform
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import PurePath
+from typing import Any
+
+from ontomask.data.files import FileFormat, Source
+from ontomask.data.schema import Nominal, Schema
+from ontomask.evaluation.classification import ClassificationReport
+from ontomask.evaluation.evaluation import Evaluation
+from ontomask.methods.base import Method
+from ontomask.release import Release
+from ontomask.report.facts import Limit
+
+__all__ = ["manifest", "to_json", "versions"]
+
+AUDIENCE = (
+    "Internal: it holds the seed and figures about the original table. Hand on the table and, if "
+    "you like, report.html."
+)
+PACKAGES = ("ontomask", "numpy", "scipy", "numba", "polars", "narwhals")
+SECRETS = ("key",)
+
+
+def versions(schema: Schema) -> dict[str, str]:
+    """What the result depends on: packages and taxonomies."""
+    taxonomies = {
+        f"taxonomy {column.taxonomy.name}": column.taxonomy.version
+        for column in schema.values()
+        if isinstance(column, Nominal) and column.taxonomy is not None and column.taxonomy.version
+    }
+    return {
+        **{name: metadata.version(name) for name in PACKAGES},
+        "Python": platform.python_version(),
+        **taxonomies,
+    }
+
+
+def manifest(
+    *,
+    name: str,
+    text: str,
+    source: Source,
+    table: str,
+    digest: str,
+    release: Release,
+    evaluation: Evaluation,
+    classification: ClassificationReport | None,
+    limits: tuple[Limit, ...],
+    notes: tuple[str, ...],
+    times: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Everything about a run as plain values; only `times` differs between two equal runs."""
+    return {
+        "audience": AUDIENCE,
+        "plan": {"name": name, "sha256": _digest(text), "text": text},
+        "seed": release.seed,
+        "versions": versions(release.schema),
+        "input": {
+            "sha256": source.sha256,
+            "records": source.rows,
+            "columns": source.columns,
+            "format": _shown(source.format),
+        },
+        "output": {
+            "table": table,
+            "sha256": digest,
+            "records": sum(size * count for size, count in release.class_sizes.items()),
+        },
+        "suppressed": release.suppressed,
+        "guarantee": [dataclasses.asdict(one) for one in release.verification.findings],
+        "steps": [
+            {"method": step.name, "parameters": _parameters(step), "details": dict(details)}
+            for step, details in zip(release.steps, release.details, strict=True)
+        ],
+        "class_sizes": {str(size): count for size, count in release.class_sizes.items()},
+        "changed": dict(release.changed),
+        "evaluation": evaluation.as_dict(),
+        "classification": classification.as_dict() if classification is not None else None,
+        "limits": [{**dataclasses.asdict(one), "exceeded": one.exceeded} for one in limits],
+        "notes": list(notes),
+        "times": dict(times),
+    }
+
+
+def _shown(file_format: FileFormat) -> dict[str, Any]:
+    return {name: value for name, value in dataclasses.asdict(file_format).items() if value}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _parameters(step: Method) -> dict[str, Any]:
+    """All parameters of a step; a secret is only said to have been there."""
+    return {
+        one.name: "(secret)" if one.name in SECRETS else getattr(step, one.name)
+        for one in dataclasses.fields(step)
+    }
+
+
+def to_json(value: Mapping[str, Any]) -> str:
+    """A manifest as JSON; what JSON has no word for is written as text or null."""
+    return json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (str, int, bool)):
+        return value
+    return _other(value)
+
+
+def _other(value: Any) -> Any:
+    """Arrays, numbers of NumPy and descriptions as plain values; anything else by its type."""
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, PurePath):  # the folders around it are nobody's business
+        return value.name
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        shown = {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+        return {"model": type(value).__name__, **shown}
+    return type(value).__name__

@@ -1,0 +1,164 @@
+"""The parts of a plan as Pydantic models, made from the classes they describe.
+
+A method, a column or a privacy model declares its parameters once, as an annotated dataclass. From
+that declaration come the model that reads a plan, the sentence that answers a mistake, and the JSON
+Schema for editors. Only what cannot be written in a file as it is (a taxonomy, a table, a secret)
+is described here: how it is written instead, and how it becomes the thing itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+__all__ = ["Kind", "Part", "Written", "described", "list_of", "table_of", "union_of"]
+
+
+class Part(BaseModel):
+    """A part of a plan: immutable, and without keys that nobody knows."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+@dataclass(frozen=True)
+class Written:
+    """How a parameter is written in a plan where it differs from Python.
+
+    Parameters
+    ----------
+    name
+        The key in the plan.
+    annotation
+        What may be written there.
+    make
+        Makes the parameter from what is written and the plan's folder.
+    text
+        What to tell a person about it.
+    required
+        Whether it may not be left out.
+    """
+
+    name: str
+    annotation: Any
+    make: Callable[[Any, Path], Any]
+    text: str
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A class that a plan can make: by `tag = "name"` and its parameters.
+
+    Parameters
+    ----------
+    written
+        Parameters that are written differently, by their names in Python.
+    left_out
+        Parameters that a plan does not offer.
+    """
+
+    tag: str
+    name: str
+    made: Callable[..., Any]
+    written: Mapping[str, Written] = dataclasses.field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+
+    def model(self) -> type[Part]:
+        """The Pydantic model of the part."""
+        fields: dict[str, Any] = {}
+        if self.tag:
+            fields[self.tag] = (Literal[self.name], Field(description=_first_line(self.made)))
+        texts = described(self.made)
+        hints = get_type_hints(self.made, include_extras=True)
+        for one in dataclasses.fields(self.made):  # type: ignore[arg-type]
+            if one.name in self.left_out:
+                continue
+            special = self.written.get(one.name)
+            if special is not None:
+                default = ... if special.required else None
+                fields[special.name] = (
+                    special.annotation,
+                    Field(default=default, description=special.text),
+                )
+            else:
+                fields[one.name] = (hints[one.name], _field(one, texts.get(one.name, "")))
+        name = "".join(word.title() for word in re.split(r"\W+", f"{self.tag} {self.name}"))
+        return create_model(name, __base__=Part, __doc__=_first_line(self.made), **fields)
+
+    def make(self, part: Part, folder: Path) -> Any:
+        """Make the thing that a part describes."""
+        names = {special.name: name for name, special in self.written.items()}
+        given = {}
+        for key in part.model_fields_set - {self.tag}:
+            value = getattr(part, key)
+            if key in names:
+                given[names[key]] = self.written[names[key]].make(value, folder)
+            else:
+                given[key] = value
+        return self.made(**given)
+
+    def in_words_of_the_plan(self, sentence: str) -> str:
+        """A sentence that begins with a parameter of Python, about the key of the plan."""
+        for name, special in self.written.items():
+            sentence = re.sub(rf"^{name}\b", special.name, sentence)
+        return sentence
+
+
+def _field(one: dataclasses.Field[Any], text: str) -> Any:
+    if one.default_factory is not dataclasses.MISSING:
+        return Field(default_factory=one.default_factory, description=text)
+    default = ... if one.default is dataclasses.MISSING else one.default
+    return Field(default=default, description=text)
+
+
+def _first_line(made: Callable[..., Any]) -> str:
+    return (inspect.getdoc(made) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def described(made: Callable[..., Any]) -> dict[str, str]:
+    """What the docstrings of a class and its bases say of each parameter."""
+    texts: dict[str, str] = {}
+    for one in reversed(inspect.getmro(made) if isinstance(made, type) else (made,)):
+        texts.update(_parameters(inspect.cleandoc(one.__doc__ or "")))
+    return texts
+
+
+def _parameters(text: str) -> dict[str, str]:
+    """The entries of a numpy docstring's section of parameters."""
+    _, _, section = text.partition("Parameters\n----------\n")
+    entries: dict[str, str] = {}
+    names: list[str] = []
+    for line in section.split("\n"):
+        if line and not line.startswith(" "):
+            if not re.fullmatch(r"[\w, ]+", line):
+                break
+            names = [name.strip() for name in line.split(",")]
+        else:
+            for name in names:
+                entries[name] = f"{entries.get(name, '')} {line.strip()}".strip()
+    return entries
+
+
+def union_of(models: Mapping[str, type[Part]], tag: str) -> Any:
+    """Whatever one of several models allows, told apart by a tag."""
+    union: Any = None
+    for model in models.values():
+        union = model if union is None else union | model
+    return Annotated[union, Field(discriminator=tag)]
+
+
+def list_of(part: Any) -> Any:
+    """A list of parts that is not empty."""
+    return Annotated[list.__class_getitem__(part), Field(min_length=1)]
+
+
+def table_of(part: Any) -> Any:
+    """A table of parts by name."""
+    return dict.__class_getitem__((str, part))

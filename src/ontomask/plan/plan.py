@@ -1,0 +1,102 @@
+"""`Plan`: a whole run as a file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ontomask.data.schema import Schema
+from ontomask.errors import PlanError
+from ontomask.methods.base import Method, Progress, silent
+from ontomask.plan.examination import Examination, examine
+from ontomask.plan.execution import Job, Outcome, execute
+from ontomask.plan.reading import Contents, read_contents
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A whole run in one file: input, columns, steps, evaluation, limits, output, seed.
+
+    ``Plan.read("plan.toml").run()`` does what ``ontomask run plan.toml`` does. The same plan with
+    the same seed gives the same bytes.
+
+    Attributes
+    ----------
+    contents
+        What the plan says.
+    name, text, folder
+        Its file's name, its text, and the folder that paths in it start from.
+    """
+
+    contents: Contents
+    name: str
+    text: str
+    folder: Path
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Plan:
+        """Read a plan from a TOML file; all its problems are raised together."""
+        file = Path(path)
+        try:
+            text = file.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise PlanError(f"There is no plan {file}; `ontomask init` writes one.") from None
+        except UnicodeDecodeError:
+            raise PlanError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
+        except OSError as error:
+            raise PlanError(f"The plan {file} cannot be read ({error.strerror}).") from None
+        return cls.parse(text, name=file.name, folder=file.parent)
+
+    @classmethod
+    def parse(
+        cls, text: str, *, name: str = "plan.toml", folder: str | os.PathLike[str] = "."
+    ) -> Plan:
+        """Read a plan from a text; paths in it start from `folder`."""
+        place = Path(folder)
+        return cls(read_contents(text, name, place), name, text, place)
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns are."""
+        return self.contents.schema
+
+    @property
+    def steps(self) -> tuple[Method, ...]:
+        """The methods, in order."""
+        return self.contents.steps
+
+    @property
+    def _job(self) -> Job:
+        return Job(self.contents, self.name, self.text, self.folder)
+
+    @property
+    def target(self) -> Path:
+        """The folder that the release goes to."""
+        return self._job.target
+
+    def with_seed(self, seed: int) -> Plan:
+        """The same plan with another seed."""
+        return replace(self, contents=replace(self.contents, seed=seed))
+
+    def check(self) -> Examination:
+        """Read the table too and see whether the plan fits it; nothing is written."""
+        return examine(self.contents, self.folder, self.name, self.text)
+
+    def run(
+        self, *, force: bool = False, internal: bool = False, progress: Progress = silent
+    ) -> Outcome:
+        """Protect the table, and write it with its report and manifest to the output folder.
+
+        Parameters
+        ----------
+        force
+            Replace a release that is there already.
+        internal
+            Also write a report with details that must not be published.
+        progress
+            Called with the fraction done and a message; it may raise to stop the run.
+        """
+        return execute(self._job, force=force, internal=internal, progress=progress)

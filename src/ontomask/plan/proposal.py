@@ -1,0 +1,184 @@
+"""Writing a first plan for a table, with every guess explained in a comment."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import textwrap
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ontomask.data.files import FileFormat, Source, read_file
+from ontomask.data.files.wording import enumerated
+from ontomask.data.inference import Proposal, infer_schema
+from ontomask.data.schema import AnyColumn, Column, Date, Nominal, Ordinal, Schema
+from ontomask.errors import DataError
+
+__all__ = ["propose"]
+
+HEAD = """\
+# A plan for ontomask: everything about one release in one file.
+# It was written by `ontomask init` from a look at the table. Lines that begin with # are comments.
+# Please read every guess below; the ones marked CHECK are the least sure.
+#
+#   ontomask check {plan}    says whether the plan fits the table
+#   ontomask run {plan}      makes the release, its report and its manifest
+
+# A number that fixes all random choices, so that the run can be repeated. Without it one is drawn
+# and written to the manifest. Keep it to yourself: whoever knows it can repeat the draws.
+# seed = 1
+
+[input]
+path = {path}
+"""
+
+ROLES = """
+# ---- Columns ----------------------------------------------------------------------------------
+# kind: identifier (never published), numeric, date, nominal (codes or words of a taxonomy),
+#       ordinal (words with an order), flat (words without one), weight
+# role: quasi      others may know it about a person, so it is masked
+#       sensitive  to be kept from others; published with the masked columns around it
+#       other      published as it is
+# A column that is not named here is not published.
+"""
+
+MASKED = "masked to be on the safe side, as no column says that outsiders may know it"
+
+TAIL = """
+# ---- Steps ------------------------------------------------------------------------------------
+# Microaggregation groups at least k similar records and gives each group its center, so that every
+# combination of the quasi-identifiers occurs k times or more. Other methods:
+{methods}
+[[steps]]
+method = "microaggregation"
+k = {k}
+
+# ---- What is measured -------------------------------------------------------------------------
+[evaluation]
+distances = ["semantic", "matching"]   # how an intruder may link records
+# target = "a column"                  # what classifiers shall learn from the release
+
+# ---- Limits, in percent; a run that exceeds one ends with exit code 3 ---------------------------
+[limits]
+# max_linkage = 10      # records that an intruder would link rightly
+# max_loss = 20         # information loss
+
+[output]
+# folder = {folder}     # made by the run; an existing release is not overwritten
+# table = "table.csv"   # .csv, .parquet, .xlsx; by default as the input
+shuffle = false         # true: the records come in a random order
+escape_formulas = true  # texts that a spreadsheet would execute get an apostrophe
+"""
+
+
+def propose(
+    data: str | os.PathLike[str],
+    plan: str | os.PathLike[str],
+    file_format: FileFormat | None = None,
+    *,
+    k: int = 5,
+) -> tuple[str, Source, Proposal]:
+    """The text of a plan for a table that will lie at `plan`, with what it was guessed from."""
+    from ontomask.methods.registry import METHODS
+
+    source = read_file(data, file_format or FileFormat())
+    proposal = _cautious(infer_schema(source.frame), str(data))
+    target = Path(plan)
+    path = os.path.relpath(data, target.parent or ".")
+    names = ", ".join(name for name in sorted(METHODS) if name != "microaggregation")
+    others = textwrap.fill(
+        f"{names}.", 98, initial_indent="#   ", subsequent_indent="#   ", break_on_hyphens=False
+    )
+    parts = [
+        HEAD.format(plan=_comment(shlex.quote(target.name)), path=_quoted(Path(path).as_posix())),
+        *_reading(source, file_format or FileFormat()),
+        ROLES,
+        *(_column(name, column, proposal) for name, column in proposal.schema.items()),
+        TAIL.format(methods=others, k=k, folder=_quoted(f"{target.stem}-release")),
+    ]
+    return "".join(parts), source, proposal
+
+
+def _cautious(proposal: Proposal, shown: str) -> Proposal:
+    """A proposal that masks something: where nothing points to quasi-identifiers, all columns."""
+    schema = proposal.schema
+    plain = {name: one for name, one in schema.items() if isinstance(one, Column)}
+    if not plain:
+        raise DataError(
+            f"Every column of {shown} seems to name people ({enumerated(list(schema))}), so there "
+            "is nothing that could be published; write a plan by hand if that is wrong."
+        )
+    if schema.quasi:
+        return proposal
+    chosen = {name: one for name, one in plain.items() if one.role == "other"} or plain
+    masked = {name: replace(one, role="quasi") for name, one in chosen.items()}
+    reasons = {name: f"{proposal.reasons[name]}; {MASKED}" for name in chosen}
+    return Proposal(
+        Schema.of({**schema, **masked}),
+        {**proposal.reasons, **reasons},
+        proposal.unsure | frozenset(chosen),
+    )
+
+
+def _quoted(text: object) -> str:
+    """A text as TOML writes it."""
+    return json.dumps(str(text), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
+
+
+def _comment(text: str) -> str:
+    """A text that can stand in a comment: one line, nothing invisible."""
+    return "".join(one if one.isprintable() else " " for one in text)
+
+
+def _reading(source: Source, given: FileFormat) -> Iterator[str]:
+    """How the file is read: what the user said, and what was found out."""
+    for name in FileFormat.__dataclass_fields__:
+        asked, found = getattr(given, name), getattr(source.format, name)
+        default = getattr(FileFormat(), name)
+        if asked != default:
+            yield f"{name} = {_value(asked)}\n"
+        elif found != default:
+            yield f"# {name} = {_value(found)}   (found out)\n"
+    for note in source.notes:
+        yield f"# {_comment(note)}\n"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_value(one) for one in value)}]"
+    return str(value) if isinstance(value, (int, float)) else _quoted(value)
+
+
+def _column(name: str, column: AnyColumn, proposal: Proposal) -> str:
+    check = "CHECK: " if name in proposal.unsure else ""
+    lines = [
+        f"\n# {check}{_comment(proposal.reasons[name])}",
+        f"[columns.{_key(name)}]",
+        f'kind = "{column.kind}"',
+        *(f"{key} = {value}" for key, value in _parameters(column)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _parameters(column: AnyColumn) -> Iterator[tuple[str, Any]]:
+    """The parameters that differ from what they would be anyway; the role always."""
+    if isinstance(column, Nominal) and column.taxonomy is not None:
+        yield "taxonomy", _quoted(column.taxonomy.name)
+        if column.unmapped != "error":
+            yield "unmapped", _quoted(column.unmapped)
+    if isinstance(column, Date) and column.format:
+        yield "format", _quoted(column.format)
+    if isinstance(column, Ordinal):
+        yield "order", _value([str(one) for one in column.order])
+    if isinstance(column, Column):
+        yield "role", _quoted(column.role)

@@ -1,0 +1,288 @@
+"""From the text of a plan to its parts; every problem is found before any is reported."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from ontomask.checks import Integer, check, did_you_mean
+from ontomask.data.schema import Schema
+from ontomask.errors import OntomaskError, ParameterError
+from ontomask.methods.base import Method
+from ontomask.plan.lines import Place, line_of, places
+from ontomask.plan.parts import Kind, Part
+from ontomask.plan.problems import Problem, named, refuse, sentences, unknown
+from ontomask.plan.sections import (
+    SECTIONS,
+    WRITABLE,
+    Assessment,
+    Input,
+    Limits,
+    Output,
+    is_writable,
+)
+from ontomask.plan.vocabulary import (
+    COLUMN_MODELS,
+    COLUMNS,
+    PRIVACY_MODELS,
+    QUALITY_MODELS,
+    STEP_MODELS,
+    STEPS,
+)
+
+__all__ = ["Contents", "read_contents"]
+
+KEYS = ("seed", "input", "columns", "steps", "evaluation", "limits", "output")
+SECTION_MODELS = {name: kind.model() for name, kind in SECTIONS.items()}
+NESTED = {**PRIVACY_MODELS, **QUALITY_MODELS}
+NAMING = ("columns", "strata", "confidential", "given", "importance", "hierarchies")
+"""Parameters of methods that name columns of the table."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a plan says."""
+
+    input: Input
+    schema: Schema
+    steps: tuple[Method, ...]
+    evaluation: Assessment = field(default_factory=Assessment)
+    limits: Limits = field(default_factory=Limits)
+    output: Output = field(default_factory=Output)
+    seed: int | None = None
+
+
+@dataclass
+class _Reader:
+    """A document being read; problems are gathered, not raised."""
+
+    document: Mapping[str, Any]
+    folder: Path
+    lines: Mapping[Place, int]
+    problems: list[Problem] = field(default_factory=list)
+
+    def note(self, place: Place, sentence: str) -> None:
+        """Remember a problem."""
+        real = _without_tags(place, self.document)
+        self.problems.append(Problem(sentence, named(real), line_of(real, self.lines)))
+
+    def made(self, kind: Kind, model: type[Part], written: object, place: Place) -> Any:
+        """Make what is written at a place; None where it cannot be made."""
+        try:
+            part = model.model_validate(written)
+        except ValidationError as error:
+            for inner, sentence in sentences(error, model, NESTED):
+                self.note((*place, *inner), sentence)
+            return None
+        try:
+            return kind.make(part, self.folder)
+        except (OntomaskError, OSError) as error:
+            self.note(place, kind.in_words_of_the_plan(str(error)))
+            return None
+
+    def chosen(
+        self,
+        kinds: Mapping[str, Kind],
+        models: Mapping[str, type[Part]],
+        written: object,
+        place: Place,
+    ) -> Any:
+        """Make what is written, whichever of the kinds its tag names."""
+        tag = next(iter(kinds.values())).tag
+        if not isinstance(written, Mapping):
+            return self.note(place, f'this must be a table, such as {tag} = "{next(iter(kinds))}".')
+        name = written.get(tag)
+        if name is None:
+            return self.note(place, f"{tag} is missing; it is one of {', '.join(kinds)}.")
+        if not isinstance(name, str) or name not in kinds:
+            hint = did_you_mean(name, kinds)
+            return self.note(
+                (*place, tag), f"{tag} must be one of {', '.join(kinds)}, not {name!r}.{hint}"
+            )
+        return self.made(kinds[name], models[name], written, place)
+
+
+def _without_tags(place: Place, document: object) -> Place:
+    """A place without the names that Pydantic puts in it for the branch of a union."""
+    real: list[str | int] = []
+    for step in place:
+        if isinstance(document, Mapping) and step in document:
+            document = document[str(step)]
+        elif isinstance(document, list) and isinstance(step, int) and step < len(document):
+            document = document[step]
+        else:
+            continue
+        real.append(step)
+    return tuple(real)
+
+
+def read_contents(text: str, name: str, folder: Path) -> Contents:
+    """Read a plan, or raise a PlanError with all its problems."""
+    reader = _Reader(_parsed(text, name), folder, places(text))
+    for key in reader.document:
+        if key not in KEYS:
+            reader.note((key,), unknown(key, KEYS))
+    sections = dict(_sections(reader))
+    _check_table(reader, sections)
+    columns = dict(_columns(reader))
+    steps = list(_steps(reader))
+    seed = _seed(reader)
+    _check_references(reader)
+    _check_quasi(reader)
+    refuse(name, reader.problems)
+    return Contents(schema=Schema.of(columns), steps=tuple(steps), seed=seed, **sections)
+
+
+def _parsed(text: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"at line (\d+), column (\d+)", str(error))
+        sentence = str(error).split(" (at ")[0]
+        line = int(found[1]) if found else None
+        column = f", near character {found[2]}" if found else ""
+        hint = "texts need quotes, tables are written [name], lists [1, 2]"
+        problem = Problem(f"this is not valid TOML{column}: {sentence} ({hint}).", "the file", line)
+        refuse(name, [problem])
+        raise AssertionError from None  # never reached: refuse raises
+
+
+def _sections(reader: _Reader) -> Iterator[tuple[str, Any]]:
+    for name, kind in SECTIONS.items():
+        written = reader.document.get(name)
+        if written is None and name != "input":
+            continue
+        if written is None:
+            reader.note((), 'the section [input] is missing; it says path = "your-table.csv".')
+        elif (made := reader.made(kind, SECTION_MODELS[name], written, (name,))) is not None:
+            yield name, made
+
+
+def _columns(reader: _Reader) -> Iterator[tuple[str, Any]]:
+    written = reader.document.get("columns")
+    if not isinstance(written, Mapping) or not written:
+        sentence = 'no column is declared; write for each [columns.NAME] and kind = "…".'
+        reader.note(("columns",) if written is not None else (), sentence)
+        return
+    for name, one in written.items():
+        made = reader.chosen(COLUMNS, COLUMN_MODELS, one, ("columns", name))
+        if made is not None:
+            yield name, made
+    weights = [n for n, one in written.items() if isinstance(one, Mapping) and _is_weight(one)]
+    for name in weights[1:]:
+        reader.note(("columns", name), f"only one column can be the weight; {weights[0]!r} is.")
+
+
+def _is_weight(written: Mapping[str, Any]) -> bool:
+    return bool(written.get("kind") == "weight")
+
+
+def _steps(reader: _Reader) -> Iterator[Method]:
+    written = reader.document.get("steps")
+    if not isinstance(written, list) or not written:
+        sentence = 'there is no step; write [[steps]] and method = "microaggregation", k = 5.'
+        reader.note(("steps",) if written is not None else (), sentence)
+        return
+    for number, one in enumerate(written):
+        made = reader.chosen(STEPS, STEP_MODELS, one, ("steps", number))
+        if made is not None:
+            yield made
+
+
+def _check_table(reader: _Reader, sections: Mapping[str, Any]) -> None:
+    """Refuse a name of the masked table that does not tell a format, before anything is done."""
+    source, output = sections.get("input"), sections.get("output", Output())
+    if source is None or output.table is not None or is_writable(PurePath(source.path).name):
+        return
+    reader.note(
+        ("input", "path"),
+        f"the masked table would be called {PurePath(source.path).name!r}, which cannot be "
+        f'written; say table = "…" under [output] with a name that ends in {WRITABLE}.',
+    )
+
+
+def _seed(reader: _Reader) -> int | None:
+    seed = reader.document.get("seed")
+    try:
+        if seed is not None:
+            check("seed", seed, Integer(0))
+    except ParameterError as error:
+        reader.note(("seed",), str(error))
+    return seed
+
+
+# Columns that are named elsewhere -------------------------------------------------------------
+
+
+def _check_references(reader: _Reader) -> None:
+    columns = reader.document.get("columns")
+    if not isinstance(columns, Mapping):
+        return
+    for place, name in _references(reader.document):
+        if isinstance(name, str) and name not in columns:
+            hint = did_you_mean(name, columns) or " Declare it as [columns.…]."
+            reader.note(
+                place, f"{place[-1]} names the column {name!r}, which the plan lacks.{hint}"
+            )
+
+
+def _references(document: Mapping[str, Any]) -> Iterator[tuple[Place, object]]:
+    steps = document.get("steps")
+    for number, step in enumerate(steps if isinstance(steps, list) else ()):
+        for key, names in step.items() if isinstance(step, Mapping) else ():
+            if key in NAMING:
+                yield from ((("steps", number, key), one) for one in _listed(names))
+        yield from _model_references(step, ("steps", number))
+    evaluation = document.get("evaluation")
+    if isinstance(evaluation, Mapping):
+        for key in ("columns", "target", "features"):
+            for one in _listed(evaluation.get(key, ())):
+                yield ("evaluation", key), one
+
+
+def _model_references(step: object, place: Place) -> Iterator[tuple[Place, object]]:
+    if not isinstance(step, Mapping):
+        return
+    models = step.get("privacy")
+    for number, model in enumerate(models if isinstance(models, list) else ()):
+        if isinstance(model, Mapping) and "column" in model:
+            yield (*place, "privacy", number, "column"), model["column"]
+    quality = step.get("quality")
+    if isinstance(quality, Mapping):
+        for key in ("target", "weights"):
+            for one in _listed(quality.get(key, ())):
+                yield (*place, "quality", key), one
+
+
+def _listed(names: object) -> Iterable[object]:
+    if isinstance(names, str):
+        return (names,)
+    return names if isinstance(names, (list, Mapping)) else ()
+
+
+def _check_quasi(reader: _Reader) -> None:
+    """Refuse a plan whose steps ask for classes of k when no column makes classes."""
+    columns, steps = reader.document.get("columns"), reader.document.get("steps")
+    if not isinstance(columns, Mapping) or not isinstance(steps, list):
+        return None
+    published = [one for one in columns.values() if isinstance(one, Mapping)]
+    plain = [one for one in published if one.get("kind") not in ("identifier", "weight")]
+    if published and not plain:
+        return reader.note(
+            ("columns", next(iter(columns))),
+            "every column is an identifier or the weight, so nothing would be published.",
+        )
+    if plain and not any(one.get("role", "quasi") == "quasi" for one in plain):
+        for number, step in enumerate(steps):
+            if isinstance(step, Mapping) and ("k" in step or "privacy" in step):
+                return reader.note(
+                    ("steps", number),
+                    'no column has role = "quasi"; say which columns an intruder may know.',
+                )
+    return None
