@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types contracts clean constraints
+.PHONY: demo test lint types contracts docs studies clean constraints
 
 demo: $(READY)
 	$(BIN)/ontomask demo
@@ -22,11 +22,19 @@ types: $(READY)
 contracts: $(READY)
 	$(BIN)/lint-imports
 
+# The documentation site, in site/; a warning is an error.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# The studies of the literature, with their pages in docs/studies; DATA is the folder of the tables.
+studies: $(READY)
+	$(BIN)/python -m studies --data "$(DATA)"
+
 # The virtual environment is made anew whenever what it must hold changes.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "pip>=25.1" "setuptools>=77"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[all]" --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[all]" --group dev --group docs
 	$(BIN)/ontomask warm
 	touch $(READY)
 
@@ -35,4 +43,4 @@ constraints: $(READY)
 	$(BIN)/python -m pip freeze --exclude-editable | grep -v "^ontomask" > constraints.txt
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site ontomask-demo src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

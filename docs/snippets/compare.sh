@@ -1,0 +1,1 @@
+ontomask compare plan.toml --methods sa-mdav,recoding --k 3..10

@@ -1,0 +1,1 @@
+ontomask taxonomy convert SnomedCT_InternationalRF2.zip snomed.ontomask

@@ -1,0 +1,1 @@
+ontomask init patients.csv -o plan.toml

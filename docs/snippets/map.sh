@@ -1,0 +1,1 @@
+ontomask taxonomy map icd9cm patients.csv --column diagnosis

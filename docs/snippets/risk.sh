@@ -1,0 +1,1 @@
+ontomask risk patients.csv --quasi age,sex,diagnosis

@@ -1,0 +1,1 @@
+ontomask run plan.toml

@@ -1,0 +1,1 @@
+ontomask taxonomy show wards.txt
