@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import ontomask as om
 from ontomask.data.schema import Flat
-from ontomask.report.discretion import LEAST, Discretion, public_plan, threshold
+from ontomask.report.discretion import LEAST, Discretion, internal_plan, public_plan, threshold
 from ontomask.report.distributions import category_distribution
 from ontomask.report.document import render
 
@@ -180,6 +180,15 @@ def test_a_public_plan_keeps_what_matters_and_nothing_else():
             {"method": "pseudonyms"},
         ],
     }
+
+
+def test_an_internal_plan_is_the_whole_plan_but_for_secrets(case):
+    harmless = PLAN.replace('key = "a secret of Quuxville"', "length = 20")
+    assert internal_plan(harmless) == harmless
+    shown = tomllib.loads(internal_plan(PLAN))
+    assert (shown["seed"], shown["steps"][1]) == (918273645, {"method": "pseudonyms"})
+    assert shown["columns"]["severity"]["order"] == ["mild", "grave", "catastrophic"]
+    assert "a secret of" not in render(case.gathered(plan=PLAN), internal=True)
 
 
 def test_a_plan_that_cannot_be_read_is_not_shown(case):

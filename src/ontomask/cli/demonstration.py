@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from ontomask.cli.writing import writing
 from ontomask.errors import OutputError
 from ontomask.samples import discharges
 
@@ -90,15 +91,22 @@ def prepare(folder: Path) -> Path:
             f"{folder} holds other things ({strange[0]}); name another folder for the "
             "demonstration."
         )
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder} cannot be made ({error.strerror}).") from None
+    plan = folder / PLAN_FILE
+    with writing(plan):
+        if plan.exists() and plan.read_text(encoding="utf-8") != PLAN:
+            raise OutputError(
+                f"{plan} was changed and is kept; run it with `ontomask run --force`, or name "
+                "another folder for the demonstration."
+            )
+        plan.write_text(PLAN, encoding="utf-8", newline="\n")
     columns = discharges(RECORDS, SEED)
-    with (folder / TABLE).open("w", encoding="utf-8", newline="") as stream:
+    with (
+        writing(folder / TABLE),
+        (folder / TABLE).open("w", encoding="utf-8", newline="") as stream,
+    ):
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
-    plan = folder / PLAN_FILE
-    plan.write_text(PLAN, encoding="utf-8", newline="\n")
     return plan

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.text import Text
 from rich.tree import Tree
 
-from ontomask.cli.voice import Json, Quiet, Voice, grid
+from ontomask.cli.voice import Force, Json, Quiet, Voice, grid
+from ontomask.cli.writing import require_new, writing
 
 if TYPE_CHECKING:
     from ontomask.taxonomy.taxonomy import Taxonomy
@@ -144,7 +146,7 @@ def mapped(
         Path | None,
         typer.Option("--output", "-o", help="Write a mapping file to edit and use in a plan."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Force = False,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -157,11 +159,15 @@ def mapped(
         from ontomask.cli.tables import column_of
         from ontomask.taxonomy.loading import load_taxonomy
 
+        if output is not None:
+            require_new(output, force=force)
         found = load_taxonomy(taxonomy).map(column_of(data, column))
         voice.say(Text(found.summary()))
         if output is not None:
-            found.to_csv(output, overwrite=force)
-            voice.say(f'\n[bold]{output}[/] is written; in a plan: mapping = "{output.name}"')
+            with writing(output):
+                found.to_csv(output, overwrite=force)
+            shown, name = escape(str(output)), escape(output.name)
+            voice.say(f'\n[bold]{shown}[/] is written; in a plan: mapping = "{name}"')
         coverage = found.coverage
         voice.result(
             {**vars(coverage), "unmapped": found.unmapped[:1000], "warnings": found.warnings}
@@ -177,7 +183,7 @@ def convert(
     reader: Annotated[
         str | None, typer.Option("--format", help="The reader, if it is not recognized.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Read a taxonomy in any format and write it as a concept list or a compact file.
@@ -191,10 +197,12 @@ def convert(
         from ontomask.taxonomy.loading import load_taxonomy
 
         check("The suffix of the output", output.suffix.lower(), Choice(".csv", store.SUFFIX))
+        require_new(output, force=force)
         found = load_taxonomy(taxonomy, format=reader)
         write = export.write_concepts if output.suffix.lower() == ".csv" else store.save
-        write(found, output, overwrite=force)
-        voice.say(f"{len(found):,} concepts are written to [bold]{output}[/].")
+        with writing(output):
+            write(found, output, overwrite=force)
+        voice.say(f"{len(found):,} concepts are written to [bold]{escape(str(output))}[/].")
 
 
 @app.command()

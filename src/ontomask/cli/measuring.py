@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.text import Text
 
-from ontomask.cli.voice import EXCEEDED, Json, Quiet, Voice, grid
+from ontomask.cli.voice import EXCEEDED, Encoding, Force, Json, Quiet, Separator, Voice, grid
+from ontomask.cli.writing import require_new, write_new
 
 if TYPE_CHECKING:
     from ontomask.comparison import Comparison
@@ -21,6 +25,7 @@ __all__ = ["compare", "evaluate", "risk", "sizes"]
 
 Data = Annotated[Path, typer.Argument(help="A table.", show_default=False)]
 PLAN = typer.Option("--plan", "-p", help="The plan that says what the columns are.")
+MOST_SIZES = 1000
 METHODS = "mdav+equality,s-mdav,sa-mdav,recoding,resampling"
 
 
@@ -30,6 +35,7 @@ def evaluate(
     plan: Annotated[Path, PLAN],
     report: Annotated[Path | None, typer.Option(help="Write a report to this file.")] = None,
     internal: Annotated[bool, typer.Option("--internal", help="With all details.")] = False,
+    force: Force = False,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -42,6 +48,8 @@ def evaluate(
         from ontomask.plan.comparing import Masked, evaluate_files
         from ontomask.plan.plan import Plan
 
+        if report is not None:
+            require_new(report, force=force)
         found: Masked = evaluate_files(Plan.read(plan), original, masked)
         table = grid("", "figure", "value")
         for row in found.evaluation.rows():
@@ -49,8 +57,8 @@ def evaluate(
             table.add_row(f"[dim]{row.section}", Text(row.figure), Text(value))
         voice.say(table)
         if report is not None:
-            report.write_text(found.report(internal=internal), encoding="utf-8", newline="\n")
-            voice.say(f"\nThe report is [bold]{report}[/].")
+            write_new(report, found.report(internal=internal), force=force)
+            voice.say(f"\nThe report is [bold]{escape(str(report))}[/].")
         for limit in found.exceeded:
             voice.say(
                 f"[bold red]Limit exceeded:[/] {limit.name} is {limit.measured:.2f}{limit.unit}, "
@@ -75,6 +83,7 @@ def compare(
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write a CSV file.")] = None,
+    force: Force = False,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -88,6 +97,8 @@ def compare(
         from ontomask.plan.examination import read_declared
         from ontomask.plan.plan import Plan
 
+        if output is not None:
+            require_new(output, force=force)
         chosen, found = sizes(k), Plan.read(plan)
         frame = read_declared(found.contents, found.folder).frame
         with voice.progress("comparing") as progress:
@@ -102,8 +113,8 @@ def compare(
             )
         _show_comparison(voice, comparison)
         if output is not None:
-            _write_rows(comparison.rows(), output)
-            voice.say(f"\nAll figures are in [bold]{output}[/].")
+            write_new(output, _as_csv(comparison.rows()), force=force)
+            voice.say(f"\nAll figures are in [bold]{escape(str(output))}[/].")
         best = None if max_risk is None else comparison.best(max_risk)
         if best is not None:
             voice.say(f"\nLeast loss under {max_risk:g}%: [bold]{best.method}, k = {best.k}[/].")
@@ -122,8 +133,10 @@ def sizes(text: str) -> list[int]:
         low, high, step = int(span[1]), int(span[2] or span[1]), int(span[3] or 1)
         if step == 0 or high < low:
             raise ParameterError(f"k counts upwards in steps of at least 1, unlike {text!r}.")
-        found.extend(range(low, high + 1, step))
-    return found
+        found.extend(range(low, high + 1, step)[: MOST_SIZES + 1])
+    if len(found) > MOST_SIZES:
+        raise ParameterError(f"k must be {MOST_SIZES} values at most, unlike {text!r}.")
+    return list(dict.fromkeys(found))
 
 
 def _named(methods: str, plan: Plan) -> dict[str, Any] | list[Any]:
@@ -132,7 +145,7 @@ def _named(methods: str, plan: Plan) -> dict[str, Any] | list[Any]:
     names = [name.strip() for name in methods.split(",") if name.strip()]
     if "plan" not in names:
         return names
-    own = {f"plan: {step.name}": step for step in plan.steps}
+    own = {f"step {n}: {step.name}": step for n, step in enumerate(plan.steps, start=1)}
     presets = {name: (lambda k, name=name: preset(name, k)) for name in names if name in PRESETS}
     unknown = [name for name in names if name not in PRESETS and name != "plan"]
     for name in unknown:
@@ -156,13 +169,12 @@ def _show_comparison(voice: Voice, comparison: Comparison) -> None:
     voice.say("\n[green]●[/] no other has both less loss and less linkage")
 
 
-def _write_rows(rows: list[dict[str, Any]], path: Path) -> None:
-    import csv
-
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+def _as_csv(rows: list[dict[str, Any]]) -> str:
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
 
 
 def risk(
@@ -177,8 +189,8 @@ def risk(
         float | None,
         typer.Option(min=0, max=1, help="The share of the population that is in the table."),
     ] = None,
-    separator: Annotated[str | None, typer.Option(help="What separates cells, if unclear.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Such as latin-1, if not UTF-8.")] = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -213,7 +225,8 @@ def _known(voice: Voice, frame: Any, quasi: str | None) -> Schema:
 
     if quasi is None:
         names = list(infer_schema(frame).schema.quasi)
-        voice.aside(f"Taken as known to others: {', '.join(names)} (say --quasi to choose).\n")
+        shown = escape(", ".join(names) or "none")
+        voice.aside(f"Taken as known to others: {shown} (say --quasi to choose).\n")
     else:
         names = [name.strip() for name in quasi.split(",") if name.strip()]
     if not names:

@@ -6,6 +6,7 @@ What a command needs is imported when it runs, so that help and completion are q
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from ontomask.cli.voice import EXCEEDED, Json, Quiet, Voice, grid
+from ontomask.cli.voice import EXCEEDED, Encoding, Json, Quiet, Separator, Voice, grid
 
 if TYPE_CHECKING:
     from ontomask.plan.examination import Examination
@@ -44,7 +45,10 @@ def demo(
         from ontomask.cli.demonstration import prepare
 
         plan = prepare(folder)
-        voice.say(f"The table is [bold]{folder / 'discharges.csv'}[/], the plan [bold]{plan}[/].\n")
+        table = folder / "discharges.csv"
+        voice.say(
+            f"The table is [bold]{escape(str(table))}[/], the plan [bold]{escape(str(plan))}[/].\n"
+        )
         _run(voice, plan, force=True)
 
 
@@ -55,8 +59,8 @@ def init(
         typer.Option("--output", "-o", help="The plan to write; the table's name by default."),
     ] = None,
     k: Annotated[int, typer.Option("--k", "-k", min=2, help="The least size of a class.")] = 5,
-    separator: Annotated[str | None, typer.Option(help="What separates cells, if unclear.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Such as latin-1, if not UTF-8.")] = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
     decimal: Annotated[str, typer.Option(help="The decimal mark, . or ,")] = ".",
     sheet: Annotated[str | None, typer.Option(help="The sheet of a workbook.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
@@ -69,15 +73,20 @@ def init(
     """
     voice = Voice(json_, quiet)
     with voice.answering():
+        from ontomask.cli.tables import spelled_out
+        from ontomask.cli.writing import require_new, write_new
         from ontomask.data.files import FileFormat
         from ontomask.plan.plan import Plan
         from ontomask.plan.proposal import propose
 
-        target = output or data.with_name(f"{data.name.split('.')[0]}.toml")
-        form = FileFormat(separator=separator, encoding=encoding, decimal=decimal, sheet=sheet)
+        target = output or data.parent / f"{data.name.lstrip('.').split('.')[0] or 'plan'}.toml"
+        require_new(target, force=force)
+        form = FileFormat(
+            separator=spelled_out(separator), encoding=encoding, decimal=decimal, sheet=sheet
+        )
         text, source, proposal = propose(data, target, form, k=k)
         Plan.parse(text, name=target.name, folder=target.parent)
-        _write_new(target, text, force=force)
+        write_new(target, text, force=force)
         table = grid("column", "kind", "role", "why")
         for name, column in proposal.schema.items():
             sure = "yellow" if name in proposal.unsure else ""
@@ -86,9 +95,10 @@ def init(
         voice.say(table)
         for note in source.notes:
             voice.say(Text(note, style="dim"))
+        shown = escape(shlex.quote(str(target)))
         voice.say(
-            f"\n[bold]{target}[/] is written. Read it, correct what is wrong, then:\n"
-            f"  ontomask check {target}\n  ontomask run {target}"
+            f"\n[bold]{escape(str(target))}[/] is written. Read it, correct what is wrong, then:\n"
+            f"  ontomask check {shown}\n  ontomask run {shown}"
         )
         voice.result(
             {
@@ -99,22 +109,6 @@ def init(
                 },
             }
         )
-
-
-def _write_new(path: Path, text: str, *, force: bool) -> None:
-    """Write a file as a whole; an existing one only if that is wanted."""
-    from ontomask.errors import OutputError
-
-    if path.exists() and not force:
-        raise OutputError(
-            f"{path} exists already and is kept; say -o with another name, or --force."
-        )
-    temporary = path.with_name(f".{path.name}.partial")
-    try:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written ({error.strerror}).") from None
 
 
 def check(plan: PlanFile, json_: Json = False, quiet: Quiet = False) -> None:
@@ -128,7 +122,8 @@ def check(plan: PlanFile, json_: Json = False, quiet: Quiet = False) -> None:
 
         found = Plan.read(plan).check()
         _show_examination(voice, found)
-        voice.say(f"\n[green]{plan} fits its table.[/] Next: ontomask run {plan}")
+        shown = escape(shlex.quote(str(plan)))
+        voice.say(f"\n[green]{escape(str(plan))} fits its table.[/] Next: ontomask run {shown}")
         voice.result(
             {
                 "records": found.records,
@@ -253,7 +248,10 @@ def schema() -> None:
 
 
 def warm() -> None:
-    """Compile everything once, so that the first run of each method is quick."""
+    """Compile everything once, so that the first run of each method is quick.
+
+    Example: `ontomask warm`
+    """
     from ontomask.warming import warm as compiled
 
     voice = Voice()

@@ -10,12 +10,17 @@ from ontomask.data.files import FileFormat, read_file
 from ontomask.data.tables import open_table
 from ontomask.errors import ParameterError
 
-__all__ = ["column_of", "require_columns", "table_of"]
+__all__ = ["column_of", "require_columns", "spelled_out", "table_of"]
 
 
 def table_of(data: Path, separator: str | None = None, encoding: str | None = None) -> Any:
     """The frame of a file; its columns' types are guessed."""
-    return read_file(data, FileFormat(separator=separator, encoding=encoding)).frame
+    return read_file(data, FileFormat(separator=spelled_out(separator), encoding=encoding)).frame
+
+
+def spelled_out(separator: str | None) -> str | None:
+    """A separator as a shell can say it: a tab is hard to type there."""
+    return "\t" if separator in ("tab", "\\t") else separator
 
 
 def column_of(data: Path, column: str) -> list[object]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, RenderableType
@@ -19,7 +20,23 @@ from rich.text import Text
 
 from ontomask.errors import CancelledError, OntomaskError, PlanError, PromiseError
 
-__all__ = ["DONE", "EXCEEDED", "INTERRUPTED", "PROMISE", "USAGE", "Json", "Quiet", "Voice", "grid"]
+if TYPE_CHECKING:
+    from ontomask.plan.problems import Problem
+
+__all__ = [
+    "DONE",
+    "EXCEEDED",
+    "INTERRUPTED",
+    "PROMISE",
+    "USAGE",
+    "Encoding",
+    "Force",
+    "Json",
+    "Quiet",
+    "Separator",
+    "Voice",
+    "grid",
+]
 
 DONE, PROMISE, USAGE, EXCEEDED, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes: done, a promise not kept, wrong usage, a limit exceeded, interrupted."""
@@ -32,6 +49,11 @@ WIDTH = 100
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Separator = Annotated[
+    str | None, typer.Option(help="What separates cells, if unclear: , ; | or tab.")
+]
+Encoding = Annotated[str | None, typer.Option(help="Such as latin-1, if not UTF-8.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
 def grid(*headers: str, numbers: tuple[str, ...] = ()) -> Table:
@@ -55,17 +77,17 @@ class Voice:
     def say(self, *things: RenderableType) -> None:
         """Tell a person something; a machine is told the result only."""
         if not self.quiet and not self.as_json:
-            self.out.print(*things, soft_wrap=False)
+            _print(self.out, *things)
 
     def aside(self, *things: RenderableType) -> None:
         """Tell a person something that is not the result."""
         if not self.quiet and not self.as_json:
-            self.err.print(*things)
+            _print(self.err, *things)
 
     def result(self, value: Mapping[str, Any]) -> None:
         """Give a machine the result."""
         if self.as_json:
-            typer.echo(json.dumps(value, indent=1, ensure_ascii=False, default=str))
+            typer.echo(json.dumps(_strict(value), indent=1, ensure_ascii=False, default=str))
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:
@@ -93,10 +115,10 @@ class Voice:
             problems = [str(one) for one in error.problems] if isinstance(error, PlanError) else []
             self.result({"error": str(error), "problems": problems, "exit_code": code})
         elif isinstance(error, PlanError) and error.problems:
-            self.err.print(f"[bold red]Error:[/] {escape(str(error).splitlines()[0])}")
-            self.err.print(_listed(error.problems))
+            _print(self.err, f"[bold red]Error:[/] {escape(str(error).splitlines()[0])}")
+            _print(self.err, _listed(error.problems))
         else:
-            self.err.print(f"[bold red]Error:[/] {escape(str(error))}")
+            _print(self.err, f"[bold red]Error:[/] {escape(str(error))}")
         return typer.Exit(code)
 
     @contextlib.contextmanager
@@ -130,13 +152,27 @@ class Voice:
                 bar.stop()
 
 
-def _listed(problems: tuple[object, ...]) -> Table:
+def _listed(problems: tuple[Problem, ...]) -> Table:
     """Problems below each other, their sentences aligned."""
     table = Table.grid(padding=(0, 2))
     for problem in problems:
-        where, _, sentence = str(problem).partition(": ")
-        table.add_row(Text(f"  {where}", style="cyan", no_wrap=True), Text(sentence))
+        where = Text(f"  {problem.where}", style="cyan", no_wrap=True)
+        table.add_row(where, Text(problem.sentence))
     return table
+
+
+def _print(console: Console, *things: RenderableType) -> None:
+    """Wrap between words only: a path longer than the line can still be copied."""
+    console.print(*things, overflow="ignore", crop=False)
+
+
+def _strict(value: Any) -> Any:
+    """A value without the numbers that JSON has no word for."""
+    if isinstance(value, Mapping):
+        return {str(name): _strict(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_strict(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _console(stream: Any) -> Console:

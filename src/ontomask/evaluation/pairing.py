@@ -84,14 +84,17 @@ class PairedColumn:
         return np.where(gaps[0] | gaps[1], (gaps[0] != gaps[1]).astype(np.float64), distance)
 
     def part(self, rows: Bools | Longs) -> PairedColumn:
-        """Only some of the records."""
-        return replace(
+        """Only some of the records; distances between values stay, and so does their table."""
+        part = replace(
             self,
             old=self.old[rows],
             new=self.new[rows],
             old_numbers=None if self.old_numbers is None else self.old_numbers[rows],
             new_numbers=None if self.new_numbers is None else self.new_numbers[rows],
         )
+        if "table" in self.__dict__:
+            part.__dict__["table"] = self.table
+        return part
 
     @functools.cached_property
     def changed(self) -> Bools:

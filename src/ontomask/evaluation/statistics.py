@@ -156,7 +156,8 @@ def _sample(one: PairedColumn, codes: Ints) -> Sample:
     assert one.space is not None
     assert one.concepts is not None
     used, places = np.unique(codes, return_inverse=True)
-    return Sample(one.space, one.concepts[used], places)
+    matrix = one.table[np.ix_(used, used)]
+    return Sample.with_matrix(one.space, one.concepts[used], places, matrix)
 
 
 def _samples(one: PairedColumn) -> tuple[Sample, Sample] | None:

@@ -83,8 +83,8 @@ class TaxonomyFile(Part):
 def _taxonomy(written: TaxonomyFile, folder: Path) -> Any:
     file = folder / written.path
     source = file if file.exists() and written.path not in NAMES else written.path
-    if "format" in written.options:
-        raise ParameterError("options of a taxonomy hold no format; write it beside the path.")
+    if {"source", "format"} & set(written.options):
+        raise ParameterError("options are those of the reader; path and format stand beside them.")
     return load_taxonomy(source, format=written.format, **written.options)
 
 

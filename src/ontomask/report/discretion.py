@@ -17,10 +17,10 @@ from typing import Any
 from ontomask.report.distributions import Bar, Distribution
 from ontomask.report.words import figure, percent
 
-__all__ = ["LEAST", "Discretion", "public_plan", "threshold"]
+__all__ = ["LEAST", "Discretion", "internal_plan", "public_plan", "threshold"]
 
 LEAST = 3
-SECRETS = ("seed", "key", "secret", "salt", "password")
+SECRETS = ("key", "secret", "salt", "password")
 SHOWN_LISTS = ("distances", "classifiers", "missing")
 HIDDEN = "(not shown)"
 
@@ -89,11 +89,28 @@ def public_plan(text: str, columns: Sequence[str]) -> str:
     return "\n".join(_table_lines(_public_table(content, frozenset(columns)), ())).strip()
 
 
+def internal_plan(text: str) -> str:
+    """The plan as it is written; if it holds secrets, written anew without them."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return ""
+    open_content = _without_secrets(content)
+    return text if open_content == content else "\n".join(_table_lines(open_content, ())).strip()
+
+
+def _without_secrets(value: Any) -> Any:
+    if isinstance(value, dict):
+        kept = {key: one for key, one in value.items() if key not in SECRETS}
+        return {key: _without_secrets(one) for key, one in kept.items()}
+    return [_without_secrets(one) for one in value] if isinstance(value, list) else value
+
+
 def _public_table(table: Mapping[str, Any], columns: frozenset[str]) -> dict[str, Any]:
     return {
         key: _public_value(key, value, columns)
         for key, value in table.items()
-        if key not in SECRETS
+        if key not in ("seed", *SECRETS)
     }
 
 

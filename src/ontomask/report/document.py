@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ontomask.report import figures, grids, sentences
-from ontomask.report.discretion import Discretion, public_plan
+from ontomask.report.discretion import Discretion, internal_plan, public_plan
 from ontomask.report.drawing import draw
 from ontomask.report.facts import Account
 from ontomask.report.figures import Figure
@@ -123,8 +123,10 @@ def _uncharted(account: Account, titles: list[str]) -> tuple[str, ...]:
 
 
 def _plan(account: Account, discretion: Discretion) -> str:
-    if account.plan is None or discretion.internal:
-        return account.plan or ""
+    if account.plan is None:
+        return ""
+    if discretion.internal:
+        return internal_plan(account.plan)
     named = [*account.published, *(name for name, _ in account.removed)]
     return public_plan(account.plan, named)
 

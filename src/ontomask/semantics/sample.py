@@ -76,6 +76,13 @@ class Sample:
         concepts, codes = np.unique(space.values, return_inverse=True)
         return cls(space, concepts, codes)
 
+    @classmethod
+    def with_matrix(cls, space: Space, concepts: Ints, codes: Longs, matrix: Floats) -> Sample:
+        """Make a sample whose distances are known already; they are not computed again."""
+        sample = cls(space, concepts, codes)
+        sample.__dict__["matrix"] = matrix  # where the cached property looks first
+        return sample
+
     def __len__(self) -> int:
         return self.codes.size
 
