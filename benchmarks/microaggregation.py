@@ -268,7 +268,7 @@ def loss(data: Path) -> Iterator[str]:
 
 def adult_wordnet_schema() -> om.Schema:
     wordnet = om.load_taxonomy("wordnet")
-    mapping = HERE / "adult_wordnet.csv"
+    mapping = HERE.parent / "studies" / "thesis" / "adult_wordnet.csv"
     column = om.Nominal(wordnet, overrides=mapping, output="id")
     return om.Schema.of({"occupation": column, "native-country": column})
 

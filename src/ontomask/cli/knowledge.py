@@ -95,9 +95,17 @@ def _named(taxonomy: Taxonomy, identifier: str) -> Text:
 
 
 def _concept(taxonomy: Taxonomy, word: str) -> str:
-    mapping = taxonomy.map([word]).require()
+    from ontomask.checks import Text as Word
+    from ontomask.checks import check
+    from ontomask.errors import UnknownConceptError
+
+    check("A concept", word, Word())
+    mapping = taxonomy.map([word])
     identifier = mapping.ids[0]
-    assert identifier is not None
+    if identifier is None:
+        near = [f"{one.id} {one.label}" for one in mapping.suggestions(word)]
+        hint = f" Near are: {'; '.join(near)}." if near else ""
+        raise UnknownConceptError(f"{taxonomy.name} has no concept {word!r}.{hint}")
     return identifier
 
 

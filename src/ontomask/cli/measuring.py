@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,6 +27,7 @@ __all__ = ["compare", "evaluate", "risk", "sizes"]
 Data = Annotated[Path, typer.Argument(help="A table.", show_default=False)]
 PLAN = typer.Option("--plan", "-p", help="The plan that says what the columns are.")
 MOST_SIZES = 1000
+MOST_COMBINATIONS = 20_000
 METHODS = "mdav+equality,s-mdav,sa-mdav,recoding,resampling"
 
 
@@ -140,16 +142,16 @@ def sizes(text: str) -> list[int]:
 
 
 def _named(methods: str, plan: Plan) -> dict[str, Any] | list[Any]:
+    from ontomask.checks import Choice, check
     from ontomask.methods.presets import PRESETS, preset
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
+    for name in names:
+        check("methods", name, Choice("plan", *PRESETS))
     if "plan" not in names:
         return names
     own = {f"step {n}: {step.name}": step for n, step in enumerate(plan.steps, start=1)}
     presets = {name: (lambda k, name=name: preset(name, k)) for name in names if name in PRESETS}
-    unknown = [name for name in names if name not in PRESETS and name != "plan"]
-    for name in unknown:
-        preset(name, 2)  # which says what there is
     return {**own, **presets}
 
 
@@ -206,7 +208,7 @@ def risk(
         frame = table_of(data, separator, encoding)
         schema = _known(voice, frame, quasi)
         found = file_risk(frame, schema, threshold=threshold, fraction=fraction)
-        unique = minimal_unique_sets(frame, schema, max_size=min(3, len(schema)))
+        unique = minimal_unique_sets(frame, schema, max_size=_combined(len(schema)))
         _show_risk(voice, found)
         table = grid("what singles people out", "people", numbers=("people",))
         for one in [each for each in unique.combinations if each.minimal][:10]:
@@ -214,6 +216,12 @@ def risk(
         if table.row_count:
             voice.say("", table)
         voice.result({**found.as_dict(), "unique_sets": unique.as_dict()})
+
+
+def _combined(columns: int) -> int:
+    """How many columns to combine at most: up to three, as long as that takes seconds."""
+    sizes = [size for size in (2, 3) if math.comb(columns, size) <= MOST_COMBINATIONS]
+    return min(columns, max(sizes, default=1))
 
 
 def _known(voice: Voice, frame: Any, quasi: str | None) -> Schema:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 import sys
+import textwrap
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.console import Console, RenderableType
@@ -43,6 +45,14 @@ DONE, PROMISE, USAGE, EXCEEDED, INTERRUPTED = 0, 1, 2, 3, 130
 
 PATIENCE = 1.0
 """A progress bar appears after so many seconds."""
+
+WHOLE_WORDS: Any = {
+    "break_long_words": False,
+    "break_on_hyphens": False,
+    "drop_whitespace": False,
+    "replace_whitespace": False,
+    "expand_tabs": False,
+}
 
 WIDTH = 100
 """Lines are at least so wide where the output is no terminal."""
@@ -116,7 +126,7 @@ class Voice:
             self.result({"error": str(error), "problems": problems, "exit_code": code})
         elif isinstance(error, PlanError) and error.problems:
             _print(self.err, f"[bold red]Error:[/] {escape(str(error).splitlines()[0])}")
-            _print(self.err, _listed(error.problems))
+            _print(self.err, _listed(cast("tuple[Problem, ...]", error.problems)))
         else:
             _print(self.err, f"[bold red]Error:[/] {escape(str(error))}")
         return typer.Exit(code)
@@ -162,8 +172,23 @@ def _listed(problems: tuple[Problem, ...]) -> Table:
 
 
 def _print(console: Console, *things: RenderableType) -> None:
-    """Wrap between words only: a path longer than the line can still be copied."""
-    console.print(*things, overflow="ignore", crop=False)
+    for thing in things:
+        text = Text.from_markup(thing) if isinstance(thing, str) else thing
+        if isinstance(text, Text):
+            console.print(_wrapped(text, console.width), soft_wrap=True)
+        else:
+            console.print(text)
+
+
+def _wrapped(text: Text, width: int) -> Text:
+    """Break lines between words only, so that a path longer than a line can still be copied."""
+    lines: list[Text] = []
+    for line in text.split(allow_blank=True):
+        pieces = textwrap.wrap(line.plain, width, **WHOLE_WORDS)
+        ends = itertools.accumulate(len(piece) for piece in pieces[:-1])
+        first, *rest = line.divide(ends)
+        lines += [first, *(one[len(one.plain) - len(one.plain.lstrip()) :] for one in rest)]
+    return Text("\n").join(lines)
 
 
 def _strict(value: Any) -> Any:

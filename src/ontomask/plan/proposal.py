@@ -10,10 +10,9 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ontomask.data.files import FileFormat, Source, read_file
-from ontomask.data.files.wording import enumerated
 from ontomask.data.inference import Proposal, infer_schema
 from ontomask.data.schema import AnyColumn, Column, Date, Nominal, Ordinal, Schema
 from ontomask.errors import DataError
@@ -86,7 +85,14 @@ def propose(
     from ontomask.methods.registry import METHODS
 
     source = read_file(data, file_format or FileFormat())
-    proposal = _cautious(infer_schema(source.frame), str(data))
+    if source.rows < k:
+        raise DataError(
+            f"{data} has {source.rows} records, which is fewer than k = {k}; take a smaller k, or "
+            "more records."
+        )
+    left_out = dict(_useless(source))
+    frame = source.frame.drop(left_out)
+    proposal = _cautious(infer_schema(frame), str(data)) if frame.width else _nothing(str(data))
     target = Path(plan)
     path = os.path.relpath(data, target.parent or ".")
     names = ", ".join(name for name in sorted(METHODS) if name != "microaggregation")
@@ -98,20 +104,34 @@ def propose(
         *_reading(source, file_format or FileFormat()),
         ROLES,
         *(_column(name, column, proposal) for name, column in proposal.schema.items()),
+        *(f"\n# {_comment(name)}: left out, as {why}\n" for name, why in left_out.items()),
         TAIL.format(methods=others, k=k, folder=_quoted(f"{target.stem}-release")),
     ]
     return "".join(parts), source, proposal
 
 
+def _useless(source: Source) -> Iterator[tuple[str, str]]:
+    """Columns that no plan can hold, with the reason."""
+    for column in source.frame.get_columns():
+        if column.dtype.is_nested():
+            yield column.name, "it holds lists or tables of values"
+        elif column.null_count() == source.rows:
+            yield column.name, "it holds missing values only"
+
+
+def _nothing(shown: str) -> NoReturn:
+    raise DataError(
+        f"Every column of {shown} seems to name people, or holds nothing that could be published; "
+        "write a plan by hand if that is wrong."
+    )
+
+
 def _cautious(proposal: Proposal, shown: str) -> Proposal:
-    """A proposal that masks something: where nothing points to quasi-identifiers, all columns."""
+    """A proposal that masks something: where no column seems to be known to others, all of them."""
     schema = proposal.schema
     plain = {name: one for name, one in schema.items() if isinstance(one, Column)}
     if not plain:
-        raise DataError(
-            f"Every column of {shown} seems to name people ({enumerated(list(schema))}), so there "
-            "is nothing that could be published; write a plan by hand if that is wrong."
-        )
+        _nothing(shown)
     if schema.quasi:
         return proposal
     chosen = {name: one for name, one in plain.items() if one.role == "other"} or plain

@@ -69,6 +69,11 @@ def dates_if_possible(column: pl.Series) -> pl.Series:
 
 
 def _declared(loaded: Loaded, column: pl.Series, kind: str) -> pl.Series:
+    if column.dtype.is_nested():
+        raise DataError(
+            f"Column {column.name!r} holds lists or tables of values, which cannot be protected; "
+            "leave it out, or make columns of them."
+        )
     if kind in TEXTS:
         keeps = loaded.format.format in KEEPS_TYPES or not column.dtype.is_numeric()
         return column if keeps else column.cast(pl.String)

@@ -145,6 +145,8 @@ def _read_parquet(
             check_columns(columns or (), names, shown)
             stream.seek(0)
             frame = pl.read_parquet(stream, columns=list(columns or names))
+            # methods compute with floats, and a decimal equals no float that stands for it
+            frame = frame.with_columns(pl.selectors.decimal().cast(pl.Float64))
     except pl.exceptions.PolarsError:
         raise DataError(
             f"{shown} cannot be read as a Parquet file; it is damaged or incomplete. Fetch or "

@@ -63,7 +63,7 @@ def _writer(sheet: Any, column: pl.Series) -> Callable[..., Any]:
         return _numbers(sheet)
     if kind == pl.Boolean:
         writer: Callable[..., Any] = sheet.write_boolean
-    elif kind.is_temporal() and kind != pl.Duration:
+    elif kind.is_temporal() and kind != pl.Duration and not getattr(kind, "time_zone", None):
         writer = sheet.write_datetime
     elif kind in (pl.String, pl.Null):
         writer = sheet.write_string

@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -120,9 +121,14 @@ def _escaped(frame: pl.DataFrame) -> pl.DataFrame:
         pl.when(texts.str.contains(EXECUTED)).then("'" + texts).otherwise(texts).name.keep()
     )
     risky = pl.Series(frame.columns).str.contains(EXECUTED)
-    escaped.columns = [
-        f"'{name}" if bad else name for name, bad in zip(frame.columns, risky, strict=True)
-    ]
+    names = [f"'{name}" if bad else name for name, bad in zip(frame.columns, risky, strict=True)]
+    if len(set(names)) < len(names):
+        double = [name for name, count in Counter(names).items() if count > 1]
+        raise DataError(
+            f"With an apostrophe before formulas two columns would be called {quoted(double)}; "
+            "rename one of them."
+        )
+    escaped.columns = names
     return escaped
 
 
