@@ -19,6 +19,7 @@ from ontomask.evaluation.risk import FileRisk, file_risk
 from ontomask.plan.lines import Place, line_of, places
 from ontomask.plan.problems import Problem, named, refuse
 from ontomask.plan.reading import Contents
+from ontomask.plan.vocabulary import COLUMNS
 
 __all__ = ["Examination", "Examined", "examine", "notes_on", "read_declared"]
 
@@ -121,7 +122,7 @@ def _misfits(table: Table, schema: Schema) -> Iterator[tuple[Place, str]]:
             try:
                 encode(table, Schema.of({name: column}))
             except OntomaskError as error:
-                yield ("columns", name), str(error)
+                yield ("columns", name), COLUMNS[column.kind].in_words_of_the_plan(str(error))
 
 
 def _too_few(contents: Contents, records: int) -> Iterator[tuple[Place, str]]:

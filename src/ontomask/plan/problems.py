@@ -15,6 +15,7 @@ from ontomask.plan.parts import Part
 
 __all__ = ["Problem", "named", "refuse", "sentences", "unknown"]
 
+SECTIONS = ("input", "columns", "evaluation", "limits", "output")
 SHAPES = {
     "model_type": "a table of keys and values",
     "model_attributes_type": "a table of keys and values",
@@ -65,7 +66,7 @@ def named(place: Place) -> str:
         return f"step {place[1] + 1}"
     if place[0] == "columns" and len(place) > 1:
         return f"[columns.{place[1]}]"
-    return f"[{place[0]}]" if len(place) > 1 else "the plan"
+    return f"[{place[0]}]" if len(place) > 1 or place[0] in SECTIONS else "the plan"
 
 
 def sentences(

@@ -145,7 +145,7 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+), column (\d+)", str(error))
         sentence = str(error).split(" (at ")[0]
-        line = int(found[1]) if found else None
+        line = int(found[1]) if found else text.count("\n") + 1
         column = f", near character {found[2]}" if found else ""
         hint = "texts need quotes, tables are written [name], lists [1, 2]"
         problem = Problem(f"this is not valid TOML{column}: {sentence} ({hint}).", "the file", line)
@@ -197,8 +197,10 @@ def _steps(reader: _Reader) -> Iterator[Method]:
 
 def _check_table(reader: _Reader, sections: Mapping[str, Any]) -> None:
     """Refuse a name of the masked table that does not tell a format, before anything is done."""
-    source, output = sections.get("input"), sections.get("output", Output())
-    if source is None or output.table is not None or is_writable(PurePath(source.path).name):
+    source, output = sections.get("input"), sections.get("output")
+    if source is None or (output is None and "output" in reader.document):
+        return  # said already
+    if (output or Output()).table is not None or is_writable(PurePath(source.path).name):
         return
     reader.note(
         ("input", "path"),
@@ -226,7 +228,7 @@ def _check_references(reader: _Reader) -> None:
         return
     for place, name in _references(reader.document):
         if isinstance(name, str) and name not in columns:
-            hint = did_you_mean(name, columns) or " Declare it as [columns.…]."
+            hint = did_you_mean(name, columns) or f" Declare it as [columns.{name}]."
             reader.note(
                 place, f"{place[-1]} names the column {name!r}, which the plan lacks.{hint}"
             )
