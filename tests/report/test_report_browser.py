@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import ontomask as om
 from ontomask.report.document import render
 from ontomask.report.facts import Limit
 
@@ -129,6 +130,16 @@ def width_on_a_phone(page: Path, folder: Path) -> int:
 
 def test_a_phone_does_not_scroll_sideways(report, tmp_path):
     assert width_on_a_phone(report, tmp_path) <= PHONE
+
+
+def test_long_names_do_not_widen_the_page(case, remade, tmp_path):
+    long = {"town": "place_of_residence_" * 5, "age": "years " * 20}
+    columns = {long.get(name, name): column for name, column in case.schema.items()}
+    schema = om.Schema.of(columns)
+    account = remade(om.Microaggregation(k=5), case.frame.rename(long), schema).account
+    page = tmp_path / "long.html"
+    page.write_text(render(account), encoding="utf-8")
+    assert width_on_a_phone(page, tmp_path) <= PHONE
 
 
 def test_a_page_too_wide_for_a_phone_is_caught(tmp_path):

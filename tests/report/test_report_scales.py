@@ -45,6 +45,13 @@ def test_numbers_of_very_different_sizes_get_growing_edges():
     assert scale.label(9) == "1,000 to below 2,000"
 
 
+def test_numbers_over_many_powers_of_ten_get_few_edges():
+    for powers in (9, 40):
+        scale = number_scale(10.0 ** np.linspace(0, powers, 300), 3)
+        assert 8 <= len(scale) <= 17
+        assert all(f"{edge:.0e}".startswith("1e") for edge in scale.edges)
+
+
 def test_the_outermost_numbers_do_not_move_the_edges():
     usual = np.arange(20.0, 80.0).repeat(4)
     assert number_scale(np.append(usual, [113.0, -40.0]), 3) == number_scale(usual, 3)
@@ -52,6 +59,7 @@ def test_the_outermost_numbers_do_not_move_the_edges():
 
 def test_a_constant_has_nothing_to_show():
     assert len(number_scale(np.full(50, 7.0), 3)) == 1
+    assert len(number_scale(np.linspace(1e6, 1e6 + 1e-4, 50), 3)) == 1
     assert len(number_scale(np.array([1.0, 2.0, 3.0]), 3)) == 1
 
 
@@ -64,7 +72,7 @@ def test_intervals_with_few_numbers_are_merged_with_the_smaller_neighbor():
 
 
 @given(
-    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=200),
+    st.lists(st.floats(-1e6, 1e6) | st.floats(1e-9, 1e12), min_size=1, max_size=200),
     st.integers(3, 20),
     st.booleans(),
 )
@@ -78,6 +86,7 @@ def test_no_interval_holds_few_numbers_and_none_is_lost(values, least, whole):
         assert counts[0] >= least
         assert counts[-1] >= least
     assert list(scale.edges) == sorted(set(scale.edges))
+    assert len(set(scale.starts)) == len(scale.starts)
 
 
 def days(first: str, count: int, step: int) -> np.ndarray:

@@ -100,7 +100,7 @@ def test_a_promise_that_is_not_known_is_passed_on():
 def test_the_shape_of_the_table_is_said_in_words():
     found = read()
     assert [one.promise for one in found.findings] == [
-        "The table has these columns and no others: age, sex, ill.",
+        "The table has these columns and no others: age, sex and ill.",
         "There are 4 records.",
     ]
     assert [one.measured for one in found.findings] == ["these and no others", "4 were counted"]
@@ -220,6 +220,17 @@ def test_a_table_without_quasi_identifiers_has_no_risk_to_measure(remade):
     account = remade(om.Noise(columns=["pay"]), frame, schema).account
     assert "no risk could be measured" in sentences.risk(account, Discretion(3, internal=False))[0]
     assert "no risk could be measured" in render(account)
+
+
+def test_many_columns_are_not_all_named(remade):
+    generator = np.random.default_rng(2)
+    frame = pl.DataFrame({f"c{place:02d}": generator.normal(0, 1, 40) for place in range(20)})
+    schema = om.Schema.of({name: om.Numeric() for name in frame.columns})
+    account = remade(om.Microaggregation(k=5), frame, schema).account
+    risk = sentences.risk(account, Discretion(5, internal=False))[0]
+    assert risk.startswith("Records that are unique by their 20 quasi-identifiers: 100% before")
+    assert account.promised.findings[0].promise.endswith("c09, c10 and 9 more.")
+    assert "c04 and 15 more occurs" in account.promised.findings[2].promise
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ The masked table may come from ontomask or from any other tool: values that the 
 
 from __future__ import annotations
 
+import datetime
 import functools
 import re
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,9 @@ from ontomask.taxonomy.measures import Space
 __all__ = ["Paired", "PairedColumn", "pair_tables"]
 
 STARS = ("*", "", "NA", "missing")
+PERIOD = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])|-Q([1-4])|(s))?")
+"""A month, quarter, year, decade or century, as `date_hierarchy` writes them."""
+
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
@@ -192,7 +196,7 @@ def _numeric(
     new_values: list[object],
 ) -> PairedColumn:
     old = _numbers(name, column, old_values)[old_codes]
-    new = _numbers(name, column, new_values)[new_codes]
+    new = _released_numbers(column, new_values, new_codes, old)
     both = np.concatenate([old, new])
     missing = np.isnan(both)
     domain, places = np.unique(both[~missing], return_inverse=True)
@@ -215,19 +219,68 @@ def _numbers(name: str, column: Column, values: list[object]) -> Floats:
 
 
 def _number(name: str, column: Column, value: object) -> float:
-    if isinstance(value, str) and value.strip() in STARS:
+    """An original value as a number; it must stand for one by itself."""
+    number = _released_number(column, value)
+    if np.isnan(number) and not _is_star(value):
+        wanted = "dates" if isinstance(column, Date) else "numbers"
+        raise DataError(
+            f"Column {name!r} is said to hold {wanted}, but the original holds a value that is "
+            "none; correct it, or declare the column as flat."
+        )
+    return number
+
+
+def _released_numbers(
+    column: Column, values: list[object], codes: Ints, original: Floats
+) -> Floats:
+    """The numbers that released values stand for, record by record.
+
+    An interval or a calendar period stands for its middle; any other label, such as the name of an
+    age group, for the mean of the original numbers that were given it.
+    """
+    numbers = np.array([*(_released_number(column, value) for value in values), np.nan])
+    for place, value in enumerate(values):
+        if np.isnan(numbers[place]) and not _is_star(value):
+            given = original[codes == place]
+            known = given[~np.isnan(given)]
+            numbers[place] = known.mean() if known.size else np.nan
+    return numbers[codes]
+
+
+def _is_star(value: object) -> bool:
+    return isinstance(value, str) and value.strip() in STARS
+
+
+def _released_number(column: Column, value: object) -> float:
+    """The number that a value stands for by itself; NaN where it is a star or a mere label."""
+    if _is_star(value):
         return np.nan
     if isinstance(column, Date):
-        return day_number(name, value, column.format)
+        return _released_day(column, value)
     if not isinstance(value, str):
         return float(value)  # type: ignore[arg-type]
     found = [float(one) for one in NUMBER.findall(_without_range_hyphen(value))]
-    if len(found) not in (1, 2):
-        raise DataError(
-            f"Column {name!r} is numeric, but the masked value {value!r} is neither a number nor "
-            "an interval of two numbers."
-        )
-    return float(np.mean(found))
+    return float(np.mean(found)) if len(found) in (1, 2) else np.nan
+
+
+def _released_day(column: Date, value: object) -> float:
+    period = PERIOD.fullmatch(str(value).strip())
+    if period is None:
+        try:
+            return day_number("", value, column.format)
+        except DataError:
+            return np.nan
+    year, month, quarter, several = period.groups()
+    start = int(month or 3 * int(quarter or 1) - 2)
+    length = {"month": 1, "quarter": 3}.get("month" if month else "quarter" if quarter else "", 12)
+    if several:
+        length = 1200 if int(year) % 100 == 0 else 120
+    return _first_day(int(year), start) / 2.0 + _first_day(int(year), start + length) / 2.0
+
+
+def _first_day(year: int, month: int) -> float:
+    """The first day of a month, which may lie beyond the year's twelve."""
+    return float(datetime.date(year + (month - 1) // 12, (month - 1) % 12 + 1, 1).toordinal())
 
 
 def _without_range_hyphen(text: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ontomask.arrays import Floats, Longs
+from ontomask.data.schema import Date
 from ontomask.evaluation.pairing import Paired, PairedColumn, tuple_groups
 from ontomask.evaluation.risk import (
     IntervalDisclosure,
@@ -68,9 +69,14 @@ def _sensitive(one: PairedColumn, which: str, classes: Longs, weights: Floats) -
 
 
 def disclosed_intervals(paired: Paired) -> tuple[tuple[str, IntervalDisclosure], ...]:
-    """For each numeric column, how many masked numbers lie near the original."""
+    """For each numeric column, how many masked numbers lie near the original.
+
+    Dates are left out: a percentage of a number of days since some first day means nothing.
+    """
     return tuple(
         (one.name, interval_disclosure(one.old_numbers, one.new_numbers, weights=paired.weights))
         for one in paired.columns.values()
-        if one.old_numbers is not None and one.new_numbers is not None
+        if one.old_numbers is not None
+        and one.new_numbers is not None
+        and not isinstance(one.column, Date)
     )

@@ -149,37 +149,14 @@ def gather(
     title: str = "",
     made: str = "",
 ) -> Account:
-    """Collect what a report of a release shows.
+    """Collect what a report shows: record i of `masked` is record ``rows[i]`` of `original`.
 
-    Parameters
-    ----------
-    original, masked
-        The two tables; record i of the masked one is record ``rows[i]`` of the original.
-    schema
-        What the columns are.
-    evaluation
-        The account of both sides.
-    rows
-        Which original records the release holds, in its order; all of them by default.
-    steps, details
-        The methods, and what each reports of itself; none for a table masked elsewhere.
-    verification
-        The recount of the promises; None if nothing was promised.
-    classification
-        What classifiers still learn.
-    limits
-        The limits of the plan, exceeded or not.
-    plan
-        The plan's text. A public report shows it without comments, seed, secrets, folders and
-        lists of values.
-    digests, versions
-        Shown as given.
-    timings, seed
-        For the internal report.
-    title
-        What the table is called.
-    made
-        When the release was made, as a text; without it the report holds no time.
+    `rows` are all records by default. `steps` are the methods and `details` what each reports of
+    itself; there are none for a table masked elsewhere, and then no `verification` either.
+    `limits` are those of the plan, exceeded or not. `plan` is its text: a public report shows it
+    without comments, seed, secrets, folders and lists of values. `digests` and `versions` are
+    shown as given; `timings` and `seed` in internal reports only. Without `made`, a text that says
+    when the release was made, the report holds no time.
     """
     before, after = open_table(original), open_table(masked)
     promised = None if verification is None else read_promises(verification)

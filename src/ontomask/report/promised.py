@@ -23,6 +23,7 @@ PERMUTATION = re.compile(r"(?P<columns>.+): the same values as in the original, 
 UNCHANGED = re.compile(r"(?P<columns>.+): unchanged")
 COLUMNS = re.compile(r"the columns are exactly (?P<columns>.+)")
 RECORDS = re.compile(r"there are (?P<records>\d+) records")
+LISTED = 12
 AMOUNT = re.compile(r"\d+")
 AT_LEAST = re.compile(r"at (?:least|most) (?P<number>\S+)")
 
@@ -164,7 +165,8 @@ def _unchanged(finding: Finding, found: re.Match[str]) -> Kept:
 
 def _shape(finding: Finding) -> Kept:
     if found := COLUMNS.fullmatch(finding.promise):
-        promise = f"The table has these columns and no others: {found['columns']}."
+        columns = listing(found["columns"].split(", "), most=LISTED)
+        promise = f"The table has these columns and no others: {columns}."
         measured = "these and no others" if finding.kept else finding.measured
     else:
         records = AMOUNT.search(finding.measured)

@@ -23,6 +23,10 @@ TAIL = 0.02
 """The share of records that may lie beyond the first and the last edge."""
 SKEWED = 20
 """Numbers whose bulk spans more than this factor get edges that grow."""
+DECADES = 5
+"""Over more powers of ten than this, edges are powers of ten only."""
+HARDLY = 1e-8
+"""Numbers whose bulk spans less than this share of their size are as good as equal."""
 MONTHS = (1, 3, 12, 60, 120)
 FINEST = (1, 7)
 
@@ -93,17 +97,28 @@ def number_scale(numbers: Floats, least: int) -> Scale:
 
 
 def _equal_edges(low: float, high: float, whole: bool) -> list[float]:
-    """Multiples of a round number."""
-    step = _nice_step((high - low) / WANTED, whole)
-    first, last = math.floor(low / step) + 1, math.floor(high / step)
-    return [round(place * step, 12) for place in range(first, last + 1)]
+    """Multiples of a round number; none where the numbers hardly differ."""
+    if high - low <= HARDLY * max(abs(low), abs(high)):
+        return []
+    factor, size = _nice_step((high - low) / WANTED, whole)
+    step = _decimal(factor, size)
+    places = range(math.floor(low / step), math.floor(high / step) + 2)
+    edges = [_decimal(place * factor, size) for place in places]
+    return [edge for edge in edges if low < edge <= high]
 
 
 def _growing_edges(low: float, high: float) -> list[float]:
-    """1, 2, 5, 10, 20, …: for numbers of very different sizes."""
+    """1, 2, 5, 10, 20, … or 1, 10, 100, …: for numbers of very different sizes."""
     sizes = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    edges = [round(factor * 10.0**size, 12) for size in sizes for factor in (1, 2, 5)]
+    factors = (1, 2, 5) if len(sizes) <= DECADES else (1,)
+    apart = -(-len(sizes) // (3 * DECADES))
+    edges = [_decimal(factor, size) for size in sizes[::apart] for factor in factors]
     return [edge for edge in edges if low < edge <= high]
+
+
+def _decimal(factor: int, size: int) -> float:
+    """The number that is written so; a product with a power of ten would not always be."""
+    return float(f"{factor}e{size}")
 
 
 def _range(numbers: Floats, least: int) -> tuple[float, float]:
@@ -118,12 +133,13 @@ def _range(numbers: Floats, least: int) -> tuple[float, float]:
     return float(ordered[ordered.size // 2]), float(ordered[ordered.size // 2])
 
 
-def _nice_step(width: float, whole: bool) -> float:
-    """The least of 1, 2, 5, 10, 20, … that is at least `width`."""
-    if width <= 0 or (whole and width <= 1):
-        return 1.0
-    size = 10.0 ** math.floor(math.log10(width))
-    return next(factor * size for factor in (1.0, 2.0, 5.0, 10.0) if factor * size >= width * 0.999)
+def _nice_step(width: float, whole: bool) -> tuple[int, int]:
+    """The least of 1, 2, 5, 10, 20, … that is at least `width`, as factor and power of ten."""
+    if whole and width <= 1:
+        return 1, 0
+    size = math.floor(math.log10(width))
+    unit = _decimal(1, size)
+    return next((factor, size) for factor in (1, 2, 5, 10, 20) if factor * unit >= width * 0.999)
 
 
 def date_scale(days: Floats, least: int) -> Scale:

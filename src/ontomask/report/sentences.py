@@ -8,7 +8,7 @@ from ontomask.evaluation.linkage import LinkageRisk
 from ontomask.evaluation.statistics import Statistic
 from ontomask.report.discretion import Discretion
 from ontomask.report.facts import Account
-from ontomask.report.words import capital, figure, listing, percent, plural
+from ontomask.report.words import NAMED, capital, figure, listing, percent, plural
 
 __all__ = [
     "Badge",
@@ -220,6 +220,8 @@ def risk(account: Account, discretion: Discretion) -> list[str]:
 def _uniques(account: Account, discretion: Discretion) -> str:
     before, after = account.evaluation.risk_before, account.evaluation.risk_after
     known = listing(account.quasi)
+    if len(account.quasi) > NAMED:
+        known = f"their {len(account.quasi)} quasi-identifiers"
     old = discretion.share(before.uniques, account.records)
     new = "none" if after.uniques == 0 else percent(after.uniques)
     return f"Records that are unique by {known}: {old} before, {new} after."
