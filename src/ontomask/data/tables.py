@@ -86,6 +86,11 @@ class Table:
             series = series.cast(nw.String)
         if series.dtype.is_float():
             return _distinct_floats(series.to_numpy())
+        if series.dtype == nw.Object and self.frame.implementation.is_polars():
+            raise DataError(
+                f"Column {name!r} holds Python objects, which Polars cannot compare; cast it to "
+                "text or numbers first."
+            )
         found = series.unique(maintain_order=True).to_list()
         known = [value for value in found if not _is_missing(value)]
         _refuse_mixed(name, known)
