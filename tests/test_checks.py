@@ -95,3 +95,67 @@ def test_dataclass_fields_are_checked_by_their_annotations():
     with pytest.raises(ParameterError, match="k must be a whole number of at least 2, not 1"):
         Method(1)
     assert checks.constraints_of(Method) == {"k": Integer(2)}
+
+
+SCHEMAS = {
+    Integer(2): {"type": "integer", "minimum": 2},
+    Integer(0, 5): {"type": "integer", "minimum": 0, "maximum": 5},
+    Integer(): {"type": "integer"},
+    Real(0, 1): {"type": "number", "minimum": 0, "maximum": 1},
+    Real(0, open_low=True): {"type": "number", "exclusiveMinimum": 0},
+    Real(0, 1, open_high=True): {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
+    Choice("path", "logsc"): {"type": "string", "enum": ["path", "logsc"]},
+    Flag(): {"type": "boolean"},
+    Null(): {"type": "null"},
+    Text(): {"type": "string", "minLength": 1},
+    Typed(dict, "a dictionary"): {"description": "a dictionary"},
+    ListOf(Text()): {"type": "array", "items": {"type": "string", "minLength": 1}},
+    ListOf(Flag(), empty=False): {"type": "array", "items": {"type": "boolean"}, "minItems": 1},
+    AnyOf(Integer(2), Null()): {"type": "integer", "minimum": 2},
+    AnyOf(Flag(), Text(), Null()): {
+        "anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1}]
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("constraint", "schema"), SCHEMAS.items(), ids=lambda one: type(one).__name__
+)
+def test_constraints_say_themselves_as_json_schema(constraint, schema):
+    assert constraint.json_schema() == schema
+
+
+def test_every_constraint_has_a_json_schema_example():
+    assert {type(one) for one in SCHEMAS} == {type(one) for one, *_ in EXAMPLES}
+
+
+@pytest.mark.parametrize(("constraint", "right", "words"), EXAMPLES, ids=lambda one: str(one)[:40])
+def test_pydantic_reads_constraints_from_annotations(constraint, right, words):
+    """It accepts the same values unchanged and answers wrong ones with the same sentence."""
+    pydantic = pytest.importorskip("pydantic")
+    model = pydantic.create_model("Part", value=(Annotated[object, constraint], ...))
+    for value in right:
+        if value is None:
+            continue  # a file cannot say None: the key is left out
+        read = model(value=value).value
+        assert read == value
+        assert type(read) is type(value)
+    for value in constraint.wrong_values():
+        with pytest.raises(pydantic.ValidationError) as caught:
+            model(value=value)
+        (error,) = caught.value.errors()
+        said = words.removesuffix(", or None")
+        assert str(error["ctx"]["error"]).startswith(f"value must be {said}, not ")
+    schema = model.model_json_schema()["properties"]["value"]
+    assert {**constraint.json_schema(), "title": "Value"} == {"title": "Value", **schema}
+
+
+def test_none_is_not_offered_to_a_file():
+    pydantic = pytest.importorskip("pydantic")
+    constraint = AnyOf(Integer(2), Null())
+    model = pydantic.create_model("Part", k=(Annotated[int | None, constraint], None))
+    assert model().k is None
+    with pytest.raises(pydantic.ValidationError, match="k must be a whole number of at least 2, n"):
+        model(k=1)
+    with pytest.raises(pydantic.ValidationError, match="k must be"):
+        model(k=None)

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import ontomask as om
-from ontomask.samples import COUNTIES, STATUSES, _diagnoses, _procedures, discharges
 from ontomask.errors import ParameterError
+from ontomask.samples import COUNTIES, STATUSES, _diagnoses, _procedures, discharges
 
 
 @pytest.fixture(scope="module")

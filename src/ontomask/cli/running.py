@@ -123,7 +123,7 @@ def check(plan: PlanFile, json_: Json = False, quiet: Quiet = False) -> None:
         found = Plan.read(plan).check()
         _show_examination(voice, found)
         shown = escape(shlex.quote(str(plan)))
-        voice.say(f"\n[green]{escape(str(plan))} fits its table.[/] Next: ontomask run {shown}")
+        voice.say(f"\n[green]{escape(str(plan))} fits its table.[/] Next:\n  ontomask run {shown}")
         voice.result(
             {
                 "records": found.records,

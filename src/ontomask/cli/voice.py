@@ -181,9 +181,12 @@ def _print(console: Console, *things: RenderableType) -> None:
 
 
 def _wrapped(text: Text, width: int) -> Text:
-    """Break lines between words only, so that a path longer than a line can still be copied."""
+    """Break lines between words only, and indented ones never: paths and commands are copied."""
     lines: list[Text] = []
     for line in text.split(allow_blank=True):
+        if line.plain.startswith("  "):
+            lines.append(line)
+            continue
         pieces = textwrap.wrap(line.plain, width, **WHOLE_WORDS)
         ends = itertools.accumulate(len(piece) for piece in pieces[:-1])
         first, *rest = line.divide(ends)

@@ -52,6 +52,7 @@ __all__ = [
     "pack_points",
     "part",
     "point_reference",
+    "select_points",
     "whole",
 ]
 
@@ -187,6 +188,16 @@ def _lineages(attributes: Sequence[Attribute]) -> Longs:
     records: Longs = np.insert(above, starts[:-1], depths)
     firsts = starts + np.arange(starts.size) + starts.size + own_rows.size
     return np.concatenate([own_rows, firsts, records])
+
+
+def select_points(points: Points, places: Longs) -> Points:
+    """Some of the points, over the same tables."""
+    return points._replace(
+        codes=np.ascontiguousarray(points.codes[:, places]),
+        numbers=np.ascontiguousarray(points.numbers[:, places]),
+        weights=points.weights[places],
+        factors=points.factors[places],
+    )
 
 
 def pack_points(

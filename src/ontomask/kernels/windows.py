@@ -8,7 +8,7 @@ from numba import njit, prange
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.records import START, VALUES, Points
 
-__all__ = ["draw_near", "nearest_references", "window_widths"]
+__all__ = ["draw_near", "nearest_reference", "nearest_references", "window_widths"]
 
 
 @njit(cache=True, nogil=True)
@@ -52,28 +52,34 @@ def draw_near(
     return drawn
 
 
-@njit(cache=True, parallel=True)
-def nearest_references(points: Points, rows: Ints, numbers: Floats) -> Longs:
-    """The nearest reference of each point; ties by the smaller number.
+@njit(cache=True)
+def nearest_reference(points: Points, point: int, rows: Ints, numbers: Floats) -> int:
+    """The reference nearest to one point; ties by the smaller number.
 
     `rows` and `numbers` hold one reference per line.
     """
+    best, best_distance = 0, np.inf
+    for reference in range(rows.shape[0]):
+        distance = 0.0
+        for attribute in range(points.codes.shape[0]):
+            row, value = rows[reference, attribute], points.codes[attribute, point]
+            start = points.heads[attribute, START] + row * points.heads[attribute, VALUES]
+            distance += points.tables[start + value]
+        for attribute in range(points.numbers.shape[0]):
+            one, other = points.numbers[attribute, point], numbers[reference, attribute]
+            if np.isnan(one) or np.isnan(other):
+                distance += points.gaps[attribute] * (np.isnan(one) != np.isnan(other))
+            else:
+                distance += abs(one - other) ** points.power
+        if distance < best_distance:
+            best, best_distance = reference, distance
+    return best
+
+
+@njit(cache=True, parallel=True)
+def nearest_references(points: Points, rows: Ints, numbers: Floats) -> Longs:
+    """The nearest reference of each point, on all cores; see `nearest_reference`."""
     nearest = np.empty(points.weights.size, np.int64)
     for point in prange(points.weights.size):
-        best, best_distance = 0, np.inf
-        for reference in range(rows.shape[0]):
-            distance = 0.0
-            for attribute in range(points.codes.shape[0]):
-                row, value = rows[reference, attribute], points.codes[attribute, point]
-                start = points.heads[attribute, START] + row * points.heads[attribute, VALUES]
-                distance += points.tables[start + value]
-            for attribute in range(points.numbers.shape[0]):
-                one, other = points.numbers[attribute, point], numbers[reference, attribute]
-                if np.isnan(one) or np.isnan(other):
-                    distance += points.gaps[attribute] * (np.isnan(one) != np.isnan(other))
-                else:
-                    distance += abs(one - other) ** points.power
-            if distance < best_distance:
-                best, best_distance = reference, distance
-        nearest[point] = best
+        nearest[point] = nearest_reference(points, point, rows, numbers)
     return nearest

@@ -13,10 +13,10 @@ import numpy as np
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Text
 from ontomask.data.masked import Masked
-from ontomask.data.microdata import Microdata, Tuples
+from ontomask.data.microdata import Microdata
 from ontomask.kernels import centroids as centers
-from ontomask.kernels.records import distances
-from ontomask.kernels.windows import nearest_references
+from ontomask.kernels.records import Points, distances, select_points
+from ontomask.kernels.windows import nearest_reference
 from ontomask.methods.base import Context, Method, check_k, register
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.points import Layout, quasi_layout
@@ -56,12 +56,12 @@ class Resampling(Method):
         """Sample, sort and average."""
         check_k(self.k, microdata)
         layout = quasi_layout(microdata, self)
-        records = microdata.records()
+        records = layout.points(microdata.records())
         draw = self._ranked if self.variant == "k-anonymous" else self._ranked_heer
         return draw(microdata, layout, records, context)
 
     def _ranked(
-        self, microdata: Microdata, layout: Layout, records: Tuples, context: Context
+        self, microdata: Microdata, layout: Layout, records: Points, context: Context
     ) -> Masked:
         size = len(microdata) // self.k
         shuffled = context.generator.permutation(len(microdata))
@@ -71,7 +71,7 @@ class Resampling(Method):
             labels[chosen[_sorted_places(layout, records, chosen, context)]] = np.arange(size)
             context.progress((sample + 1) / self.k, f"sample {sample + 1} of {self.k}")
         rest = shuffled[self.k * size :]
-        rows, numbers = _averaged(layout, records, labels, rest, size, context)
+        rows, numbers = _averaged(records, labels, rest, size, context)
         clusters = labels.astype(np.int64)
         return Masked(
             layout.columns(rows, numbers, clusters),
@@ -82,7 +82,7 @@ class Resampling(Method):
         )
 
     def _ranked_heer(
-        self, microdata: Microdata, layout: Layout, records: Tuples, context: Context
+        self, microdata: Microdata, layout: Layout, records: Points, context: Context
     ) -> Masked:
         size = len(microdata)
         drawn = np.empty((self.k, size), np.int64)
@@ -93,21 +93,16 @@ class Resampling(Method):
         everything = np.arange(size)
         order = everything[_sorted_places(layout, records, everything, context)]
         labels = np.tile(np.arange(size, dtype=np.int32), self.k)
-        points = layout.points(_chosen(records, drawn.ravel()))
+        points = select_points(records, drawn.ravel())
         rows, numbers = centers.centroids(points, labels, size, context.generator.random(size))
         places = np.empty(size, np.int64)
         places[order] = everything
         return Masked(layout.columns(rows, numbers, places), details={"metric": layout.metric})
 
 
-def _chosen(records: Tuples, places: Longs) -> Tuples:
-    codes = np.ascontiguousarray(records.codes[:, places])
-    return Tuples(records.names, codes, records.weights[places], np.arange(places.size))
-
-
-def _sorted_places(layout: Layout, records: Tuples, chosen: Longs, context: Context) -> Longs:
+def _sorted_places(layout: Layout, records: Points, chosen: Longs, context: Context) -> Longs:
     """The sorting operator: by distance to the record farthest from the centroid."""
-    points = layout.points(_chosen(records, chosen))
+    points = select_points(records, chosen)
     rows, numbers = centers.centroids(
         points, np.zeros(chosen.size, np.int32), 1, context.generator.random(1)
     )
@@ -122,18 +117,17 @@ def _sorted_places(layout: Layout, records: Tuples, chosen: Longs, context: Cont
 
 
 def _averaged(
-    layout: Layout, records: Tuples, labels: Ints, rest: Longs, size: int, context: Context
+    records: Points, labels: Ints, rest: Longs, size: int, context: Context
 ) -> tuple[Ints, Floats]:
     """Centroids of the ranks; records left over join the nearest, whose centroid is renewed."""
     uniforms = context.generator.random(size)
     used = labels >= 0
-    inside = layout.points(_chosen(records, np.flatnonzero(used)))
+    inside = select_points(records, np.flatnonzero(used))
     rows, numbers = centers.centroids(inside, labels[used], size, uniforms)
     for record in rest:
-        single = layout.points(_chosen(records, np.array([record])))
-        cluster = int(nearest_references(single, rows, numbers)[0])
+        cluster = int(nearest_reference(records, int(record), rows, numbers))
         labels[record] = cluster
-        members = layout.points(_chosen(records, np.flatnonzero(labels == cluster)))
+        members = select_points(records, np.flatnonzero(labels == cluster))
         every = np.zeros(members.weights.size, np.int32)
         new_rows, new_numbers = centers.centroids(
             members, every, 1, uniforms[cluster : cluster + 1]

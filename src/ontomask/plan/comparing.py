@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -46,11 +46,8 @@ def evaluate_files(plan: Plan, original: Path, masked: Path) -> Masked:
         )
     kinds = {name: column.kind for name, column in schema.items()}
     before = read_file(original, plan.contents.input, kinds=kinds).frame
-    # masked numbers may have become intervals: they are numbers only where they look so
-    texts = {
-        name: kinds[name] for name in schema.published if kinds[name] not in ("numeric", "weight")
-    }
-    after = _read_masked(masked, plan.contents.input, texts).frame
+    published = {name: kinds[name] for name in schema.published}
+    after = _read_masked(masked, plan.contents.input, published).frame
     found = evaluate(before, after, schema, **chosen.settings)
     limits = measured_limits(plan.contents.limits, found, 0, len(before))
     account = gather(
@@ -71,8 +68,26 @@ def _read_masked(path: Path, original: FileFormat, kinds: Mapping[str, str]) -> 
     """Read a masked table: as a run writes it (UTF-8, in a format of its own), or as the input."""
     written = replace(original, format=None, encoding=None, sheet=None)
     try:
-        return read_file(path, written, kinds=kinds)
+        there = read_file(path, written).columns
     except DataError:
         if original.encoding is None:
             raise
-        return read_file(path, replace(written, encoding=original.encoding), kinds=kinds)
+        written = replace(written, encoding=original.encoding)
+        there = read_file(path, written).columns
+    known = {name: kind for name, kind in kinds.items() if name in there}
+    try:
+        return read_file(path, written, kinds=known)
+    except DataError:
+        return read_file(path, written, kinds=dict(_with_intervals(path, written, known)))
+
+
+def _with_intervals(
+    path: Path, written: FileFormat, kinds: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The kinds of columns, where masked numbers may have become intervals: those are texts."""
+    for name, kind in kinds.items():
+        try:
+            read_file(path, written, kinds={name: kind}, columns=[name])
+            yield name, kind
+        except DataError:
+            yield name, "flat"

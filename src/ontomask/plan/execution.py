@@ -22,7 +22,7 @@ from ontomask.data.files import (
     write_file,
 )
 from ontomask.data.tables import open_table
-from ontomask.errors import OutputError
+from ontomask.errors import DataError, OutputError, PromiseError
 from ontomask.evaluation.classification import ClassificationReport, judge_classification
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.methods.base import Progress, silent
@@ -275,7 +275,14 @@ def _write(contents: Contents, release: Release, source: Source, path: Path) -> 
         name: "numeric" if open_table(outgoing).is_number(name) else "flat"
         for name in open_table(outgoing).names
     }
-    release.recount(read_file(path, file_format, kinds=kinds).frame, outgoing, order)
+    try:
+        back = read_file(path, file_format, kinds=kinds).frame
+    except DataError as error:
+        raise PromiseError(
+            "The release does not keep its promise and is withheld: what was written cannot be "
+            f"read back ({str(error).replace(str(path), path.name)})"
+        ) from error
+    release.recount(back, outgoing, order)
 
 
 def _write_reports(account: Account, stage: Path, *, internal: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ontomask.checks import Integer, check, did_you_mean
-from ontomask.data.schema import Schema
+from ontomask.data.schema import AnyColumn, Schema
 from ontomask.errors import OntomaskError, ParameterError
 from ontomask.methods.base import Method
 from ontomask.plan.lines import Place, line_of, places
@@ -135,6 +135,7 @@ def read_contents(text: str, name: str, folder: Path) -> Contents:
     seed = _seed(reader)
     _check_references(reader)
     _check_quasi(reader)
+    _check_target(reader, sections.get("evaluation"), columns)
     refuse(name, reader.problems)
     return Contents(schema=Schema.of(columns), steps=tuple(steps), seed=seed, **sections)
 
@@ -266,6 +267,19 @@ def _listed(names: object) -> Iterable[object]:
     if isinstance(names, str):
         return (names,)
     return names if isinstance(names, (list, Mapping)) else ()
+
+
+def _check_target(
+    reader: _Reader, chosen: Assessment | None, columns: Mapping[str, AnyColumn]
+) -> None:
+    """Refuse a target that cannot be judged, before everything else is computed."""
+    column = columns.get(chosen.target or "") if chosen is not None else None
+    if column is not None and column.role not in ("sensitive", "other"):
+        reader.note(
+            ("evaluation", "target"),
+            f"target names a column with the role {column.role}; a classifier can be judged by a "
+            'column with role = "sensitive" or "other" only.',
+        )
 
 
 def _check_quasi(reader: _Reader) -> None:

@@ -19,6 +19,7 @@ def write_concepts(taxonomy: Taxonomy, path: Path, *, overwrite: bool = False) -
     """Write a CSV file with id, label, parents and synonyms; `load_taxonomy` reads it again."""
     if path.exists() and not overwrite:
         raise ParameterError(f"{path} exists already; choose another name or say overwrite=True.")
+    _check_joints(taxonomy)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with temporary.open("w", encoding="utf-8", newline="") as stream:
@@ -32,3 +33,14 @@ def write_concepts(taxonomy: Taxonomy, path: Path, *, overwrite: bool = False) -
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _check_joints(taxonomy: Taxonomy) -> None:
+    """Refuse names that would come apart when the file is read again."""
+    torn = [name for name in taxonomy.ids if set(name) & {JOINT, ";"} or name != name.strip()]
+    torn += [name for names in taxonomy.synonyms for name in names if JOINT in name]
+    if torn:
+        raise ParameterError(
+            f"{taxonomy.name} holds {torn[0]!r}, which a concept list cannot: | and ; separate "
+            "parents and synonyms there; write an .ontomask file."
+        )

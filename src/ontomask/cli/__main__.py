@@ -1,0 +1,7 @@
+"""`python -m ontomask.cli`: the command line where its script is not on the path."""
+
+from __future__ import annotations
+
+from ontomask.cli.app import main
+
+main()
