@@ -201,7 +201,13 @@ class PrivacyModel(ABC):
 
 @dataclass(frozen=True)
 class KAnonymity(PrivacyModel):
-    """Every class has at least k records (Samarati 2001)."""
+    """Every class has at least k records (Samarati 2001).
+
+    Parameters
+    ----------
+    k
+        The least number of records in a class.
+    """
 
     k: Annotated[int, Integer(2)]
 
@@ -224,7 +230,13 @@ class KAnonymity(PrivacyModel):
 
 @dataclass(frozen=True)
 class KMap(PrivacyModel):
-    """Every class has at least k records in a population table (Sweeney 2001)."""
+    """Every class has at least k records in a population table (Sweeney 2001).
+
+    Parameters
+    ----------
+    k
+        The least number of people of the population in a class.
+    """
 
     needs_population: ClassVar[bool] = True
 
@@ -242,7 +254,13 @@ class KMap(PrivacyModel):
 
 @dataclass(frozen=True)
 class DeltaPresence(PrivacyModel):
-    """The share of a population's class that is in the table lies within bounds (Nergiz 2007)."""
+    """The share of a population's class that is in the table lies within bounds (Nergiz 2007).
+
+    Parameters
+    ----------
+    minimum, maximum
+        The bounds of the share, from 0 to 1.
+    """
 
     needs_population: ClassVar[bool] = True
 
@@ -551,7 +569,15 @@ def _send(flow: Floats, way: Way, left: Floats, wanted: Floats, source: int) -> 
 
 @dataclass(frozen=True)
 class DeltaDisclosure(PrivacyModel):
-    """No present value is much more or less frequent than in the table (Brickell 2008)."""
+    """No present value is much more or less frequent than in the table (Brickell 2008).
+
+    Parameters
+    ----------
+    delta
+        The largest |log2(share in the class / share in the table)|, excluded.
+    column
+        The sensitive column; the only one, if None.
+    """
 
     needs_column: ClassVar[bool] = True
 
@@ -635,7 +661,13 @@ class TableModel(PrivacyModel):
 
 @dataclass(frozen=True)
 class AverageRisk(TableModel):
-    """The average risk of the records that stay, 1 / average class size, is at most t."""
+    """The average risk of the records that stay, 1 / average class size, is at most t.
+
+    Parameters
+    ----------
+    t
+        The largest average risk allowed, from 0 to 1.
+    """
 
     t: Annotated[float, Real(0, 1, open_low=True)]
 
@@ -647,7 +679,13 @@ class AverageRisk(TableModel):
 
 @dataclass(frozen=True)
 class SampleUniqueness(TableModel):
-    """The share of unique records among those that stay is at most t."""
+    """The share of unique records among those that stay is at most t.
+
+    Parameters
+    ----------
+    t
+        The largest share allowed, from 0 to 1.
+    """
 
     t: Annotated[float, Real(0, 1)]
 

@@ -514,3 +514,12 @@ def test_kernels_can_be_compiled_ahead(monkeypatch):
     shown = run("warm")
     assert shown.exit_code == 0
     assert "The kernels are compiled." in shown.stderr
+
+
+def test_a_name_cannot_play_tricks_with_the_terminal(tmp_path):
+    data = tmp_path / "people.csv"
+    data.write_text("age\x1b[2Jx,b\n1,2\n1,3\n5,6\n")
+    for arguments in (["risk", str(data), "--quasi", "zz"], ["init", str(data), "--k", "2"]):
+        result = CliRunner().invoke(app, arguments)
+        assert "\x1b" not in result.output
+        assert "age\N{REPLACEMENT CHARACTER}" in result.output

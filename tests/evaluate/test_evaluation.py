@@ -249,3 +249,10 @@ def test_tables_that_cannot_be_compared(masked, sentence):
 def test_wrong_settings_are_refused_by_name(setting, wrong):
     with pytest.raises(errors.ParameterError, match=f"^{setting} must be "):
         om.evaluate(PEOPLE, PEOPLE, SCHEMA, **{setting: wrong})
+
+
+def test_a_column_of_nothing_but_empty_texts_loses_nothing():
+    frame = pl.DataFrame({"word": [""] * 6, "n": [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]})
+    schema = om.Schema(word=om.Flat(), n=om.Numeric())
+    found = om.protect(frame, schema, om.Microaggregation(3), seed=1).evaluate(frame)
+    assert found.loss.loss == 0

@@ -79,3 +79,11 @@ def test_recoding_invents_no_tuple(case):
     schema = om.Schema(d=om.Nominal(taxonomy), n=om.Numeric())
     release = om.protect(frame, schema, om.Recoding(min(k, len(frame))), seed=1)
     assert set(release.frame.iter_rows()) <= set(frame.select("d", "n").iter_rows())
+
+
+def test_the_mean_of_equal_numbers_is_that_number():
+    numbers = [1.1, 1.1, 1.1, 2.7, 2.7, 2.7, 9.3, 9.3, 9.3]
+    frame = pl.DataFrame({"n": numbers, "m": [one / 7 for one in numbers]})
+    release = om.protect(frame, om.Schema(n=om.Numeric(), m=om.Numeric()), om.Microaggregation(3))
+    assert release.frame.equals(frame)
+    assert release.changed == {"n": 0.0, "m": 0.0}

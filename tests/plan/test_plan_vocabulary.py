@@ -281,3 +281,14 @@ def test_the_schema_is_one_and_fits_what_the_reader_accepts(tmp_path):
     ]
     for text in wrong:
         assert list(validator.iter_errors(tomllib.loads(text))), text
+
+
+def test_every_key_of_a_plan_is_described():
+    parts = plan_schema()["$defs"].items()
+    silent = [
+        (part, key)
+        for part, shape in parts
+        for key, what in shape.get("properties", {}).items()
+        if not what.get("description")
+    ]
+    assert silent == []

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -73,6 +74,23 @@ def grid(*headers: str, numbers: tuple[str, ...] = ()) -> Table:
         right = header in numbers
         table.add_column(header, justify="right" if right else "left", no_wrap=right)
     return table
+
+
+class Careful(Console):
+    """A console on which names and values from a file cannot play tricks with the terminal."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """Show control characters as what they are: something that cannot be shown."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(_visible(segment.text), segment.style)
+
+
+def _visible(text: str) -> str:
+    return "".join(
+        one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}" for one in text
+    )
 
 
 @dataclass
@@ -204,7 +222,7 @@ def _strict(value: Any) -> Any:
 
 
 def _console(stream: Any) -> Console:
-    console = Console(file=stream, highlight=False)
+    console = Careful(file=stream, highlight=False)
     if not console.is_terminal:
-        console = Console(file=stream, highlight=False, width=max(WIDTH, console.width))
+        console = Careful(file=stream, highlight=False, width=max(WIDTH, console.width))
     return console

@@ -86,7 +86,13 @@ class Numeric(Column):
 
 @dataclass(frozen=True)
 class Date(Column):
-    """Dates, compared by days; texts are read by `format`, ISO (2024-01-31) unless given."""
+    """Dates, compared by days; texts are read by `format`, ISO (2024-01-31) unless given.
+
+    Parameters
+    ----------
+    format
+        How texts are written, as in `%d.%m.%Y`; ISO (2024-01-31) unless given.
+    """
 
     kind: ClassVar[str] = "date"
 
@@ -102,7 +108,13 @@ class Flat(Column):
 
 @dataclass(frozen=True)
 class Ordinal(Column):
-    """Words with an order, given from lowest to highest; compared by rank."""
+    """Words with an order, given from lowest to highest; compared by rank.
+
+    Parameters
+    ----------
+    order
+        Every value once, from lowest to highest.
+    """
 
     kind: ClassVar[str] = "ordinal"
 

@@ -122,6 +122,8 @@ def _from_centroid(one: PairedColumn) -> Floats:
         return _from_concept(one)[one.old]
     if isinstance(one.column, Ordinal):
         center = int(np.searchsorted(np.cumsum(counts[:-1]), counts[:-1].sum() / 2.0))
+    elif one.size == 0:  # nothing but missing values
+        return np.zeros(one.old.size)
     else:
         center = int(counts[:-1].argmax())
     result: Floats = one.table[center][one.old]

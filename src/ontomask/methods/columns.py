@@ -85,7 +85,13 @@ class Pseudonyms(Method):
 @register
 @dataclass(frozen=True)
 class DropColumns(Method):
-    """Leave columns out of the release; steps before this one can still use them."""
+    """Leave columns out of the release; steps before this one can still use them.
+
+    Parameters
+    ----------
+    columns
+        The columns to leave out.
+    """
 
     name: ClassVar[str] = "drop-columns"
 

@@ -26,6 +26,8 @@ from ontomask.taxonomy.measures import Space
 __all__ = ["Layout", "Scaled", "number_column", "quasi_layout", "space_of"]
 
 UNBOUNDED = ("path", "weighted-path")
+ROUNDING = 1e-13
+"""Relative differences up to here come from computing, not from the data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,10 +215,22 @@ def _coded_column(attribute: Attribute, operator: Coded, rows: Ints, labels: Lon
     return NewColumn(labels, values, numbers=ranks)
 
 
+def _snapped(numbers: Floats, attribute: Attribute) -> Floats:
+    """Numbers that differ from a value of the column by rounding only, as that value."""
+    assert attribute.numbers is not None
+    known = np.sort(attribute.numbers)
+    places = np.searchsorted(known, numbers)
+    snapped = numbers.copy()
+    for beside in (places - 1, places):
+        near = known[np.clip(beside, 0, known.size - 1)]
+        same = np.abs(numbers - near) <= ROUNDING * np.abs(near)
+        snapped[same] = near[same]
+    return snapped
+
+
 def number_column(attribute: Attribute, numbers: Floats, labels: Longs) -> NewColumn:
     """A numeric or date column with new numbers, rounded where the column is whole."""
-    if attribute.integer:
-        numbers = np.rint(numbers)
+    numbers = np.rint(numbers) if attribute.integer else _snapped(numbers, attribute)
     missing = np.isnan(numbers)
     if isinstance(attribute.column, Date):
         example, written = attribute.values[0], attribute.column.format

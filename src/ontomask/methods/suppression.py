@@ -29,6 +29,15 @@ class Suppression(Method):
 
     `how="drop"` removes them from the release; `how="star"` keeps them with all quasi-identifiers
     missing, provided that at least k are starred (records of the smallest classes are added).
+
+    Parameters
+    ----------
+    k
+        Records in classes smaller than k are suppressed.
+    how
+        `drop` or `star`, as above.
+    strata
+        Columns inside whose values the table is masked separately.
     """
 
     name: ClassVar[str] = "suppression"
@@ -97,6 +106,15 @@ class LocalSuppression(Method):
 
     A star matches nothing but a star. `importance` gives columns that should keep their values a
     larger weight (1 each by default).
+
+    Parameters
+    ----------
+    k
+        The least size of a class.
+    importance
+        For columns that should keep their values, a number above 1.
+    strata
+        Columns inside whose values the table is masked separately.
     """
 
     name: ClassVar[str] = "local-suppression"

@@ -141,7 +141,17 @@ class Loss(Quality):
 
 @dataclass(frozen=True)
 class Precision(Quality):
-    """The mean height of generalization (Sweeney 2002); parameters as for `Loss`."""
+    """The mean height of generalization (Sweeney 2002).
+
+    Parameters
+    ----------
+    aggregate
+        How attributes are combined: geometric, arithmetic, sum, max, rank.
+    factor
+        Generalization (towards 0) against suppression (towards 1): which costs more.
+    weights
+        The importance of columns, 1 unless given.
+    """
 
     name: ClassVar[str] = "precision"
 
@@ -171,7 +181,15 @@ class Precision(Quality):
 
 @dataclass(frozen=True)
 class Height(Quality):
-    """The sum of the levels; suppression does not count."""
+    """The sum of the levels; suppression does not count.
+
+    Parameters
+    ----------
+    aggregate
+        How attributes are combined: geometric, arithmetic, sum, max, rank.
+    weights
+        The importance of columns, 1 unless given.
+    """
 
     name: ClassVar[str] = "height"
 
@@ -195,7 +213,13 @@ class Height(Quality):
 
 @dataclass(frozen=True)
 class EntropyLoss(Quality):
-    """Log of the area that a generalized record covers, of 1 at most (Wan et al. 2015)."""
+    """Log of the area that a generalized record covers, of 1 at most (Wan et al. 2015).
+
+    Parameters
+    ----------
+    factor
+        Generalization (towards 0) against suppression (towards 1): which costs more.
+    """
 
     name: ClassVar[str] = "entropy-loss"
 
@@ -221,10 +245,16 @@ class EntropyLoss(Quality):
 
 @dataclass(frozen=True)
 class NonUniformEntropy(Quality):
-    """The entropy that columns lose (Gionis and Tassa 2009); parameters as for `Loss`.
+    """The entropy that columns lose (Gionis and Tassa 2009).
 
     Parameters
     ----------
+    aggregate
+        How attributes are combined: geometric, arithmetic, sum, max, rank.
+    factor
+        Generalization (towards 0) against suppression (towards 1): which costs more.
+    weights
+        The importance of columns, 1 unless given.
     normalized
         Divide by what each column has to lose.
     """
@@ -266,7 +296,13 @@ class Discernibility(Quality):
 
 @dataclass(frozen=True)
 class AverageClassSize(Quality):
-    """N over the number of classes, the suppressed records being one (LeFevre et al. 2006)."""
+    """N over the number of classes, the suppressed records being one (LeFevre et al. 2006).
+
+    Parameters
+    ----------
+    factor
+        Generalization (towards 0) against suppression (towards 1): which costs more.
+    """
 
     name: ClassVar[str] = "average-class-size"
 
