@@ -118,7 +118,9 @@ class Release:
         """Leave the reference to the original table behind."""
         return {**self.__dict__, "_original": None}
 
-    def evaluate(self, original: object = None, **settings: Any) -> Evaluation:
+    def evaluate(
+        self, original: object = None, *, progress: Progress = silent, **settings: Any
+    ) -> Evaluation:
         """Account for what was lost and what is still at risk; see `ontomask.evaluate`.
 
         A release does not hold the original table. As long as the frame given to `protect` is
@@ -129,7 +131,7 @@ class Release:
         k = next((step.k for step in reversed(self.steps) if hasattr(step, "k")), None)
         known = {"k": k} if isinstance(k, int) else {}
         chosen = Settings(**{**known, **settings})
-        return evaluate_kept(frame, self.frame, self.schema, self._rows, chosen)
+        return evaluate_kept(frame, self.frame, self.schema, self._rows, chosen, progress)
 
     def _found(self, original: object, asked: str) -> object:
         frame = original if original is not None else self._original and self._original()

@@ -256,3 +256,19 @@ def test_a_column_of_nothing_but_empty_texts_loses_nothing():
     schema = om.Schema(word=om.Flat(), n=om.Numeric())
     found = om.protect(frame, schema, om.Microaggregation(3), seed=1).evaluate(frame)
     assert found.loss.loss == 0
+
+
+def test_progress_rises_and_can_stop_an_evaluation():
+    frame, release = release_of()
+    seen = []
+    release.evaluate(frame, progress=lambda fraction, message: seen.append((fraction, message)))
+    fractions = [fraction for fraction, _ in seen]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert "record linkage, semantic" in [message for _, message in seen]
+
+    def stop(fraction, message):
+        raise errors.CancelledError("enough")
+
+    with pytest.raises(errors.CancelledError):
+        release.evaluate(frame, progress=stop)

@@ -68,6 +68,7 @@ k = 5
 
 [evaluation]
 target = "status"            # can a classifier still learn who goes home?
+folds = 3
 
 [limits]
 max_linkage = 20             # percent; more than that would end the run with exit code 3

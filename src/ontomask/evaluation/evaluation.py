@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -22,6 +22,16 @@ from ontomask.evaluation.structure import ClassRisk, class_risk, disclosed_inter
 from ontomask.evaluation.utility import Loss, measure_loss
 
 __all__ = ["DEFINITIONS", "Evaluation", "Row", "Settings", "evaluate", "evaluate_kept"]
+
+Progress = Callable[[float, str], None]
+
+LOSS_DONE, STATISTICS_DONE = 0.1, 0.3
+"""How far an evaluation usually is after these parts."""
+
+
+def silent(fraction: float, message: str) -> None:
+    """Report progress to nobody."""
+
 
 DEFINITIONS = {
     **utility_room.DEFINITIONS,
@@ -229,28 +239,44 @@ def evaluate(
 
 
 def evaluate_kept(
-    original: object, masked: object, schema: Schema, rows: Longs, settings: Settings
+    original: object,
+    masked: object,
+    schema: Schema,
+    rows: Longs,
+    settings: Settings,
+    progress: Progress = silent,
 ) -> Evaluation:
     """Evaluate a release that holds only some of the original records."""
-    return evaluate_paired(pair_tables(original, masked, schema, rows=rows), settings)
+    return evaluate_paired(pair_tables(original, masked, schema, rows=rows), settings, progress)
 
 
-def evaluate_paired(paired: Paired, settings: Settings) -> Evaluation:
+def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = silent) -> Evaluation:
     """Evaluate tables that have been paired."""
     links = settings.distances if paired.quasi() else ()
+    progress(0.0, "information loss")
+    loss = measure_loss(paired, settings.columns, k=settings.k)
+    progress(LOSS_DONE, "statistics")
+    statistics = measure_statistics(
+        paired,
+        settings.columns,
+        subdomains=settings.subdomains,
+        fraction=settings.fraction,
+        seed=settings.seed,
+    )
+    clustering = measure_clustering(paired, seed=settings.seed) if settings.clustering else None
+    linkage = []
+    for place, distance in enumerate(links):
+        share = STATISTICS_DONE + (1.0 - STATISTICS_DONE) * place / len(links)
+        progress(share, f"record linkage, {distance}")
+        linkage.append(link_paired(paired, distance))
+    progress(1.0, "")
     return Evaluation(
-        loss=measure_loss(paired, settings.columns, k=settings.k),
-        statistics=measure_statistics(
-            paired,
-            settings.columns,
-            subdomains=settings.subdomains,
-            fraction=settings.fraction,
-            seed=settings.seed,
-        ),
-        clustering=measure_clustering(paired, seed=settings.seed) if settings.clustering else None,
+        loss=loss,
+        statistics=statistics,
+        clustering=clustering,
         risk_before=class_risk(paired, "old", settings.threshold),
         risk_after=class_risk(paired, "new", settings.threshold),
         intervals=disclosed_intervals(paired),
-        linkage=tuple(link_paired(paired, one) for one in links),
+        linkage=tuple(linkage),
         alpha=settings.alpha,
     )

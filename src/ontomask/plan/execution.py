@@ -184,8 +184,8 @@ def _found(job: Job, stages: _Stages) -> _Found:
         release = protect(
             source.frame, contents.schema, contents.steps, contents.seed, progress=inner
         )
-    with stages.stage("evaluate", "measuring loss and risk"):
-        evaluation = release.evaluate(source.frame, **contents.evaluation.settings)
+    with stages.stage("evaluate", "measuring loss and risk") as inner:
+        evaluation = release.evaluate(source.frame, progress=inner, **contents.evaluation.settings)
         classification = _classification(contents, source.frame, release)
     limits = measured_limits(contents.limits, evaluation, release.suppressed, source.rows)
     notes = notes_on(source, contents.schema)
