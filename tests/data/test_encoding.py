@@ -128,3 +128,19 @@ def test_a_proposed_schema_gives_its_reasons(icd9):
     assert isinstance(nominal, om.Nominal)
     assert nominal.taxonomy is icd9
     assert "codes of icd9cm" in str(proposal)
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [
+        (["71534", "71535", "71536"], {"7153", "71534", "71535", "71536"}),
+        (["715.34", "715.35", "715.36"], {"715.3", "715.34", "715.35", "715.36"}),
+    ],
+)
+def test_general_codes_are_written_as_the_column_writes_its_own(codes, expected):
+    schema = om.Schema(diagnosis=om.Nominal(om.load_taxonomy("icd9cm")))
+    attribute = encode(open_table(pl.DataFrame({"diagnosis": codes})), schema)["diagnosis"]
+    taxonomy = schema.column("diagnosis").taxonomy
+    general = taxonomy.index_of("715.3")
+    assert set(attribute.written([*attribute.concepts.tolist(), general])) == expected
+    assert attribute.written([taxonomy.index_of("710-719")]) == ["710-719"]

@@ -70,8 +70,38 @@ class Attribute:
         known: dict[int, object] = {}
         if column.output == "input":
             known = dict(zip(self.concepts.tolist(), self.values, strict=True))
-        texts = taxonomy.labels if self.named else taxonomy.ids
+        if self.named:
+            texts = taxonomy.labels
+        else:
+            texts = taxonomy.ids
+            known |= self._without_dots([one for one in concepts if one not in known])
         return [known.get(concept, texts[concept]) for concept in concepts]
+
+    def _without_dots(self, concepts: Sequence[int]) -> dict[int, object]:
+        """Codes without their dots, where the column writes them so and they can be read again."""
+        assert isinstance(self.column, Nominal)
+        assert self.column.taxonomy is not None
+        if not concepts or self.column.output != "input" or not self._is_dotless():
+            return {}
+        taxonomy = self.column.taxonomy
+        plain = [taxonomy.ids[concept].replace(".", "") for concept in concepts]
+        mapping = taxonomy.map(plain)
+        read = mapping.concepts[mapping.positions].tolist()
+        pairs = zip(concepts, plain, read, strict=True)
+        return {concept: text for concept, text, found in pairs if concept == found}
+
+    def _is_dotless(self) -> bool:
+        """Whether most codes that have a dot in the taxonomy are written without one here."""
+        assert isinstance(self.column, Nominal)
+        assert self.column.taxonomy is not None
+        assert self.concepts is not None
+        ids = self.column.taxonomy.ids
+        dotted = [
+            str(value)
+            for concept, value in zip(self.concepts.tolist(), self.values, strict=True)
+            if "." in ids[concept]
+        ]
+        return 2 * sum("." not in value for value in dotted) > len(dotted)
 
     def frequencies(self, weights: Floats) -> Floats:
         """The weight of each code."""
