@@ -1,10 +1,11 @@
 """The documentation tells the truth: snippets run, print what is shown, and nothing is left out."""
 
-import importlib.util
+import importlib
 import inspect
 import json
 import re
 import shutil
+import sys
 import tomllib
 import zipfile
 from dataclasses import MISSING, fields
@@ -37,13 +38,15 @@ ROW = re.compile(r"^\| `(\w+)` \| (.*?) \| ", re.MULTILINE)
 
 
 def tool(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
 
 
 snippets = tool("docs_snippets")
+reference = tool("docs_reference")
 
 
 def text_of(page):
@@ -90,6 +93,19 @@ def test_the_tutorial_prints_what_is_shown():
     shown = dict(OUTPUT.findall(text_of("tutorial.md")))
     assert set(snippets.TUTORIAL) < set(shown)
     assert shown == snippets.tutorial()
+
+
+def test_the_release_of_the_tutorial_is_as_described(tmp_path):
+    """Nearly half of the diagnoses are inner concepts, and newborns' diagnoses come with an age."""
+    snippets.prepare(tmp_path / "example")
+    shutil.copy(tmp_path / "example" / "discharges.csv", tmp_path / "patients.csv")
+    plan = Plan.parse((SNIPPETS / "plan_patients.toml").read_text("utf-8"), folder=tmp_path)
+    released = plan.run().release.frame
+    icd9 = om.load_taxonomy("icd9cm")
+    inner = sum(bool(icd9.children(code)) for code in released["diagnosis"])
+    assert 0.4 < inner / len(released) < 0.5
+    newborn = released["diagnosis"].str.starts_with("V30")
+    assert released.filter(newborn)["age"].max() >= 3
 
 
 ELSEWHERE = {"demo.sh", "warm.sh"}
@@ -151,6 +167,38 @@ def test_definitions_are_those_of_the_code():
     assert found
     for page, module, table in found:
         assert table == snippets.definitions_table(module), f"{page}; run tools/docs_snippets.py"
+
+
+# Reference pages ------------------------------------------------------------------------------
+
+
+def test_the_reference_pages_of_the_checkout_are_current():
+    written = {page.relative_to(DOCS).as_posix() for page in (DOCS / "reference").iterdir()}
+    assert written == set(reference.PAGES) == {"reference/commands.md", "reference/plan.md"}
+    for place, make in reference.PAGES.items():
+        assert text_of(place) == make(), f"{place}; run tools/docs_snippets.py"
+
+
+LINK = re.compile(r"(?<!`)\[[^]]*\]\((?!https?:|mailto:|#)([^)#\s]+)")
+BUILT = "reference/api.md"
+"""The only page that exists in the built site alone."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_work_in_a_checkout(page):
+    for link in LINK.findall(page.read_text(encoding="utf-8")):
+        if not link.endswith(BUILT):
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def test_links_to_the_built_page_say_that_it_is_built():
+    found = 0
+    for page in PAGES:
+        for line in page.read_text(encoding="utf-8").split("\n* "):
+            if f"({BUILT}" in line:
+                found += 1
+                assert "`make docs`" in line, f"{page.name}: {line}"
+    assert found
 
 
 # Plans ----------------------------------------------------------------------------------------

@@ -363,8 +363,9 @@ def test_an_order_that_lacks_a_value():
 def test_dates_that_are_none():
     schema = om.Schema(illness=om.Date())
     assert sentence(errors.DataError, protect, schema=schema) == (
-        "Column 'illness' is said to hold dates (ISO dates such as 2024-01-31) but holds a value "
-        "that is none; correct it, give the column's format, or declare the column as flat."
+        "Column 'illness' is said to hold dates (ISO dates such as 2024-01-31) but holds values "
+        "that are none (in records 1, 2, 3, 4); correct them, give the column's format, or declare "
+        "the column as flat."
     )
 
 

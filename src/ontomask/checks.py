@@ -360,11 +360,24 @@ def did_you_mean(value: object, options: Iterable[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
+def _is_number_within(text: str, constraint: Constraint) -> bool:
+    """Whether a text would be allowed if it were the number that it spells."""
+    for kind in (int, float):
+        try:
+            if constraint.accepts(kind(text)):
+                return True
+        except ValueError:
+            continue
+    return False
+
+
 def check(name: str, value: object, constraint: Constraint) -> None:
     """Raise a ParameterError, in one sentence, unless the constraint allows the value."""
     if constraint.accepts(value):
         return
     hint = did_you_mean(value, constraint.options) if isinstance(constraint, Choice) else ""
+    if isinstance(value, str) and _is_number_within(value, constraint):
+        hint = " Write it without quotes."
     shown = repr(value) if len(repr(value)) <= 60 else f"a {type(value).__name__}"
     raise ParameterError(f"{name} must be {constraint.describe()}, not {shown}.{hint}")
 

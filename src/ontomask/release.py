@@ -231,7 +231,7 @@ class Release:
     def __repr__(self) -> str:
         names = " → ".join(step.name for step in self.steps)
         return (
-            f"Release({names}, {sum(size * n for size, n in self.class_sizes.items()):,} records, "
+            f"Release({names}, {len(open_table(self.frame)):,} records, "
             f"smallest class {min(self.class_sizes, default=0)}, {self.suppressed:,} suppressed)"
         )
 

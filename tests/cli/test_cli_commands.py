@@ -281,9 +281,15 @@ def test_evaluate_compares_two_files(plan, tmp_path):
         "evaluate", *files, "--report", "account.html"
     )
     assert run("evaluate", *files, "--report", "account.html", "--force").exit_code == 0
-    assert "loss" in json.loads(run("evaluate", *files, "--json").stdout)
+    machine = json.loads(run("evaluate", *files, "--json").stdout)
+    assert "loss" in machine
+    assert machine["exceeded"] == []
     plan.write_text(plan.read_text() + "[limits]\nmax_risk = 1\n")
-    assert run("evaluate", *files).exit_code == 3
+    shown = run("evaluate", *files)
+    assert shown.exit_code == 3
+    assert re.search(r"Limit exceeded: highest risk is [\d.]+%, allowed are 1%\.", shown.stdout)
+    machine = json.loads(run("evaluate", *files, "--json").stdout)
+    assert [one["name"] for one in machine["exceeded"]] == ["highest risk"]
 
 
 def test_evaluate_answers_mistakes(plan, tmp_path):
@@ -302,6 +308,13 @@ def test_evaluate_answers_mistakes(plan, tmp_path):
 
 
 # compare --------------------------------------------------------------------------------------
+
+
+def test_a_risk_that_no_release_reaches_is_a_limit_exceeded(plan):
+    options = ("--methods", "recoding", "--k", "3", "--max-risk", "0", "--workers", "1")
+    shown = run("compare", plan, *options)
+    assert shown.exit_code == 3
+    assert "No release of the grid has a risk of at most 0 %" in shown.stdout
 
 
 def test_compare_puts_methods_side_by_side(plan, tmp_path):
@@ -334,7 +347,7 @@ def test_compare_puts_methods_side_by_side(plan, tmp_path):
         (["--methods", "recodin"], "not 'recodin'. Did you mean 'recoding'?"),
         (["--methods", "plan,nope"], "methods must be one of 'plan', 'mdav+equality'"),
         (["--methods", ","], "methods is empty; name at least one."),
-        (["--methods", "recoding", "--k", "3", "--max-risk", "0"], "No release of the grid"),
+        (["--methods", "recoding", "--k", "900"], "None of the releases could be made. k is 900"),
         (
             ["-o", "no/grid.csv", "--methods", "recoding", "--k", "3"],
             "There is no folder 'no'",
@@ -514,6 +527,7 @@ def test_kernels_can_be_compiled_ahead(monkeypatch):
     shown = run("warm")
     assert shown.exit_code == 0
     assert "The kernels are compiled." in shown.stderr
+    assert run("warm", "--quiet").output == ""
 
 
 def test_a_name_cannot_play_tricks_with_the_terminal(tmp_path):

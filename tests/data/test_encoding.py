@@ -6,9 +6,11 @@ import polars as pl
 import pytest
 
 import ontomask as om
+from ontomask.data import encoding
 from ontomask.data.encoding import encode
 from ontomask.data.microdata import group_rows
 from ontomask.data.tables import open_table
+from ontomask.taxonomy.bundled import load
 from tables import DISEASES, mixed_columns, mixed_schema
 
 
@@ -144,3 +146,72 @@ def test_general_codes_are_written_as_the_column_writes_its_own(codes, expected)
     general = taxonomy.index_of("715.3")
     assert set(attribute.written([*attribute.concepts.tolist(), general])) == expected
     assert attribute.written([taxonomy.index_of("710-719")]) == ["710-719"]
+
+
+def refused(error, frame, **columns) -> str:
+    with pytest.raises(error) as caught:
+        encoded(pl.DataFrame(frame), **columns)
+    return str(caught.value)
+
+
+def test_wrong_dates_are_told_by_their_records():
+    days = ["31.01.2024", None, "secret", "secret", "01.02.2024"]
+    sentence = refused(om.errors.DataError, {"d": days}, d=om.Date(format="%d.%m.%Y"))
+    assert sentence == (
+        "Column 'd' is said to hold dates (%d.%m.%Y) but holds values that are none (in records "
+        "3, 4); correct them, give the column's format, or declare the column as flat."
+    )
+    only = refused(om.errors.DataError, {"d": ["2024-01-31", "secret"]}, d=om.Date())
+    assert "(in record 2)" in only
+    many = refused(om.errors.DataError, {"d": days * 7}, d=om.Date(format="%d.%m.%Y"))
+    assert "(in records 3, 4, 8, 9, 13 and 9 more)" in many
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("DD.MM.YYYY", "%d.%m.%Y"),
+        ("dd.mm.yy", "%d.%m.%y"),
+        ("TT.MM.JJJJ", "%d.%m.%Y"),
+        ("YYYY-MM-DD hh:mm:ss", "%Y-%m-%d %H:%M:%S"),
+        ("d/m/Y", "%d/%m/%Y"),
+        ("YYYYMMDD", "%Y%m%d"),
+        ("...", "%d.%m.%Y, say"),
+    ],
+)
+def test_formats_as_spreadsheets_write_them_are_translated(written, meant):
+    frame = {"d": ["31.01.2024", "01.02.2024"]}
+    sentence = refused(om.errors.DataError, frame, d=om.Date(format=written))
+    assert sentence.endswith(f"; write the format as {meant}.")
+
+
+ICD9_CODES = ["250.00", "401.9", "V45.71", "4280", "486", "038.9"]
+
+
+def test_a_taxonomy_that_knows_the_codes_is_named(icd9):
+    procedures = load("icd9cm-procedures")
+    sentence = refused(om.errors.UnmappedValuesError, {"d": ICD9_CODES}, d=om.Nominal(procedures))
+    assert sentence == (
+        "Column 'd': 6 of 6 values have no concept in the taxonomy 'icd9cm-procedures', but "
+        "icd9cm knows 100% of them; take that taxonomy."
+    )
+    many = {"d": list(icd9.ids[2000:2500])}
+    sentence = refused(om.errors.UnmappedValuesError, many, d=om.Nominal(load("nace")))
+    assert "icd9cm knows 100% of the 200 most frequent of them" in sentence
+
+
+def test_no_taxonomy_is_named_where_most_values_are_known_or_none_knows_them(icd9, monkeypatch):
+    mostly = {"d": [*ICD9_CODES, *ICD9_CODES, "E11.9", "J45.909", "S72.001A"]}
+    unknown = {"d": ["x1", "x2", "x3", "x4"]}
+    monkeypatch.setattr(encoding, "CODED", ("icd9cm-procedures", "nace"))
+    for frame in (mostly, unknown):
+        sentence = refused(om.errors.UnmappedValuesError, frame, d=om.Nominal(icd9))
+        assert "knows" not in sentence
+        assert "Correct the values" in sentence
+
+
+def test_for_words_no_taxonomy_is_loaded(icd9, monkeypatch):
+    monkeypatch.setattr(encoding, "load", None)
+    words = {"d": ["zz top", "yy", "xx", "ww"]}
+    sentence = refused(om.errors.UnmappedValuesError, words, d=om.Nominal(icd9))
+    assert "Correct the values" in sentence

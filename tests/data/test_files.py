@@ -16,6 +16,8 @@ from ontomask.checks import constraints_of
 from ontomask.data.files import FileFormat, file_digest, read_file, write_file
 from ontomask.errors import DataError, ParameterError
 
+KEYWORDS = ("kinds", "columns", "guess")
+
 
 @pytest.fixture
 def read(tmp_path, monkeypatch):
@@ -25,7 +27,7 @@ def read(tmp_path, monkeypatch):
     def load(content: str | bytes, name: str = "table.csv", **options):
         data = content.encode() if isinstance(content, str) else content
         (tmp_path / name).write_bytes(data)
-        how = {key: options.pop(key) for key in list(options) if key not in ("kinds", "columns")}
+        how = {key: options.pop(key) for key in list(options) if key not in KEYWORDS}
         return read_file(name, FileFormat(**how), **options)
 
     return load
@@ -172,13 +174,21 @@ class TestWrongNumbers:
         assert "thousands separators are not read" in sentence
 
     def test_the_other_decimal_mark(self, refused):
-        assert "say decimal=','" in refused("a;b\n1,5;x\n", kinds={"a": "numeric"})
+        sentence = refused("a;b\n1,5;x\n", kinds={"a": "numeric"})
+        assert sentence.endswith(
+            "their decimal mark seems to be ',': say so (in a plan: decimal = \",\" under [input]; "
+            "without a plan: --decimal ,)."
+        )
         sentence = refused("a;b\n1.5;x\n", kinds={"a": "numeric"}, decimal=",")
-        assert "say decimal='.'" in sentence
+        assert "their decimal mark seems to be '.': say so (in a plan: decimal = \".\"" in sentence
 
     def test_a_decimal_comma_is_noticed_without_kinds(self, read):
         source = read("a;b\n1,5;x\n2;y\n")
-        assert "With decimal=',' these columns would be numbers: 'a'." in source.notes
+        assert source.guessed == {}
+        assert source.notes[-1] == (
+            "With the comma as decimal mark these columns would be numbers: 'a' (in a plan: "
+            'decimal = "," under [input]; without a plan: --decimal ,).'
+        )
         frame = read("a;b\n1,5;x\n2;y\n", decimal=",").frame
         assert frame["a"].to_list() == [1.5, 2.0]
 
@@ -301,9 +311,9 @@ class TestEncodings:
 
     def test_latin_1_is_refused_until_it_is_said(self, read, refused):
         assert refused(self.TEXT.encode("latin-1")) == (
-            "table.csv, line 2: the byte 0xe9 is not utf-8 text; say which encoding the file was "
-            "saved in, often encoding='cp1252' (Windows) or encoding='latin-1', or save it as "
-            "UTF-8."
+            "table.csv, line 2: the byte 0xe9 is not utf-8 text; save the file as UTF-8, or say "
+            'its encoding, perhaps cp1252 (in a plan: encoding = "cp1252" under [input]; without '
+            "a plan: --encoding cp1252)."
         )
         source = read(self.TEXT.encode("latin-1"), encoding="latin-1")
         assert source.frame["name"].to_list() == ["José", "Zoë"]
@@ -314,14 +324,101 @@ class TestEncodings:
         assert "line 2:" in refused("a,b\nx,é".encode()[:-1])
 
     def test_the_encoding_that_was_said_does_not_fit(self, refused):
-        assert "line 3: the byte 0x81 is not cp1252" in refused(
-            b"a,b\n1,2\n\x81,3\n", encoding="cp1252"
-        )
+        sentence = refused(b"a,b\n1,2\n\x81,3\n", encoding="cp1252")
+        assert "line 3: the byte 0x81 is not cp1252" in sentence
+        assert "perhaps latin-1" in sentence
 
     def test_utf_16_without_a_mark(self, read, refused):
         content = self.TEXT.encode("utf-16-le")
-        assert "say encoding='utf-16'" in refused("a,b\n1,2\n".encode("utf-16-le"))
+        assert "--encoding utf-16" in refused("a,b\n1,2\n".encode("utf-16-le"))
         assert read(content, encoding="utf-16-le").frame["name"].to_list() == ["José", "Zoë"]
+
+
+class TestGuesses:
+    BOTH = ("encoding", "decimal")
+    GERMAN = "Stadt;Betrag;Alter\nKöln;12,50;31\nZürich;1200,00;44\n"
+
+    def test_nothing_is_guessed_unasked(self, read, refused):
+        assert read(self.GERMAN).frame["Betrag"].dtype == pl.String
+        assert "is not utf-8 text" in refused(self.GERMAN.encode("cp1252"))
+        assert "is not utf-8 text" in refused(self.GERMAN.encode("cp1252"), guess=["decimal"])
+
+    def test_both_are_guessed_and_told(self, read):
+        source = read(self.GERMAN.encode("cp1252"), guess=self.BOTH)
+        assert source.frame["Stadt"].to_list() == ["Köln", "Zürich"]
+        assert source.frame["Betrag"].to_list() == [12.5, 1200.0]
+        assert source.frame["Alter"].dtype == pl.Int64
+        assert (source.format.encoding, source.format.decimal) == ("cp1252", ",")
+        assert source.guessed == {
+            "encoding": "table.csv is not UTF-8 text and was read as cp1252 (Windows); if letters "
+            "such as ä or é come out wrong, say its encoding.",
+            "decimal": "The comma was taken for the decimal mark; only so are numbers: 'Betrag'.",
+        }
+        assert set(source.guessed.values()) <= set(source.notes)
+
+    def test_what_was_guessed_reads_the_file_again(self, read):
+        content = self.GERMAN.encode("cp1252")
+        source = read(content, guess=self.BOTH)
+        said = {name: getattr(source.format, name) for name in source.guessed}
+        assert read(content, **said).frame.equals(source.frame)
+
+    def test_packed_texts_too(self, read):
+        source = read(gzip.compress(self.GERMAN.encode("cp1252")), "t.csv.gz", guess=self.BOTH)
+        assert source.format.encoding == "cp1252"
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+    def test_what_is_known_is_not_guessed(self, read, encoding):
+        source = read(self.GERMAN.encode(encoding), guess=self.BOTH)
+        assert list(source.guessed) == ["decimal"]
+        assert source.format.encoding == encoding
+
+    def test_what_is_said_is_not_guessed(self, read, refused):
+        content = self.GERMAN.encode("latin-1")
+        assert read(content, encoding="latin-1", guess=["encoding"]).guessed == {}
+        assert read(self.GERMAN, decimal=",", guess=self.BOTH).guessed == {}
+        assert "is not utf-8 text" in refused(content, encoding="utf-8", guess=self.BOTH)
+
+    def test_bytes_that_cp1252_does_not_have_are_refused_as_utf_8(self, refused):
+        assert "line 2: the byte 0x81 is not utf-8" in refused(b"a\n\x81\n", guess=self.BOTH)
+        assert "holds zero bytes" in refused(b"a\n\x00\xe9\n", guess=self.BOTH)
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            "a;b\n1,5;1.5\n2,5;2.5\n",  # with a point b is numbers, with a comma a
+            'a,b\n"1,5",x\n"2,5",y\n',  # commas end the fields
+            "a;b\n1,5,7;x\n2,5;y\n",
+            "a;b\n1.234,50;x\n2.000,00;y\n",
+            "a;b\n1;x\n2;y\n",
+        ],
+    )
+    def test_the_decimal_mark_stays_where_a_comma_does_not_settle_it(self, read, content):
+        source = read(content, guess=self.BOTH)
+        assert source.guessed == {}
+        assert source.format.decimal == "."
+        assert source.frame.equals(read(content).frame)
+
+    def test_declared_columns_count_by_their_kind(self, read):
+        text = "a;b\n1,5;x\n2,5;y\n"
+        frame = read(text, kinds={"a": "numeric"}, guess=self.BOTH).frame
+        assert frame["a"].to_list() == [1.5, 2.5]
+        assert read(text, kinds={"a": "flat"}, guess=self.BOTH).guessed == {}
+
+    def test_amounts_with_commas_are_no_codes_however_alike_they_look(self, read):
+        text = "a;b\n100,50;x\n200,75;y\n300,20;z\n"
+        assert read(text, guess=self.BOTH).frame["a"].to_list() == [100.5, 200.75, 300.2]
+        assert read(text.replace(",", "."), guess=self.BOTH).frame["a"].dtype == pl.String
+
+    @pytest.mark.parametrize("guess", [["sheet"], "encoding", True, [1]])
+    def test_only_what_can_be_guessed(self, refused, guess):
+        sentence = refused("a\n1\n", error=ParameterError, guess=guess)
+        assert "guess must be a list, each item one of 'encoding', 'decimal'" in sentence
+
+
+def test_the_comma_is_not_worth_a_note(read):
+    assert read("a,b\nx,y\n").notes == ()
+    assert read("a;b\nx;y\n").notes == ("The fields end at each semicolon.",)
+    assert read("a\nx\n").notes == ("There is one column only.",)
 
 
 class TestPacked:
@@ -368,7 +465,8 @@ class TestMistakes:
         assert refused("a,b,c\n1,2,3\n1,2\n4,5,6\n7,8,9,10\n") == (
             "table.csv, line 3: the record has 2 fields where the header has 3 (2 records are "
             "so); correct it, enclose values that hold the separator ',' in quotation marks, or "
-            "say another one."
+            'say another one (in a plan: separator = ";" under [input]; without a plan: '
+            "--separator ';')."
         )
         assert "line 4: the record has 4 fields" in refused('a,b,c\n"1\n",2,3\n1,2,3,4\n')
 

@@ -79,6 +79,81 @@ def test_what_names_people_is_an_identifier(name, values):
     assert isinstance(proposed(name, [str(value) for value in values])[0], om.Identifier)
 
 
+FEW_NAMES = repeated(["Meier", "Schmidt", "Weber"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Surname", "First name", "Forename", "FORENAME", "Nachname", "Vorname", "Patient name"),
+        *("patientName", "Family name", "Last name", "Full name", "lname", "prénom", "apellido"),
+        *("Name (first)", "nombre_completo", "nom_patient", "nom de famille", "contact name"),
+    ],
+)
+def test_names_of_people_are_identifiers_however_few_there_are(name):
+    column, reason, unsure = proposed(name, FEW_NAMES)
+    assert (column.kind, unsure) == ("identifier", False)
+    assert reason.endswith(") says that it names people")
+    assert proposed(name, ["Meier", "Meier", "Weber", "Weber"])[0].kind == "identifier"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Name", "name", "NAME 2", "nom", "nombre", "nome"),
+        *("Street", "Straße", "street_name", "Address", "Postal address", "address line 1"),
+        *("E-mail", "Email address", "phone", "Telefonnummer", "rue", "dirección"),
+    ],
+)
+def test_what_probably_names_people_is_an_identifier_to_be_checked(name):
+    column, reason, unsure = proposed(name, FEW_NAMES)
+    assert (column.kind, unsure) == ("identifier", True)
+    assert reason.endswith("says that it names people, though it has 3 distinct values only")
+    assert not proposed(name, DISTINCT_TEXTS)[2]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Country name", "hospital name", "drug name", "patient ward name", "patient_city_name"),
+        *("address type", "phone_type", "address_city", "Adresse PLZ", "street parking level"),
+    ],
+)
+def test_names_of_other_things_with_few_values_are_no_identifiers(name):
+    assert proposed(name, FEW_NAMES)[0].kind == "flat"
+
+
+def test_numbers_and_answers_are_no_names():
+    assert proposed("nombre d'enfants", repeated([0, 1, 2, 3]))[0].kind == "numeric"
+    assert proposed("nombre", repeated(["0", "1", "2", "3"]))[0].kind == "numeric"
+    assert proposed("email", repeated(["Yes", "No"]))[0].kind == "flat"
+
+
+EXCHANGED = str.maketrans(",.", ".,")
+WITH_COMMAS = {
+    "decimals": lambda amount: f"{amount:.2f}".replace(".", ","),
+    "thousands": lambda amount: f"{amount:,.0f}",
+    "both": lambda amount: f"{amount:,.2f}",
+    "both, exchanged": lambda amount: f"{amount:,.2f}".translate(EXCHANGED),
+    "a sign": lambda amount: f"-{amount:.1f}".replace(".", ","),
+    "a currency before": lambda amount: f"€ {amount:,.2f}",
+    "a currency behind": lambda amount: f"{amount:,.2f} CHF".translate(EXCHANGED),
+}
+
+
+@pytest.mark.parametrize("write", WITH_COMMAS.values(), ids=WITH_COMMAS)
+@pytest.mark.parametrize("name", ["total", "case value", "x"])
+def test_amounts_with_commas_are_never_identifiers(name, write):
+    column, reason, unsure = proposed(name, [write(amount) for amount in AMOUNTS])
+    assert (column.kind, unsure) == ("flat", True)
+    assert "are numbers with commas, which were not read as numbers" in reason
+
+
+def test_a_number_of_a_case_with_commas_is_no_identifier():
+    assert proposed("claim", [f"{amount:,.2f}" for amount in AMOUNTS])[0].kind == "flat"
+    assert proposed("claim", [f"{amount:.2f}, paid" for amount in AMOUNTS])[0].kind == "identifier"
+
+
 def test_repeated_numbers_of_patients_are_identifiers_still():
     visits = [f"p{place // 5}" for place in range(1000)]
     assert isinstance(proposed("patient_nbr", visits)[0], om.Identifier)

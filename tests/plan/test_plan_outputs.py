@@ -61,6 +61,20 @@ def test_files_are_as_readable_as_others(folder, tmp_path):
     assert folder.stat().st_mode == (tmp_path / "others").stat().st_mode
 
 
+def test_rights_are_found_without_changing_those_of_other_threads(folder, tmp_path, monkeypatch):
+    tmp_path.chmod(0o2755)  # new folders belong to the group of this one
+
+    def never(_mask):
+        pytest.fail("another thread would make files with these rights")
+
+    (tmp_path / "others").mkdir()
+    monkeypatch.setattr(os, "umask", never)
+    with staged(folder) as stage:
+        fill(stage)
+    assert folder.stat().st_mode == (tmp_path / "others").stat().st_mode
+    assert names_in(folder) == [MANIFEST, "table.csv"]
+
+
 def test_missing_folders_are_made_and_an_empty_one_is_taken(tmp_path):
     for folder in (tmp_path / "a" / "b" / "release", tmp_path / "empty"):
         if folder.name == "empty":

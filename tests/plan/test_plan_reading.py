@@ -146,9 +146,48 @@ def refused(tmp_path):
         with pytest.raises(PlanError) as caught:
             Plan.parse(text, folder=tmp_path)
         assert len(str(caught.value).splitlines()) == len(caught.value.problems) + 1
-        return [str(one) for one in caught.value.problems]
+        said = [str(one) for one in caught.value.problems]
+        return [one for one in said if "the table has no column" not in one]
 
     return sentences
+
+
+def test_columns_that_the_table_lacks_are_told_with_the_other_problems(tmp_path):
+    write_people(tmp_path)
+    text = """[input]
+path = "people.csv"
+[columns.agee]
+kind = "numeric"
+[[steps]]
+method = "microaggregation"
+k = "5"
+"""
+    with pytest.raises(PlanError) as caught:
+        Plan.parse(text, folder=tmp_path)
+    assert [str(one) for one in caught.value.problems] == [
+        "line 3, [columns.agee]: the table has no column 'agee'. Did you mean 'age'?",
+        "line 7, step 1: k must be a whole number of at least 2, not '5'. Write it without quotes.",
+    ]
+
+
+def test_a_table_is_not_taken_for_a_plan(tmp_path):
+    write_people(tmp_path)
+    with pytest.raises(PlanError, match="is a table, not a plan; write one with: ontomask init"):
+        Plan.read(tmp_path / "people.csv")
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("role = “quasi”", 'use straight quotes: "quasi"'),
+        ('path = "C:\\Users\\x.csv"', "in a path write / or put the path in single quotes"),
+        ("[columns.Main diagnosis]", "a name with blanks or other signs needs quotes"),
+        ("[a]\n[a]", "the same name stands here a second time"),
+    ],
+)
+def test_a_line_that_is_no_toml_gets_a_hint(line, hint, refused):
+    (sentence,) = refused(line)
+    assert hint in sentence
 
 
 def test_every_mistake_in_a_file_gets_its_sentence_at_once(refused):
@@ -245,28 +284,28 @@ SINGLE = {
     "no taxonomy": (
         changed("diseases.csv", "nowhere"),
         [
-            "line 7, [columns.diagnosis]: There is no file or bundled taxonomy 'nowhere'; bundled "
+            "line 9, [columns.diagnosis]: There is no file or bundled taxonomy 'nowhere'; bundled "
             "are icd9cm, icd9cm-procedures, wordnet, doid, nace, naics, icd10cm."
         ],
     ),
     "an option that is none": (
         changed('"diseases.csv"', '{ path = "nace", options = { format = "obo" } }'),
         [
-            "line 7, [columns.diagnosis]: options are those of the reader; path and format stand "
+            "line 9, [columns.diagnosis]: options are those of the reader; path and format stand "
             "beside them."
         ],
     ),
     "a hierarchy of numbers": (
         f"{STRATEGY}{CLASSES}[steps.hierarchies]\nage = [1, 2]\n",
         [
-            "line 22, step 1: The hierarchy of 'age' must be a list that is not empty, each item a "
+            "line 27, step 1: The hierarchy of 'age' must be a list that is not empty, each item a "
             "row of a value and its generalizations, not [1, 2]."
         ],
     ),
     "a hierarchy that is not there": (
         f'{STRATEGY}{CLASSES}[steps.hierarchies]\nage = "no.csv"\n',
         [
-            "line 22, step 1: The hierarchy of 'age' is to be in 'no.csv', which is not a file; "
+            "line 27, step 1: The hierarchy of 'age' is to be in 'no.csv', which is not a file; "
             "the path starts from the plan."
         ],
     ),
@@ -285,12 +324,13 @@ def test_a_mistake_is_named_with_its_place(refused, text, sentences):
         ("seed = one\n", 1, "this is not valid TOML, near character 8"),
         ("seed = 1\nseed = 2\n", 2, "this is not valid TOML"),
         ('seed = 1\npath = "', 2, "this is not valid TOML"),
+        ("seed = [1,\n", 2, "this is not valid TOML"),
     ],
 )
 def test_a_file_that_is_no_toml_says_where(refused, text, line, said):
     (sentence,) = refused(text)
     assert sentence.startswith(f"line {line}, the file: {said}")
-    assert sentence.endswith("(texts need quotes, tables are written [name], lists [1, 2]).")
+    assert sentence.endswith(").")
 
 
 def test_files_that_cannot_be_plans_are_answered(tmp_path):
@@ -351,7 +391,7 @@ def test_the_key_of_pseudonyms_comes_from_the_environment_only(tmp_path, monkeyp
     step = '[[steps]]\nmethod = "pseudonyms"\ncolumns = ["patient"]\n'
     monkeypatch.delenv("HOUSE_KEY", raising=False)
     assert refused(plan_text(step=f'{step}key_variable = "HOUSE_KEY"\n')) == [
-        "line 22, step 1: key_variable names the environment variable 'HOUSE_KEY', which is not "
+        "line 25, step 1: key_variable names the environment variable 'HOUSE_KEY', which is not "
         "set; set it to a secret of your own before the run."
     ]
     missing, unknown = refused(plan_text(step=f'{step}key = "secret"\n'))

@@ -173,6 +173,34 @@ def test_limits_are_told_and_the_files_are_there(tmp_path):
     assert [one["exceeded"] for one in manifest_of(outcome)["limits"]] == [True, False]
 
 
+def test_few_records_left_out_are_not_counted_in_public(tmp_path):
+    write_small(tmp_path)
+    with (tmp_path / "small.csv").open("a") as stream:
+        stream.write("n24,,j0\n")
+    text = SMALL.replace('"numeric"', '"numeric"\nmissing = "suppress"')
+    outcome = Plan.parse(text + "[limits]\nmax_suppressed = 50\n", folder=tmp_path).run()
+    report = outcome.report.read_text(encoding="utf-8")
+    assert outcome.limits[0].measured == 4.0
+    assert "suppressed records</th><td>fewer than 3</td>" in report
+    assert "<td>4%" not in report
+
+
+@pytest.mark.parametrize("step", ["noise", "microaggregation"])
+def test_records_are_counted_whatever_they_weigh_and_whoever_knows_them(tmp_path, step):
+    write_typed(tmp_path / "in.csv")
+    columns = TYPED.split("[[steps]]")[0]
+    if step == "noise":
+        columns = columns.replace('"numeric"\n[', '"numeric"\nrole = "other"\n[')
+        columns = columns.replace('kind = "date"', 'kind = "date"\nrole = "other"')
+        columns = columns.replace('kind = "flat"', 'kind = "flat"\nrole = "other"')
+    more = 'columns = ["age"]' if step == "noise" else "k = 3"
+    text = f'[input]\npath = "in.csv"\n{columns}[[steps]]\nmethod = "{step}"\n{more}\n'
+    outcome = Plan.parse(text, folder=tmp_path).run()
+    assert bool(outcome.release.schema.quasi) == (step != "noise")
+    assert manifest_of(outcome)["output"]["records"] == 30
+    assert ", 30 records, " in repr(outcome.release)
+
+
 def test_a_target_is_judged(tmp_path):
     pytest.importorskip("sklearn")
     columns = COLUMNS.replace('kind = "flat"', 'kind = "flat"\nrole = "other"')
@@ -358,6 +386,27 @@ def test_a_check_tells_values_and_classes_that_do_not_fit(tmp_path):
     assert mapping.startswith("line 7, [columns.diagnosis]: mapping: 1 concept is not in the")
     assert order.startswith("line 15, [columns.severity]: ")
     assert step == "line 24, step 1: k is 99, but the table has 60 records only."
+
+
+def test_a_check_counts_people_where_records_weigh(tmp_path):
+    write_typed(tmp_path / "in.csv")
+    text = f'[input]\npath = "in.csv"\n{TYPED}'
+    for k, fits in ((31, True), (45, True), (46, False)):
+        plan = Plan.parse(text.replace("k = 3", f"k = {k}"), folder=tmp_path)
+        if fits:
+            assert plan.check().records == 30
+            continue
+        with pytest.raises(PlanError, match="k is 46, but the table stands for 45 people only"):
+            plan.check()
+
+
+def test_a_check_looks_at_the_k_of_privacy_models_too(tmp_path):
+    write_people(tmp_path)
+    model = '[[steps]]\nmethod = "generalization"\n[[steps.privacy]]\nmodel = "{}"\nk = 61\n'
+    plan = Plan.parse(plan_text(step=model.format("k-anonymity")), folder=tmp_path)
+    with pytest.raises(PlanError, match="step 1: k is 61, but the table has 60 records only"):
+        plan.check()
+    Plan.parse(plan_text(step=model.format("k-map")), folder=tmp_path).check()
 
 
 # Secrets --------------------------------------------------------------------------------------

@@ -208,6 +208,17 @@ def test_hierarchies_come_from_files_and_from_rows(steps_of, tmp_path):
     assert found["sex"] == [("f", "*"), ("m", "*")]
 
 
+def test_a_mistake_in_one_file_hides_none_in_another(steps_of):
+    mistakes = {"population": "nobody.csv", "hierarchies": {"age": "none.csv"}}
+    step = {"method": "generalization", "privacy": [{"model": "k-anonymity", "k": 3}], **mistakes}
+    with pytest.raises(PlanError) as caught:
+        steps_of(as_step(step))
+    population, hierarchy = caught.value.problems
+    assert "nobody.csv" in population.sentence
+    assert "The hierarchy of 'age' is to be in 'none.csv'" in hierarchy.sentence
+    assert hierarchy.line == population.line + 1
+
+
 def test_a_population_is_read_from_its_file(steps_of, tmp_path):
     (tmp_path / "all.csv").write_text("age,sex\n20,f\n21,m\n", encoding="utf-8")
     text = (

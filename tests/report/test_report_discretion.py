@@ -7,15 +7,18 @@ import tomllib
 from html.parser import HTMLParser
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ontomask as om
 from ontomask.data.schema import Flat
+from ontomask.report import grids
 from ontomask.report.discretion import LEAST, Discretion, internal_plan, public_plan, threshold
 from ontomask.report.distributions import category_distribution
 from ontomask.report.document import render
+from ontomask.report.facts import SUPPRESSED, Limit
 
 METHODS = ("microaggregation", "rank swapping", "suppression", "generalization")
 # what each planted value would look like on a page
@@ -167,6 +170,39 @@ def test_small_counts_become_words_and_charts_are_as_coarse_as_the_words():
     assert (public.size(4), public.size(1234), internal.size(4)) == ("fewer than 5", "1,200", "4")
 
 
+def test_a_limit_does_not_count_the_few_records_left_out(case):
+    gone = Limit(SUPPRESSED, 100 * 2 / case.account.records, 0.5)
+    account = case.gathered(limits=[gone])
+    public, internal = words_of(render(account)), words_of(render(account, internal=True))
+    assert "Suppressed records: fewer than 5, the plan allows 0.5%." in public
+    assert "0.833" not in public
+    assert "Suppressed records: 0.8% (2), the plan allows 0.5%." in internal
+    assert grids.limits_grid(account, Discretion(5, internal=False)).rows == (
+        ("suppressed records", "fewer than 5", "0.5%", "✗ exceeded"),
+    )
+
+
+def test_groups_of_few_original_records_are_not_spoken_of(remade):
+    schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
+    for rare in (1, 5):
+        ages = [20] * (20 - rare) + [60] * rare
+        frame = pl.DataFrame({"age": ages, "ill": ["flu"] * (20 - rare) + ["plague"] * rare})
+        account = remade(om.Microaggregation(k=5), frame, schema).account
+        (public,) = grids.sensitive_grid(account, Discretion(5, internal=False)).rows
+        (internal,) = grids.sensitive_grid(account, Discretion(5, internal=True)).rows
+        assert ("→" in public[-1]) == (rare >= 5)
+        assert internal[-1].startswith(f"{1 - rare / 20:.2f} → ")
+        assert internal[-1].endswith(public[-1])
+
+
+@pytest.mark.parametrize("original", ["input", "original"])
+def test_the_digest_of_the_original_is_internal(case, original):
+    account = case.gathered(digests={original: "0a1b2c", "output": "3d4e5f"})
+    assert "0a1b2c" not in render(account)
+    assert "3d4e5f" in render(account)
+    assert "0a1b2c" in render(account, internal=True)
+
+
 def test_a_public_plan_keeps_what_matters_and_nothing_else():
     shown = tomllib.loads(public_plan(PLAN, ["severity", "diagnosis", "town"]))
     assert shown == {
@@ -189,6 +225,8 @@ def test_an_internal_plan_is_the_whole_plan_but_for_secrets(case):
     assert (shown["seed"], shown["steps"][1]) == (918273645, {"method": "pseudonyms"})
     assert shown["columns"]["severity"]["order"] == ["mild", "grave", "catastrophic"]
     assert "a secret of" not in render(case.gathered(plan=PLAN), internal=True)
+    column = '[columns.key]\nkind = "flat"\n'
+    assert "[columns.key]" in internal_plan(PLAN + column)
 
 
 def test_a_plan_that_cannot_be_read_is_not_shown(case):

@@ -63,6 +63,14 @@ def test_a_constant_has_nothing_to_show():
     assert len(number_scale(np.array([1.0, 2.0, 3.0]), 3)) == 1
 
 
+@pytest.mark.parametrize(
+    "values", [[-1.7e308, 0.0, 1.7e308], [5e-324, 1e-323, 2e-323]], ids=["huge", "tiny"]
+)
+def test_numbers_at_the_end_of_what_a_float_holds(values):
+    numbers = np.repeat(values, 10)
+    assert 1 <= len(merge_rare(number_scale(numbers, 3), numbers, 3)) <= 15
+
+
 def test_intervals_with_few_numbers_are_merged_with_the_smaller_neighbor():
     numbers = np.array([1.0] * 9 + [2.0] * 5 + [3.0] * 1 + [4.0] * 8 + [6.0] * 9)
     scale = number_scale(numbers, 3)
@@ -112,6 +120,12 @@ def test_dates_are_cut_at_days_weeks_months_quarters_and_years(first, count, ste
     assert labels(scale)[0].startswith("before ")
     assert labels(scale)[-1].endswith(" or later")
     assert 2 <= len(scale) <= 13
+
+
+def test_a_date_that_stands_for_no_end_does_not_make_a_thousand_intervals():
+    last = float(datetime.date(9999, 12, 31).toordinal())
+    dates = np.concatenate([days("2019-01-01", 40, 20), np.full(10, last)])
+    assert 2 <= len(date_scale(dates, 3)) <= 15
 
 
 def test_concepts_are_grouped_on_the_lowest_level_that_has_few_groups(icd9):

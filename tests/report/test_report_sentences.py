@@ -20,6 +20,7 @@ from ontomask.report.promised import read_promises
 from ontomask.report.steps import describe_step
 from ontomask.verify import Finding, Verification, verify
 
+PUBLIC = Discretion(5, internal=False)
 FRAME = pl.DataFrame({"age": [1, 1, 2, 2], "sex": list("mmff"), "ill": list("abab")})
 
 
@@ -116,7 +117,7 @@ def test_k_is_that_of_the_promise_not_of_the_method(cases):
 
 
 def test_a_kept_promise(case):
-    verdict = sentences.verdict(case.account)
+    verdict = sentences.verdict(case.account, PUBLIC)
     assert (verdict.tone, verdict.title) == ("good", "Every promise is kept")
     assert sentences.promised(case.account)[0].startswith("Every combination of age, diagnosis")
     assert sentences.kept(case.account)[0].startswith("Kept: the smallest group has ")
@@ -129,7 +130,7 @@ def test_a_broken_promise_comes_before_everything(case):
     account = case.gathered(
         verification=Verification(tuple(findings)), limits=[Limit("record linkage", 12, 10)]
     )
-    assert sentences.verdict(account).title == "A promise is not kept"
+    assert sentences.verdict(account, PUBLIC).title == "A promise is not kept"
     assert any(one.text.endswith("NOT kept") for one in sentences.badges(account))
     assert sentences.kept(account)[0].startswith("NOT KEPT: ")
     assert 'class="no"' in render(account)
@@ -139,9 +140,9 @@ def test_an_exceeded_limit_is_said_loudly(case):
     account = case.gathered(
         limits=[Limit("record linkage", 12.34, 10), Limit("information loss", 20, 20)]
     )
-    verdict = sentences.verdict(account)
+    verdict = sentences.verdict(account, PUBLIC)
     assert (verdict.tone, verdict.title) == ("bad", "1 limit of the plan exceeded")
-    assert verdict.text == "Record linkage is 12.3%, the plan allows 10%."
+    assert verdict.text == "Record linkage: 12.3%, the plan allows 10%."
     tones = {one.text: one.tone for one in sentences.badges(account)}
     assert tones["record linkage above the limit"] == "bad"
     assert tones["information loss within the limit"] == "good"
@@ -149,9 +150,9 @@ def test_an_exceeded_limit_is_said_loudly(case):
 
 def test_a_method_without_guarantee_says_so(cases):
     account = cases["rank swapping"].account
-    assert sentences.verdict(account).title == "Kept, but no anonymity is promised"
-    assert "no guarantee of k-anonymity" in sentences.verdict(account).text
-    assert "measure of the risk" in sentences.verdict(account).text
+    assert sentences.verdict(account, PUBLIC).title == "Kept, but no anonymity is promised"
+    assert "no guarantee of k-anonymity" in sentences.verdict(account, PUBLIC).text
+    assert "measure of the risk" in sentences.verdict(account, PUBLIC).text
     assert "no k-anonymity" in [one.text for one in sentences.badges(account)]
     assert "k-anonymity kept" not in render(account)
 
@@ -159,7 +160,7 @@ def test_a_method_without_guarantee_says_so(cases):
 def test_a_table_masked_elsewhere_has_no_promise(case):
     account = gather(case.frame, case.release.frame, case.schema, case.evaluation)
     assert account.promised is None
-    assert sentences.verdict(account).title == "No promise to check"
+    assert sentences.verdict(account, PUBLIC).title == "No promise to check"
     page = render(account)
     assert "masked elsewhere" in page
     assert "kept" not in [one.text for one in sentences.badges(account)]
@@ -173,7 +174,7 @@ def test_models_that_cannot_be_recounted_are_named(case):
         "average-risk",
         "k-anonymity",
     ]
-    assert sentences.verdict(account).title == "Kept, as far as it can be recounted"
+    assert sentences.verdict(account, PUBLIC).title == "Kept, as far as it can be recounted"
     counted = case.gathered(steps=[step], details=[{}])
     assert [one.partition(" ")[0] for one in sentences.unrecounted(counted)] == ["average-risk"]
 

@@ -19,6 +19,7 @@ from ontomask.cli.writing import require_new, write_new
 if TYPE_CHECKING:
     from ontomask.comparison import Comparison
     from ontomask.data.schema import Schema
+    from ontomask.evaluation.evaluation import Evaluation
     from ontomask.evaluation.risk import FileRisk
     from ontomask.plan.plan import Plan
 
@@ -53,22 +54,23 @@ def evaluate(
         if report is not None:
             require_new(report, force=force)
         found: Masked = evaluate_files(Plan.read(plan), original, masked)
-        table = grid("", "figure", "value")
-        for row in found.evaluation.rows():
-            value = f"{row.value:.5g}" if isinstance(row.value, float) else str(row.value)
-            table.add_row(f"[dim]{row.section}", Text(row.figure), Text(value))
-        voice.say(table)
+        _show_evaluation(voice, found.evaluation)
         if report is not None:
             write_new(report, found.report(internal=internal), force=force)
             voice.say(f"\nThe report is [bold]{escape(str(report))}[/].")
-        for limit in found.exceeded:
-            voice.say(
-                f"[bold red]Limit exceeded:[/] {limit.name} is {limit.measured:.2f}{limit.unit}, "
-                f"allowed are {limit.allowed:g}{limit.unit}."
-            )
-        voice.result(found.evaluation.as_dict())
-        if found.exceeded:
+        voice.exceeded(found.exceeded)
+        exceeded = [vars(one) for one in found.exceeded]
+        voice.result({**found.evaluation.as_dict(), "exceeded": exceeded})
+        if exceeded:
             raise typer.Exit(EXCEEDED)
+
+
+def _show_evaluation(voice: Voice, found: Evaluation) -> None:
+    table = grid("", "figure", "value")
+    for row in found.rows():
+        value = f"{row.value:.5g}" if isinstance(row.value, float) else str(row.value)
+        table.add_row(f"[dim]{row.section}", Text(row.figure), Text(value))
+    voice.say(table)
 
 
 def compare(
@@ -117,10 +119,29 @@ def compare(
         if output is not None:
             write_new(output, _as_csv(comparison.rows()), force=force)
             voice.say(f"\nAll figures are in [bold]{escape(str(output))}[/].")
-        best = None if max_risk is None else comparison.best(max_risk)
-        if best is not None:
+        _recommend(voice, comparison, max_risk)
+
+
+def _recommend(voice: Voice, comparison: Comparison, max_risk: float | None) -> None:
+    """Name the best release under a risk; that there is none is a limit that is exceeded."""
+    from ontomask.errors import MethodError
+
+    failures = [cell.error for cell in comparison.cells]
+    if all(failures):
+        raise MethodError(f"None of the releases could be made. {failures[0]}")
+    best, problem = None, ""
+    if max_risk is not None:
+        try:
+            best = comparison.best(max_risk)
             voice.say(f"\nLeast loss under {max_risk:g}%: [bold]{best.method}, k = {best.k}[/].")
-        voice.result({"cells": comparison.rows(), "best": vars(best) if best else None})
+        except MethodError as error:
+            problem = str(error)
+            voice.say("", Text(problem, style="red"))
+    voice.result(
+        {"cells": comparison.rows(), "best": vars(best) if best else None, "problem": problem}
+    )
+    if problem:
+        raise typer.Exit(EXCEEDED)
 
 
 def sizes(text: str) -> list[int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from rich.text import Text
 from ontomask.cli.voice import EXCEEDED, Encoding, Json, Quiet, Separator, Voice, grid
 
 if TYPE_CHECKING:
+    from ontomask.data.inference import Proposal
     from ontomask.plan.examination import Examination
     from ontomask.plan.execution import Outcome
 
@@ -87,28 +89,27 @@ def init(
         text, source, proposal = propose(data, target, form, k=k)
         Plan.parse(text, name=target.name, folder=target.parent)
         write_new(target, text, force=force)
-        table = grid("column", "kind", "role", "why")
-        for name, column in proposal.schema.items():
-            sure = "yellow" if name in proposal.unsure else ""
-            reason = Text(proposal.reasons[name], style=sure or "dim")
-            table.add_row(Text(name), column.kind, column.role, reason)
-        voice.say(table)
-        for note in source.notes:
-            voice.say(Text(note, style="dim"))
+        _show_proposal(voice, proposal, source.notes)
         shown = escape(shlex.quote(str(target)))
         voice.say(
             f"\n[bold]{escape(str(target))}[/] is written. Read it, correct what is wrong, then:\n"
             f"  ontomask check {shown}\n  ontomask run {shown}"
         )
-        voice.result(
-            {
-                "plan": str(target),
-                "columns": {
-                    name: {"kind": one.kind, "role": one.role, "why": proposal.reasons[name]}
-                    for name, one in proposal.schema.items()
-                },
-            }
-        )
+        columns = {
+            name: {"kind": one.kind, "role": one.role, "why": proposal.reasons[name]}
+            for name, one in proposal.schema.items()
+        }
+        voice.result({"plan": str(target), "columns": columns})
+
+
+def _show_proposal(voice: Voice, proposal: Proposal, notes: Iterable[str]) -> None:
+    table = grid("column", "kind", "role", "why")
+    for name, column in proposal.schema.items():
+        reason = Text(proposal.reasons[name], style="yellow" if name in proposal.unsure else "dim")
+        table.add_row(Text(name), column.kind, column.role, reason)
+    voice.say(table)
+    for note in notes:
+        voice.say(Text(note, style="dim"))
 
 
 def check(plan: PlanFile, json_: Json = False, quiet: Quiet = False) -> None:
@@ -207,16 +208,18 @@ def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     table.add_row("information loss", "", f"{found.loss.loss:.1f}%")
     table.add_row("records left out", "", f"{release.suppressed:,}")
     voice.say("", table, "")
-    for limit in outcome.exceeded:
-        voice.say(
-            f"[bold red]Limit exceeded:[/] {limit.name} is {limit.measured:.2f}{limit.unit}, "
-            f"allowed are {limit.allowed:g}{limit.unit}."
-        )
+    voice.exceeded(outcome.exceeded)
+    for note in outcome.notes:
+        voice.say(Text(note, style="yellow"))
     voice.say(
-        f"table     {escape(str(outcome.table))}\nreport    [bold]{escape(str(outcome.report))}[/]"
-        f"\nmanifest  {escape(str(outcome.manifest))} (keep it to yourself: it holds the seed)"
-        f"\n{outcome.seconds:.1f} s"
+        "",
+        f"table     {escape(str(outcome.table))}",
+        f"report    [bold]{escape(str(outcome.report))}[/]",
+        f"manifest  {escape(str(outcome.manifest))} (keep it to yourself: it holds the seed)",
     )
+    if outcome.internal is not None:
+        voice.say(f"internal  {escape(str(outcome.internal))} (do not hand it on)")
+    voice.say(f"{outcome.seconds:.1f} s")
 
 
 def _summary(outcome: Outcome) -> dict[str, Any]:
@@ -247,14 +250,14 @@ def schema() -> None:
     typer.echo(json.dumps(plan_schema(), indent=1))
 
 
-def warm() -> None:
+def warm(quiet: Quiet = False) -> None:
     """Compile everything once, so that the first run of each method is quick.
 
     Example: `ontomask warm`
     """
     from ontomask.warming import warm as compiled
 
-    voice = Voice()
+    voice = Voice(quiet=quiet)
     with voice.answering():
         with voice.progress("compiling") as progress:
             for share, name in compiled():

@@ -9,7 +9,7 @@ import math
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -25,6 +25,7 @@ from ontomask.errors import CancelledError, OntomaskError, PlanError, PromiseErr
 
 if TYPE_CHECKING:
     from ontomask.plan.problems import Problem
+    from ontomask.report.facts import Limit
 
 __all__ = [
     "DONE",
@@ -111,6 +112,14 @@ class Voice:
         """Tell a person something that is not the result."""
         if not self.quiet and not self.as_json:
             _print(self.err, *things)
+
+    def exceeded(self, limits: Iterable[Limit]) -> None:
+        """Tell a person which limits of a plan are exceeded."""
+        for one in limits:
+            self.say(
+                f"[bold red]Limit exceeded:[/] {one.name} is {one.measured:.2f}{one.unit}, "
+                f"allowed are {one.allowed:g}{one.unit}."
+            )
 
     def result(self, value: Mapping[str, Any]) -> None:
         """Give a machine the result."""

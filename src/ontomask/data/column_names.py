@@ -21,16 +21,59 @@ def _listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-DIRECT = _listed(
+NAMES = _listed(
     """
-    ssn mrn nhs npi email mail phone telephone tel mobile fax iban passport surname lastname
-    firstname forename fullname maidenname middlename familyname givenname address street username
-    login ip url uuid guid licence license plate vin nino tin insurancenumber insuranceno
-    insuranceid policynumber accountnumber socialsecurity medicare medicaid
-    vorname nachname familienname strasse anschrift adresse telefon versichertennummer
-    steuernummer ausweis nom prenom rue courriel nombre apellido apellidos direccion correo
-    telefono dni nif nie curp
+    surname lastname firstname forename fullname maidenname middlename familyname givenname
+    birthname nickname lname fname mname initials
+    vorname nachname familienname zuname geburtsname rufname patientenname versichertenname
+    prenom nomdefamille apellido apellidos cognome sobrenome voornaam achternaam
     """
+)
+"""Words for names of people, of which few may be in a table and which name people still."""
+
+NAMES_OF_ANYTHING = _listed("name nom nombre nome naam")
+"""Words for the name of a person, unless they are followed or preceded by what else is named."""
+
+NAMED_PEOPLE = _listed(
+    """
+    patient person people subject client customer member employee student user pupil resident
+    beneficiary respondent participant insured holder child mother father parent spouse husband
+    wife partner guardian relative kin contact doctor physician nurse surgeon full complete legal
+    birth maiden first last middle family given
+    complet completo completa famille familia naissance usuel paciente cliente pila persona
+    personne assure medecin medico
+    """
+)
+"""Words that, next to those, say that a person is named."""
+
+NAMED_THINGS = _listed(
+    """
+    hospital clinic ward unit department dept provider facility company organization organisation
+    employer school group insurance insurer plan product brand test file variable
+    """
+)
+"""Words that, next to those, say that something else is named."""
+
+CONTACTS = _listed(
+    """
+    email mail phone telephone tel mobile cellphone fax address street housenumber
+    strasse strassenname hausnummer anschrift adresse mailadresse emailadresse telefon
+    telefonnummer rufnummer handynummer handy rue courriel calle direccion domicilio correo
+    telefono movil celular
+    """
+)
+"""Words for where a person lives or can be reached."""
+
+DIRECT = (
+    NAMES
+    | CONTACTS
+    | _listed(
+        """
+        ssn mrn nhs npi iban passport username login ip url uuid guid licence license plate vin nino
+        tin insurancenumber insuranceno insuranceid policynumber accountnumber socialsecurity
+        medicare medicaid nom nombre versichertennummer steuernummer ausweis dni nif nie curp
+        """
+    )
 )
 """Words for what names one person, whatever else the name of the column says."""
 
@@ -145,6 +188,32 @@ class Hints:
         return bool(self.known & listed)
 
     @property
+    def names_people(self) -> bool:
+        """Whether the name says that the column holds names of people."""
+        if self.has(NAMES):
+            return True
+        is_person = self.has(NAMED_PEOPLE) and not self.has(NAMED_THINGS | GEOGRAPHY)
+        return self.has(NAMES_OF_ANYTHING) and is_person
+
+    @property
+    def only_names(self) -> bool:
+        """Whether the name says `name` and nothing else but digits."""
+        words = [word for word in self.words if not word.isdigit()]
+        return len(words) == 1 and words[0] in NAMES_OF_ANYTHING
+
+    @property
+    def contacts(self) -> bool:
+        """Whether the column holds addresses and the like: not address_city, but postal_address."""
+        places = [place for place, word in enumerate(self.words) if _forms(word) & CONTACTS]
+        later = self.words[places[-1] :] if places else self.words
+        return self.has(CONTACTS) and not any(_forms(word) & GEOGRAPHY for word in later)
+
+    @property
+    def classifies(self) -> bool:
+        """Whether the name ends with a word for a kind of something (address type)."""
+        return bool(self.words) and self.words[-1] in KINDS
+
+    @property
     def numbers(self) -> bool:
         """Whether the name ends with a word for the number of something (household_id)."""
         return bool(self.words) and self.words[-1] in NUMBERING and not self.has(GEOGRAPHY)
@@ -178,7 +247,7 @@ class Hints:
 
 def read_name(name: str) -> Hints:
     """Split a column's name into words, in lower case, and keep neighbors joined as well."""
-    plain = ACCENTS.sub("", unicodedata.normalize("NFD", name))
+    plain = ACCENTS.sub("", unicodedata.normalize("NFD", name.replace("ß", "ss")))
     words = tuple(word.lower() for word in WORDS.findall(plain))
     known: set[str] = set()
     for word in words:

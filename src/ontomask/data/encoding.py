@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +15,35 @@ from ontomask.checks import did_you_mean
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Column, Date, Flat, Nominal, Ordinal, Schema
 from ontomask.data.tables import Table
-from ontomask.errors import DataError, OntomaskError, SchemaError
+from ontomask.errors import (
+    DataError,
+    DependencyError,
+    OntomaskError,
+    SchemaError,
+    UnmappedValuesError,
+)
+from ontomask.taxonomy.bundled import load
+from ontomask.taxonomy.mapping import Mapping
 
 __all__ = ["day_number", "day_value", "encode"]
+
+DATE_PARTS = (
+    (r"(?<=[Hh]:)mm", "%M"),
+    (r"YYYY|yyyy|JJJJ|jjjj", "%Y"),
+    (r"YY|yy|JJ|jj", "%y"),
+    (r"Y", "%Y"),
+    (r"DD|dd|TT|tt|D|d", "%d"),
+    (r"MM|mm|M|m", "%m"),
+    (r"HH|hh", "%H"),
+    (r"SS|ss", "%S"),
+)
+"""How spreadsheets write the parts of dates, and how Python does."""
+
+SHOWN = 5
+CODED = ("icd9cm", "icd10cm", "icd9cm-procedures", "nace", "naics")
+FEWEST_CODES, SAMPLED_CODES = 3, 200
+KNOWN_ELSEWHERE = 0.9
+"""Another taxonomy is named where it knows so many of (a sample of) the unmapped values."""
 
 
 def encode(table: Table, schema: Schema) -> Microdata:
@@ -93,7 +121,12 @@ def _number_codes(numbers: Floats) -> tuple[Floats, Ints, bool]:
 def _date(table: Table, name: str, column: Column) -> Attribute:
     codes, distinct = table.distinct(name)
     written = column.format if isinstance(column, Date) else None
-    days = np.array([day_number(name, value, written) for value in distinct], np.float64)
+    found = [_day(value, written) for value in distinct]
+    wrong = [place for place, day in enumerate(found) if day is None]
+    if wrong:
+        records = np.flatnonzero(np.isin(codes, wrong)) + 1
+        raise _no_date(name, written, records.tolist())
+    days = np.array(found, np.float64)
     order = np.argsort(days, kind="stable")
     values = tuple(distinct[place] for place in order)
     return Attribute(
@@ -103,7 +136,14 @@ def _date(table: Table, name: str, column: Column) -> Attribute:
 
 def day_number(name: str, value: object, written: str | None) -> float:
     """A date as a number of days; times count as fractions of a day."""
-    try:
+    day = _day(value, written)
+    if day is None:
+        raise _no_date(name, written)
+    return day
+
+
+def _day(value: object, written: str | None) -> float | None:
+    with contextlib.suppress(ValueError):
         if isinstance(value, str):
             value = (
                 datetime.datetime.strptime(value, written)
@@ -115,13 +155,34 @@ def day_number(name: str, value: object, written: str | None) -> float:
             return value.date().toordinal() + (value - midnight).total_seconds() / 86_400
         if isinstance(value, datetime.date):
             return float(value.toordinal())
-    except ValueError:
-        pass
+    return None
+
+
+def _no_date(name: str, written: str | None, records: Sequence[int] = ()) -> DataError:
     wanted = written or "ISO dates such as 2024-01-31"
-    raise DataError(
-        f"Column {name!r} is said to hold dates ({wanted}) but holds a value that is none; "
-        "correct it, give the column's format, or declare the column as flat."
+    where = f" (in {_numbered(records)})" if records else ""
+    way_out = "correct them, give the column's format, or declare the column as flat"
+    if written and "%" not in written:
+        way_out = f"write the format as {_in_python(written)}"
+    return DataError(
+        f"Column {name!r} is said to hold dates ({wanted}) but holds values that are none{where}; "
+        f"{way_out}."
     )
+
+
+def _numbered(records: Sequence[int]) -> str:
+    shown = ", ".join(str(one) for one in records[:SHOWN])
+    more = f" and {len(records) - SHOWN:,} more" if len(records) > SHOWN else ""
+    return f"record{'s' if len(records) > 1 else ''} {shown}{more}"
+
+
+def _in_python(written: str) -> str:
+    """A format of dates such as DD.MM.YYYY as Python writes it."""
+    parts = dict(DATE_PARTS)
+    pattern = "|".join(f"({one})" for one in parts)
+    codes = list(parts.values())
+    found = re.sub(pattern, lambda match: codes[(match.lastindex or 1) - 1], written)
+    return found if "%" in found else "%d.%m.%Y, say"
 
 
 def day_value(number: float, example: object, written: str | None) -> object:
@@ -170,8 +231,8 @@ def _nominal(table: Table, name: str, column: Column) -> Attribute:
     mapping = column.taxonomy.map(distinct, counts=counts.tolist(), overrides=column.overrides)
     try:
         found = mapping.resolve(column.unmapped)[mapping.positions]
-    except OntomaskError as problem:
-        raise type(problem)(f"Column {name!r}: {problem}") from None
+    except UnmappedValuesError as problem:
+        raise UnmappedValuesError(f"Column {name!r}: {_elsewhere(mapping) or problem}") from None
     concepts, places = np.unique(found[found >= 0], return_inverse=True)
     value_codes = np.full(len(distinct) + 1, concepts.size, np.int32)
     value_codes[:-1][found >= 0] = places
@@ -186,6 +247,33 @@ def _nominal(table: Table, name: str, column: Column) -> Attribute:
     if column.output != "input":
         attribute = replace(attribute, values=tuple(attribute.written(concepts.tolist())))
     return attribute
+
+
+def _elsewhere(mapping: Mapping) -> str:
+    """A sentence on another taxonomy that knows the values, where this one knows few of them."""
+    count, own = len(mapping.unmapped), mapping.index.taxonomy.name
+    sample = [str(value).strip().casefold() for value in mapping.unmapped[:SAMPLED_CODES]]
+    coded = sum(any(map(str.isdigit, text)) for text in sample)
+    if count < max(FEWEST_CODES, len(mapping) / 2) or coded < KNOWN_ELSEWHERE * len(sample):
+        return ""
+    shares = {name: _known_share(name, sample) for name in CODED if name != own}
+    best = max(shares, key=lambda name: shares[name])
+    if shares[best] < KNOWN_ELSEWHERE:
+        return ""
+    whom = "them" if count <= SAMPLED_CODES else f"the {SAMPLED_CODES} most frequent of them"
+    return (
+        f"{count:,} of {len(mapping):,} values have no concept in the taxonomy {own!r}, but {best} "
+        f"knows {int(100 * shares[best])}% of {whom}; take that taxonomy."
+    )
+
+
+def _known_share(name: str, sample: list[str]) -> float:
+    """The share of some texts that are codes of a bundled taxonomy, with or without dots."""
+    with contextlib.suppress(DependencyError):
+        codes = [identifier.casefold() for identifier in load(name).ids]
+        known = {*codes, *(code.replace(".", "") for code in codes)}
+        return sum(text in known for text in sample) / len(sample)
+    return 0.0
 
 
 def _is_named(column: Nominal, how: list[str | None], counts: Longs) -> bool:

@@ -32,6 +32,8 @@ from ontomask.data.tables import Table, open_table
 from ontomask.data.value_shapes import (
     SYSTEMS,
     CodeSystem,
+    amounts,
+    answers,
     date_shape,
     nouns,
     ordered,
@@ -219,11 +221,33 @@ def _is_empty(evidence: Evidence) -> Guess | None:
 def _names_directly(evidence: Evidence) -> Guess | None:
     """Names, addresses, numbers of persons: never published, even where some of them repeat."""
     hints = evidence.hints
-    if not hints.has(names.DIRECT) or hints.has(names.GEOGRAPHY | names.MEASURES):
+    if hints.has(names.MEASURES):
         return None
-    if evidence.distinct <= FEW_VALUES and evidence.share <= OFTEN_DISTINCT:
+    if _names_whoever_repeats(evidence):
+        return _naming(evidence, names.NAMES | names.NAMES_OF_ANYTHING | names.CONTACTS)
+    if not hints.has(names.DIRECT) or hints.has(names.GEOGRAPHY) or _has_few(evidence):
         return None
     return Guess(Identifier(), f"its name ({hints.said(names.DIRECT)}) says that it names people")
+
+
+def _names_whoever_repeats(evidence: Evidence) -> bool:
+    """Whether texts name people or their addresses, however few of them there are."""
+    hints = evidence.hints
+    if evidence.reads_as_numbers or hints.classifies or answers(evidence.texts):
+        return False
+    return hints.names_people or hints.only_names or hints.contacts
+
+
+def _naming(evidence: Evidence, words: frozenset[str]) -> Guess:
+    """An identifier; where few values repeat, only a name of people leaves no doubt."""
+    reason = f"its name ({evidence.hints.said(words)}) says that it names people"
+    if _has_few(evidence) and not evidence.hints.names_people:
+        return Guess(Identifier(), f"{reason}, though it has {evidence.told} only", unsure=True)
+    return Guess(Identifier(), reason)
+
+
+def _has_few(evidence: Evidence) -> bool:
+    return evidence.distinct <= FEW_VALUES and evidence.share <= OFTEN_DISTINCT
 
 
 def _is_date(evidence: Evidence) -> Guess | None:
@@ -400,7 +424,8 @@ def _names_by_number(evidence: Evidence) -> Guess | None:
 
 
 def _has_decimals(evidence: Evidence) -> bool:
-    return evidence.reads_as_numbers and not evidence.is_whole
+    written = evidence.reads_as_numbers and not evidence.is_whole
+    return written or (not evidence.is_number and amounts(evidence.texts))
 
 
 def _looks_personal(evidence: Evidence) -> Guess | None:
@@ -454,6 +479,17 @@ def _is_numeric(evidence: Evidence) -> Guess | None:
     return _kept(evidence, Numeric(), f"its {evidence.told} are numbers{written}")
 
 
+def _is_amount(evidence: Evidence) -> Guess | None:
+    """Numbers that cannot be read as they are written, and name nobody however they differ."""
+    if evidence.is_number or not amounts(evidence.texts):
+        return None
+    reason = (
+        f"its {evidence.told} are numbers with commas, which were not read as numbers; say the "
+        "decimal mark, or save them without separators of thousands"
+    )
+    return _kept(evidence, Flat(), reason, unsure=True)
+
+
 def _is_mostly_distinct(evidence: Evidence) -> Guess | None:
     if evidence.share <= MOSTLY_DISTINCT or evidence.distinct <= FEW_VALUES:
         return None
@@ -487,6 +523,7 @@ QUESTIONS: tuple[Callable[[Evidence], Guess | None], ...] = (
     _has_order,
     _numbers_people,
     _is_numeric,
+    _is_amount,
     _is_mostly_distinct,
     _is_word,
 )

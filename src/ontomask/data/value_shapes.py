@@ -22,6 +22,8 @@ __all__ = [
     "SYSTEMS",
     "CodeSystem",
     "DateShape",
+    "amounts",
+    "answers",
     "date_shape",
     "nouns",
     "ordered",
@@ -191,6 +193,29 @@ PLAIN_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 DIGITS_AND_LETTERS = re.compile(r"(?=.*\d)[A-Za-z0-9.]*[A-Za-z][A-Za-z0-9.]*")
 PADDED = re.compile(r"0\d+(?:\.\d+)?")
 PADDED_BEHIND = re.compile(r"\d+\.\d*0")
+
+
+CURRENCY = r"(?:[$€£¥]|EUR|USD|GBP|CHF|Fr\.?)"
+AMOUNT = re.compile(
+    rf"{CURRENCY}?\s?[+-]?(?:\d+(?:,\d+)?|\d{{1,3}}(?:[.\s'’]\d{{3}})+(?:,\d+)?"
+    rf"|\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+\.\d+)\s?{CURRENCY}?"
+)
+ANSWERS = frozenset(
+    [
+        *("yes", "no", "y", "n", "true", "false", "t", "f", "0", "1", "known", "unknown"),
+        *("ja", "nein", "j", "oui", "non", "o", "si", "sí"),
+    ]
+)
+
+
+def amounts(texts: Sequence[str]) -> bool:
+    """Whether all texts are numbers and some have a comma, for decimals or for thousands."""
+    return any("," in text for text in texts) and all(map(AMOUNT.fullmatch, texts))
+
+
+def answers(texts: Sequence[str]) -> bool:
+    """Whether all texts answer a question by yes or no."""
+    return all(text.casefold() in ANSWERS for text in texts)
 
 
 def written_as_numbers(texts: Sequence[str]) -> bool:

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
-from ontomask.checks import did_you_mean
 from ontomask.data.encoding import encode
 from ontomask.data.files import FileFormat, Source, read_file
-from ontomask.data.files.wording import enumerated
 from ontomask.data.schema import AnyColumn, Column, Nominal, Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, OntomaskError
 from ontomask.evaluation.risk import FileRisk, file_risk
+from ontomask.methods.base import Method
 from ontomask.plan.lines import Place, line_of, places
-from ontomask.plan.problems import Problem, named, refuse
+from ontomask.plan.problems import Problem, missing_column, named, refuse
 from ontomask.plan.reading import Contents
 from ontomask.plan.vocabulary import COLUMNS
+from ontomask.privacy import KAnonymity
 
 __all__ = ["Examination", "Examined", "examine", "notes_on", "read_declared"]
 
@@ -64,11 +64,20 @@ def read_declared(contents: Contents, folder: Path) -> Source:
     return read_file(folder / contents.input.path, contents.input, kinds=kinds)
 
 
-def notes_on(source: Source, schema: Schema) -> tuple[str, ...]:
-    """What was guessed while reading, and which columns are left out."""
+def notes_on(source: Source, contents: Contents) -> tuple[str, ...]:
+    """What was guessed while reading, what is left out, and what is published as it is."""
+    schema = contents.schema
     left = [name for name in source.frame.columns if name not in schema]
-    note = f"Not declared, so not published: {', '.join(left)}."
-    return (*source.notes, *([note] if left else []))
+    other = schema.with_role("other")
+    notes = (
+        (left, f"Not declared, so not published: {', '.join(left)}."),
+        (other, f"Published as they are: {', '.join(other)}; do they tell who somebody is?"),
+        (
+            not contents.output.shuffle,
+            "The records keep their order; if that tells who is who, say shuffle = true.",
+        ),
+    )
+    return (*source.notes, *(note for applies, note in notes if applies))
 
 
 def examine(contents: Contents, folder: Path, name: str, text: str) -> Examination:
@@ -84,12 +93,12 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
         refused(_unreadable(contents, folder))
         raise
     table = open_table(source.frame)
-    refused([*_misfits(table, contents.schema), *_too_few(contents, len(table))])
+    refused([*_misfits(table, contents.schema), *_too_few(contents, table)])
     return Examination(
         records=len(table),
         columns=tuple(_examined(table, one, contents.schema[one]) for one in contents.schema),
         risk=_risk(table, contents.schema),
-        notes=notes_on(source, contents.schema),
+        notes=notes_on(source, contents),
     )
 
 
@@ -99,8 +108,7 @@ def _unreadable(contents: Contents, folder: Path) -> Iterator[tuple[Place, str]]
     names = read_file(path, how).frame.columns  # raises where the file is no table at all
     for name, column in contents.schema.items():
         if name not in names:
-            hint = did_you_mean(name, names) or f" It has {enumerated(names)}."
-            yield ("columns", name), f"the table has no column {name!r}.{hint}"
+            yield ("columns", name), missing_column(name, names)
         elif sentence := _no_numbers(path, how, name, column.kind):
             yield ("columns", name), sentence
 
@@ -125,12 +133,24 @@ def _misfits(table: Table, schema: Schema) -> Iterator[tuple[Place, str]]:
                 yield ("columns", name), COLUMNS[column.kind].in_words_of_the_plan(str(error))
 
 
-def _too_few(contents: Contents, records: int) -> Iterator[tuple[Place, str]]:
-    """Steps whose classes would be larger than the table."""
+def _too_few(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
+    """Steps whose classes would be larger than the table; records with a weight are many people."""
+    weight = contents.schema.weight
+    count = len(table) if weight is None else int(np.nansum(table.numbers(weight)))
+    what = "has {} records" if weight is None else "stands for {} people"
     for number, step in enumerate(contents.steps):
-        k = getattr(step, "k", None)
-        if isinstance(k, int) and k > records:
-            yield ("steps", number), f"k is {k}, but the table has {records} records only."
+        k = max(_sizes(step), default=0)
+        if k > count:
+            yield ("steps", number), f"k is {k}, but the table {what.format(count)} only."
+
+
+def _sizes(step: Method) -> Iterator[int]:
+    """The sizes that a step asks of classes, itself or by its privacy models."""
+    models = [one for one in getattr(step, "privacy", ()) if isinstance(one, KAnonymity)]
+    for one in (step, *models):
+        k = getattr(one, "k", None)
+        if isinstance(k, int):
+            yield k
 
 
 def _examined(table: Table, name: str, column: AnyColumn) -> Examined:

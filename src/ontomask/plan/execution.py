@@ -188,7 +188,7 @@ def _found(job: Job, stages: _Stages) -> _Found:
         evaluation = release.evaluate(source.frame, progress=inner, **contents.evaluation.settings)
         classification = _classification(contents, source.frame, release)
     limits = measured_limits(contents.limits, evaluation, release.suppressed, source.rows)
-    notes = notes_on(source, contents.schema)
+    notes = notes_on(source, contents)
     return _Found(source, notes, release, evaluation, classification, limits)
 
 

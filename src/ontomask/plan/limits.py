@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.plan.sections import Limits
-from ontomask.report.facts import Limit
+from ontomask.report.facts import SUPPRESSED, Limit
 
 __all__ = ["measured_limits"]
 
@@ -23,6 +23,6 @@ def measured_limits(
         ("record linkage", found.risk, limits.max_linkage),
         ("highest risk", 100.0 * found.risk_after.highest_risk, limits.max_risk),
         ("information loss", found.loss.loss, limits.max_loss),
-        ("suppressed records", 100.0 * suppressed / max(1, records), limits.max_suppressed),
+        (SUPPRESSED, 100.0 * suppressed / max(1, records), limits.max_suppressed),
     )
     return tuple(Limit(name, value, most) for name, value, most in measured if most is not None)

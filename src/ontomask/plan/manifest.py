@@ -27,7 +27,6 @@ AUDIENCE = (
     "you like, report.html."
 )
 PACKAGES = ("ontomask", "numpy", "scipy", "numba", "polars", "narwhals")
-SECRETS = ("key",)
 
 
 def versions(schema: Schema) -> dict[str, str]:
@@ -73,7 +72,7 @@ def manifest(
         "output": {
             "table": table,
             "sha256": digest,
-            "records": sum(size * count for size, count in release.class_sizes.items()),
+            "records": source.rows - release.suppressed,
         },
         "suppressed": release.suppressed,
         "guarantee": [dataclasses.asdict(one) for one in release.verification.findings],
@@ -100,9 +99,9 @@ def _digest(text: str) -> str:
 
 
 def _parameters(step: Method) -> dict[str, Any]:
-    """All parameters of a step; a secret is only said to have been there."""
+    """All parameters of a step; what it does not show itself is only said to have been there."""
     return {
-        one.name: "(secret)" if one.name in SECRETS else getattr(step, one.name)
+        one.name: getattr(step, one.name) if one.repr else "(secret)"
         for one in dataclasses.fields(step)
     }
 

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -186,15 +187,22 @@ def _put_back(old: Path, folder: Path) -> None:
 
 
 def _settle(stage: Path) -> None:
-    """Have everything on the disk before it gets its name; readable as other files are."""
-    mask = os.umask(0)
-    os.umask(mask)
+    """Have everything on the disk before it gets its name; the folder as readable as others are."""
+    stage.chmod(_usual_mode(stage))
     for path in stage.iterdir():
-        path.chmod(0o666 & ~mask)
         _flush(path, os.O_RDWR)
-    stage.chmod(0o777 & ~mask)
     if fcntl is not None:
         _flush(stage, os.O_RDONLY)
+
+
+def _usual_mode(folder: Path) -> int:
+    """The mode that a new folder gets there; asking for the umask would change it for a moment."""
+    usual = folder / ".usual"
+    usual.mkdir()
+    try:
+        return stat.S_IMODE(usual.stat().st_mode)
+    finally:
+        usual.rmdir()
 
 
 def _flush(path: Path, mode: int) -> None:

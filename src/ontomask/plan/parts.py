@@ -9,16 +9,17 @@ is described here: how it is written instead, and how it becomes the thing itsel
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-__all__ = ["Kind", "Part", "Written", "described", "list_of", "table_of", "union_of"]
+__all__ = ["Given", "Kind", "Part", "Written", "described", "list_of", "table_of", "union_of"]
 
 
 class Part(BaseModel):
@@ -50,6 +51,14 @@ class Written:
     make: Callable[[Any, Path], Any]
     text: str
     required: bool = False
+
+
+class Given(NamedTuple):
+    """A key of a plan: the parameter that it is for, and what makes that of what is written."""
+
+    key: str
+    name: str
+    make: Callable[[], Any]
 
 
 @dataclass(frozen=True)
@@ -92,23 +101,28 @@ class Kind:
         name = "".join(word.title() for word in re.split(r"\W+", f"{self.tag} {self.name}"))
         return create_model(name, __base__=Part, __doc__=_first_line(self.made), **fields)
 
+    def parameters(self, part: Part, folder: Path) -> Iterator[Given]:
+        """What a part gives, in the order of the model."""
+        names = {special.name: name for name, special in self.written.items()}
+        for key in type(part).model_fields:
+            if key in part.model_fields_set and key != self.tag:
+                name, value = names.get(key, key), getattr(part, key)
+                make = self.written[name].make if key in names else _as_it_is
+                yield Given(key, name, functools.partial(make, value, folder))
+
     def make(self, part: Part, folder: Path) -> Any:
         """Make the thing that a part describes."""
-        names = {special.name: name for name, special in self.written.items()}
-        given = {}
-        for key in part.model_fields_set - {self.tag}:
-            value = getattr(part, key)
-            if key in names:
-                given[names[key]] = self.written[names[key]].make(value, folder)
-            else:
-                given[key] = value
-        return self.made(**given)
+        return self.made(**{one.name: one.make() for one in self.parameters(part, folder)})
 
     def in_words_of_the_plan(self, sentence: str) -> str:
         """A sentence that begins with a parameter of Python, about the key of the plan."""
         for name, special in self.written.items():
             sentence = re.sub(rf"^{name}\b", special.name, sentence)
         return sentence
+
+
+def _as_it_is(value: Any, _folder: Path) -> Any:
+    return value
 
 
 def _field(one: dataclasses.Field[Any], text: str) -> Any:

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ontomask.data.files import is_table_name
 from ontomask.data.schema import Schema
 from ontomask.errors import PlanError
 from ontomask.methods.base import Method, Progress, silent
@@ -40,6 +41,8 @@ class Plan:
     def read(cls, path: str | os.PathLike[str]) -> Plan:
         """Read a plan from a TOML file; all its problems are raised together."""
         file = Path(path)
+        if file.is_file() and is_table_name(file):
+            raise PlanError(f"{file} is a table, not a plan; write one with: ontomask init {file}")
         try:
             text = file.read_text(encoding="utf-8-sig")
         except FileNotFoundError:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from ontomask.checks import did_you_mean
+from ontomask.data.files.wording import enumerated
 from ontomask.errors import PlanError
 from ontomask.plan.lines import Place
 from ontomask.plan.parts import Part
 
-__all__ = ["Problem", "named", "refuse", "sentences", "unknown"]
+__all__ = ["Problem", "missing_column", "named", "refuse", "sentences", "unknown"]
 
 SECTIONS = ("input", "columns", "evaluation", "limits", "output")
 SHAPES = {
@@ -111,6 +112,12 @@ def unknown(name: str, allowed: Iterable[str]) -> str:
     listed = list(allowed)
     known = f" Known here: {', '.join(listed)}." if listed else ""
     return f"{name!r} is not known here.{did_you_mean(name, listed)}{known}"
+
+
+def missing_column(name: str, found: Sequence[str]) -> str:
+    """The sentence for a declared column that the table does not have."""
+    hint = did_you_mean(name, found) or f" It has {enumerated(found)}."
+    return f"the table has no column {name!r}.{hint}"
 
 
 def _wrong_tag(context: Mapping[str, Any]) -> str:

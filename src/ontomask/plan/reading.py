@@ -12,12 +12,20 @@ from typing import Any
 from pydantic import ValidationError
 
 from ontomask.checks import Integer, check, did_you_mean
+from ontomask.data.files import read_file
 from ontomask.data.schema import AnyColumn, Schema
 from ontomask.errors import OntomaskError, ParameterError
 from ontomask.methods.base import Method
 from ontomask.plan.lines import Place, line_of, places
 from ontomask.plan.parts import Kind, Part
-from ontomask.plan.problems import Problem, named, refuse, sentences, unknown
+from ontomask.plan.problems import (
+    Problem,
+    missing_column,
+    named,
+    refuse,
+    sentences,
+    unknown,
+)
 from ontomask.plan.sections import (
     SECTIONS,
     WRITABLE,
@@ -40,6 +48,7 @@ __all__ = ["Contents", "read_contents"]
 
 KEYS = ("seed", "input", "columns", "steps", "evaluation", "limits", "output")
 SECTION_MODELS = {name: kind.model() for name, kind in SECTIONS.items()}
+CURLED = "“”„‘’«»"
 NESTED = {**PRIVACY_MODELS, **QUALITY_MODELS}
 NAMING = ("columns", "strata", "confidential", "given", "importance", "hierarchies")
 """Parameters of methods that name columns of the table."""
@@ -80,11 +89,20 @@ class _Reader:
             for inner, sentence in sentences(error, model, NESTED):
                 self.note((*place, *inner), sentence)
             return None
+        known = len(self.problems)
+        given = dict(self._given(kind, part, place))
         try:
-            return kind.make(part, self.folder)
-        except (OntomaskError, OSError) as error:
-            self.note(place, kind.in_words_of_the_plan(str(error)))
-            return None
+            return kind.made(**given) if len(self.problems) == known else None
+        except OntomaskError as error:
+            return self.note(place, kind.in_words_of_the_plan(str(error)))
+
+    def _given(self, kind: Kind, part: Part, place: Place) -> Iterator[tuple[str, Any]]:
+        """The parameters of a part that can be made; a mistake in one hides none in another."""
+        for one in kind.parameters(part, self.folder):
+            try:
+                yield one.name, one.make()
+            except (OntomaskError, OSError) as error:
+                self.note((*place, one.key), kind.in_words_of_the_plan(str(error)))
 
     def chosen(
         self,
@@ -136,6 +154,8 @@ def read_contents(text: str, name: str, folder: Path) -> Contents:
     _check_references(reader)
     _check_quasi(reader)
     _check_target(reader, sections.get("evaluation"), columns)
+    if reader.problems:
+        _check_header(reader, sections.get("input"))
     refuse(name, reader.problems)
     return Contents(schema=Schema.of(columns), steps=tuple(steps), seed=seed, **sections)
 
@@ -148,10 +168,23 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
         sentence = str(error).split(" (at ")[0]
         line = int(found[1]) if found else text.count("\n") + 1
         column = f", near character {found[2]}" if found else ""
-        hint = "texts need quotes, tables are written [name], lists [1, 2]"
+        hint = _hint(sentence, text.split("\n")[line - 1])
         problem = Problem(f"this is not valid TOML{column}: {sentence} ({hint}).", "the file", line)
         refuse(name, [problem])
         raise AssertionError from None  # never reached: refuse raises
+
+
+def _hint(sentence: str, line: str) -> str:
+    """What a person who wrote such a line usually has to change."""
+    if any(quote in line for quote in CURLED):
+        return 'use straight quotes: "quasi"'
+    if "\\" in line:
+        return "in a path write / or put the path in single quotes"
+    if "twice" in sentence or "overwrite" in sentence:
+        return "the same name stands here a second time"
+    if line.lstrip().startswith("["):
+        return 'a name with blanks or other signs needs quotes: [columns."length of stay"]'
+    return "texts need quotes, tables are written [name], lists [1, 2]"
 
 
 def _sections(reader: _Reader) -> Iterator[tuple[str, Any]]:
@@ -218,6 +251,20 @@ def _seed(reader: _Reader) -> int | None:
     except ParameterError as error:
         reader.note(("seed",), str(error))
     return seed
+
+
+def _check_header(reader: _Reader, source: Input | None) -> None:
+    """Where a plan has problems, also tell the columns that its table lacks, if it can be read."""
+    columns = reader.document.get("columns")
+    if source is None or not isinstance(columns, Mapping):
+        return
+    try:
+        found = read_file(reader.folder / source.path, source).columns
+    except OntomaskError:
+        return
+    for name in columns:
+        if name not in found:
+            reader.note(("columns", name), missing_column(name, found))
 
 
 # Columns that are named elsewhere -------------------------------------------------------------

@@ -1,7 +1,7 @@
 """What a public report may say, and what only an internal one.
 
 The rule: nothing in a public report stems from fewer original records than a threshold. That is the
-k of the release, since k records are what its reader has been promised to hide among, and never$
+k of the release, since k records are what its reader has been promised to hide among, and never
 less than 3: of two records that share a figure, each would learn the other's.
 """
 
@@ -101,7 +101,8 @@ def internal_plan(text: str) -> str:
 
 def _without_secrets(value: Any) -> Any:
     if isinstance(value, dict):
-        kept = {key: one for key, one in value.items() if key not in SECRETS}
+        # a table of such a name is a column that is called so
+        kept = {k: v for k, v in value.items() if k not in SECRETS or isinstance(v, dict)}
         return {key: _without_secrets(one) for key, one in kept.items()}
     return [_without_secrets(one) for one in value] if isinstance(value, list) else value
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ontomask.report import figures, grids, sentences
 from ontomask.report.discretion import Discretion, internal_plan, public_plan
 from ontomask.report.drawing import draw
-from ontomask.report.facts import Account
+from ontomask.report.facts import Account, Pairs
 from ontomask.report.figures import Figure
 from ontomask.report.words import terse_percent
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 CODE = re.compile(r"`([^`]+)`")
+ORIGINAL = ("input", "original")
+"""What runs and evaluations call the table that is kept from the reader."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def _content(account: Account, discretion: Discretion) -> dict[str, Any]:
         "account": account,
         "internal": discretion.internal,
         "threshold": discretion.threshold,
-        "verdict": sentences.verdict(account),
+        "verdict": sentences.verdict(account, discretion),
         "badges": sentences.badges(account),
         "promised": sentences.promised(account),
         "kept": sentences.kept(account),
@@ -64,9 +66,9 @@ def _content(account: Account, discretion: Discretion) -> dict[str, Any]:
         "risk": sentences.risk(account, discretion),
         "key_figures": _key_figures(account, discretion),
         "findings": grids.findings_grid(account),
-        "limits": grids.limits_grid(account),
+        "limits": grids.limits_grid(account, discretion),
         "risk_grid": grids.risk_grid(account, discretion),
-        "sensitive": grids.sensitive_grid(account),
+        "sensitive": grids.sensitive_grid(account, discretion),
         "intervals": grids.intervals_grid(account),
         "sizes": grids.sizes_grid(account) if discretion.internal and account.quasi else None,
         "class_sizes": _drawn(figures.class_sizes(account, discretion), "sizes"),
@@ -80,6 +82,7 @@ def _content(account: Account, discretion: Discretion) -> dict[str, Any]:
         "classification": _drawn(figures.classification(account), "classification"),
         "columns": grids.columns_grid(account),
         "plan": _plan(account, discretion),
+        "digests": _digests(account, discretion),
         "definitions": grids.definitions(account),
     }
 
@@ -119,6 +122,15 @@ def _uncharted(account: Account, titles: list[str]) -> tuple[str, ...]:
         one.name
         for one in account.columns
         if one.name not in titles and (one.role in ("quasi", "sensitive") or one.changed > 0)
+    )
+
+
+def _digests(account: Account, discretion: Discretion) -> Pairs:
+    """Digests of what the reader has; with that of the original a guess of it could be proven."""
+    return tuple(
+        (name, digest)
+        for name, digest in account.digests
+        if discretion.internal or name not in ORIGINAL
     )
 
 

@@ -30,10 +30,12 @@ from ontomask.report.promised import Promised, read_promises
 from ontomask.report.steps import StepFacts, describe_step
 from ontomask.verify import Verification
 
-__all__ = ["Account", "ColumnFacts", "Limit", "gather"]
+__all__ = ["SUPPRESSED", "Account", "ColumnFacts", "Limit", "Pairs", "gather"]
 
 CHARTED = 24
 """How many columns get a chart: quasi-identifiers first, then sensitive and changed ones."""
+SUPPRESSED = "suppressed records"
+"""The limit whose measure counts original records, so that a public report may not be exact."""
 DOMINANT = 0.5
 """The share of a spread above which few records are said to make it up."""
 
@@ -155,8 +157,8 @@ def gather(
     itself; there are none for a table masked elsewhere, and then no `verification` either.
     `limits` are those of the plan, exceeded or not. `plan` is its text: a public report shows it
     without comments, seed, secrets, folders and lists of values. `digests` and `versions` are
-    shown as given; `timings` and `seed` in internal reports only. Without `made`, a text that says
-    when the release was made, the report holds no time.
+    shown as given; `timings`, `seed` and the digest of the original in internal reports only.
+    Without `made`, a text that says when the release was made, the report holds no time.
     """
     before, after = open_table(original), open_table(masked)
     promised = None if verification is None else read_promises(verification)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from ontomask.evaluation.classification import DEFINITIONS as CLASSIFICATION
 from ontomask.evaluation.evaluation import DEFINITIONS
+from ontomask.evaluation.risk import SensitiveRisk
 from ontomask.evaluation.statistics import Statistic
 from ontomask.report.discretion import Discretion
 from ontomask.report.facts import Account
 from ontomask.report.figures import KINDS, LISTED, ROLES, Grid
+from ontomask.report.sentences import measured
 from ontomask.report.words import capital, distance, figure, percent
 
 __all__ = [
@@ -40,12 +42,12 @@ def findings_grid(account: Account) -> Grid | None:
     return Grid(("promise", "recount", "verdict"), rows, figures=False)
 
 
-def limits_grid(account: Account) -> Grid | None:
+def limits_grid(account: Account, discretion: Discretion) -> Grid | None:
     """The limits of the plan."""
     rows = tuple(
         (
             one.name,
-            f"{one.measured:.3g}{one.unit}",
+            measured(one, account, discretion),
             f"{one.allowed:.3g}{one.unit}",
             "✗ exceeded" if one.exceeded else "✓ within",
         )
@@ -96,16 +98,12 @@ def sizes_grid(account: Account) -> Grid:
     return Grid(("size of the group", "groups before", "records before"), rows)
 
 
-def sensitive_grid(account: Account) -> Grid | None:
-    """How varied sensitive columns are inside the groups."""
+def sensitive_grid(account: Account, discretion: Discretion) -> Grid | None:
+    """How varied sensitive columns are inside the groups; an original one may be too small."""
     before, after = account.evaluation.risk_before, account.evaluation.risk_after
+    hidden = not discretion.internal and before.smallest_class < discretion.threshold
     rows = tuple(
-        (
-            new.column,
-            f"{old.distinct_l} → {new.distinct_l}",
-            f"{old.entropy_l:.2f} → {new.entropy_l:.2f}",
-            f"{old.closeness_t:.2f} → {new.closeness_t:.2f}",
-        )
+        (new.column, *(now if hidden else f"{was} → {now}" for was, now in _varied(old, new)))
         for old, new in zip(before.sensitive, after.sensitive, strict=True)
     )
     head = (
@@ -115,6 +113,12 @@ def sensitive_grid(account: Account) -> Grid | None:
         "farthest from the table (t)",
     )
     return Grid(head, rows) if rows else None
+
+
+def _varied(old: SensitiveRisk, new: SensitiveRisk) -> Iterator[tuple[str, str]]:
+    yield f"{old.distinct_l}", f"{new.distinct_l}"
+    yield f"{old.entropy_l:.2f}", f"{new.entropy_l:.2f}"
+    yield f"{old.closeness_t:.2f}", f"{new.closeness_t:.2f}"
 
 
 def intervals_grid(account: Account) -> Grid | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +28,8 @@ DECADES = 5
 """Over more powers of ten than this, edges are powers of ten only."""
 HARDLY = 1e-8
 """Numbers whose bulk spans less than this share of their size are as good as equal."""
-MONTHS = (1, 3, 12, 60, 120)
+MONTHS = (1, 3, 12, 60, 120, 600, 1200, 6000, 12000)
+"""Widths of intervals of dates; the widest ones are for tables with 9999-12-31 for no end."""
 FINEST = (1, 7)
 
 
@@ -98,9 +100,10 @@ def number_scale(numbers: Floats, least: int) -> Scale:
 
 def _equal_edges(low: float, high: float, whole: bool) -> list[float]:
     """Multiples of a round number; none where the numbers hardly differ."""
-    if high - low <= HARDLY * max(abs(low), abs(high)):
+    width = high / WANTED - low / WANTED  # the whole span may be more than a float holds
+    if width <= max(HARDLY / WANTED * max(abs(low), abs(high)), sys.float_info.min):
         return []
-    factor, size = _nice_step((high - low) / WANTED, whole)
+    factor, size = _nice_step(width, whole)
     step = _decimal(factor, size)
     places = range(math.floor(low / step), math.floor(high / step) + 2)
     edges = [_decimal(place * factor, size) for place in places]

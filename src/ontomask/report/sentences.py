@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ontomask.evaluation.linkage import LinkageRisk
 from ontomask.evaluation.statistics import Statistic
 from ontomask.report.discretion import Discretion
-from ontomask.report.facts import Account
+from ontomask.report.facts import SUPPRESSED, Account, Limit
 from ontomask.report.words import NAMED, capital, figure, listing, percent, plural
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "correlations",
     "kept",
     "lost",
+    "measured",
     "promised",
     "risk",
     "verdict",
@@ -49,7 +50,14 @@ class Badge:
     text: str
 
 
-def verdict(account: Account) -> Verdict:
+def measured(limit: Limit, account: Account, discretion: Discretion) -> str:
+    """What was measured for a limit, as exact as the report may be."""
+    if limit.name == SUPPRESSED:
+        return discretion.share(limit.measured / 100.0, account.original_records)
+    return f"{limit.measured:.3g}{limit.unit}"
+
+
+def verdict(account: Account, discretion: Discretion) -> Verdict:
     """The one thing to know."""
     exceeded = [one for one in account.limits if one.exceeded]
     if account.promised is not None and not account.promised.kept:
@@ -57,7 +65,7 @@ def verdict(account: Account) -> Verdict:
     if exceeded:
         which = " limit" if len(exceeded) == 1 else " limits"
         text = "; ".join(
-            f"{one.name} is {one.measured:.3g}{one.unit}, the plan allows "
+            f"{one.name}: {measured(one, account, discretion)}, the plan allows "
             f"{one.allowed:.3g}{one.unit}"
             for one in exceeded
         )

@@ -1,6 +1,6 @@
 """Table files: CSV, Parquet, Excel, SPSS and Stata into Polars frames and back."""
 
-from ontomask.data.files.formats import FileFormat
+from ontomask.data.files.formats import FileFormat, is_table_name
 from ontomask.data.files.opening import file_digest
 from ontomask.data.files.reading import Source, read_file
 from ontomask.data.files.writing import with_formulas_escaped, write_file
@@ -9,6 +9,7 @@ __all__ = [
     "FileFormat",
     "Source",
     "file_digest",
+    "is_table_name",
     "read_file",
     "with_formulas_escaped",
     "write_file",

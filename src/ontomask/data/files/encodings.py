@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 
+from ontomask.data.files.wording import option
 from ontomask.errors import DataError
 
-__all__ = ["as_utf8", "encoding_of"]
+__all__ = ["as_utf8", "encoding_of", "guessed_encoding"]
 
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -14,6 +15,9 @@ MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 CHUNK = 2**20
+GUESSED = "cp1252"
+UNUSED = (b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d")
+"""Bytes that stand for nothing in cp1252."""
 
 
 def encoding_of(content: bytes) -> str:
@@ -21,12 +25,20 @@ def encoding_of(content: bytes) -> str:
     return next((name for mark, name in MARKS.items() if content.startswith(mark)), "utf-8")
 
 
+def guessed_encoding(content: bytes) -> str | None:
+    """Return cp1252 for a text that has no mark and is not UTF-8 but can be that; else None."""
+    if encoding_of(content) != "utf-8" or b"\x00" in content or _is_utf8(content):
+        return None
+    return None if any(byte in content for byte in UNUSED) else GUESSED
+
+
 def as_utf8(content: bytes, encoding: str, shown: str) -> bytes:
     """Return the text as UTF-8 with plain line ends, or say in which line it is something else."""
     if codecs.lookup(encoding).name in ("utf-8", "utf-8-sig"):
         text = content.removeprefix(codecs.BOM_UTF8)
         _refuse_binary(text, shown)
-        _check_utf8(text, shown)
+        if not _is_utf8(text):
+            _decoded(text, "utf-8", shown)
     else:
         text = _decoded(content, encoding, shown).removeprefix("\ufeff").encode()
         _refuse_binary(text, shown)
@@ -36,22 +48,24 @@ def as_utf8(content: bytes, encoding: str, shown: str) -> bytes:
 def _refuse_binary(text: bytes, shown: str) -> None:
     if b"\x00" in text:
         raise DataError(
-            f"{shown} is not a text file: it holds zero bytes. If it is UTF-16 text, say "
-            "encoding='utf-16'; if it is a table of another format, say that format."
+            f"{shown} is not a text file: it holds zero bytes. If it is UTF-16 text, say its "
+            f"encoding ({option('encoding', 'utf-16')}); if it is a table of another format, say "
+            "that format."
         )
 
 
-def _check_utf8(text: bytes, shown: str) -> None:
+def _is_utf8(text: bytes) -> bool:
     """Decode piece by piece, so that a large file is not held twice."""
     if text.isascii():
-        return
+        return True
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         for start in range(0, len(text), CHUNK):
             decoder.decode(text[start : start + CHUNK])
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        _decoded(text, "utf-8", shown)
+        return False
+    return True
 
 
 def _decoded(content: bytes, encoding: str, shown: str) -> str:
@@ -59,8 +73,9 @@ def _decoded(content: bytes, encoding: str, shown: str) -> str:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content[: error.start].decode(encoding, "replace").count("\n") + 1
+        likely = "latin-1" if codecs.lookup(encoding).name == GUESSED else GUESSED
         raise DataError(
             f"{shown}, line {line}: the byte 0x{content[error.start]:02x} is not {encoding} text; "
-            "say which encoding the file was saved in, often encoding='cp1252' (Windows) or "
-            "encoding='latin-1', or save it as UTF-8."
+            f"save the file as UTF-8, or say its encoding, perhaps {likely} "
+            f"({option('encoding', likely)})."
         ) from None

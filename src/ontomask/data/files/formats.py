@@ -10,7 +10,15 @@ from typing import Annotated
 from ontomask.checks import AnyOf, Choice, Flag, ListOf, Null, Text, Typed, validate
 from ontomask.errors import DataError, ParameterError
 
-__all__ = ["PACKED", "SEPARATORS", "FileFormat", "format_of_name", "recognized", "unknown_name"]
+__all__ = [
+    "PACKED",
+    "SEPARATORS",
+    "FileFormat",
+    "format_of_name",
+    "is_table_name",
+    "recognized",
+    "unknown_name",
+]
 
 SUFFIXES = {
     "csv": (".csv", ".tsv", ".txt"),
@@ -102,6 +110,11 @@ def format_of_name(path: Path) -> str | None:
     last = suffixes[-2:-1] if packed else suffixes[-1:]
     found = next((name for name, known in SUFFIXES.items() if last and last[0] in known), None)
     return None if packed and found != "csv" else found
+
+
+def is_table_name(path: Path) -> bool:
+    """Whether a file is named like a table; `.txt` may be anything."""
+    return format_of_name(path) is not None and ".txt" not in path.suffixes
 
 
 def unknown_name(shown: str) -> DataError:

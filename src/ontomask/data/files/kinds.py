@@ -14,10 +14,17 @@ from ontomask.data.files.numbers import (
     would_be_numeric,
     written_like_codes,
 )
-from ontomask.data.files.wording import quoted
+from ontomask.data.files.wording import option, quoted
 from ontomask.errors import DataError
 
-__all__ = ["KINDS", "check_kinds", "dates_if_possible", "whole_if_possible", "with_kinds"]
+__all__ = [
+    "KINDS",
+    "check_kinds",
+    "dates_if_possible",
+    "only_with_comma",
+    "whole_if_possible",
+    "with_kinds",
+]
 
 NUMBERS = ("numeric", "weight")
 TEXTS = ("nominal", "flat", "ordinal", "identifier", "date")
@@ -48,6 +55,23 @@ def with_kinds(loaded: Loaded, kinds: Mapping[str, str]) -> tuple[pl.DataFrame, 
     numbers = [_numbers(loaded, frame[name]) for name in guessed]
     texts = [frame[name] for name in undeclared if name not in guessed]
     return frame.with_columns(numbers), (*notes, *_guesses(guessed, texts, loaded.format.decimal))
+
+
+def only_with_comma(loaded: Loaded, kinds: Mapping[str, str]) -> list[str]:
+    """Name the columns that are numbers only if the comma is the decimal mark.
+
+    There are none where fields end at commas, where the mark is said to be a comma already, and
+    where another column is numbers only if the mark is a point.
+    """
+    if loaded.format.format != "csv" or "," in (loaded.format.separator, loaded.format.decimal):
+        return []
+    frame, missing = loaded.frame, loaded.format.missing
+    candidates = [frame[name] for name in frame.columns if kinds.get(name, "numeric") in NUMBERS]
+    pointed = {column.name for column in candidates if looks_numeric(column, ".", missing)}
+    commaed = {column.name for column in candidates if looks_numeric(column, ",", missing)}
+    if pointed - commaed:
+        return []
+    return [name for name in frame.columns if name in commaed - pointed]
 
 
 def whole_if_possible(column: pl.Series) -> pl.Series:
@@ -116,7 +140,10 @@ def _guesses(numbers: list[str], texts: list[pl.Series], decimal: str) -> tuple[
         notes.append(f"Written like codes, not like numbers, and left as text: {quoted(coded)}.")
     commas = _names(texts, would_be_numeric) if decimal == "." else []
     if commas:
-        notes.append(f"With decimal=',' these columns would be numbers: {quoted(commas)}.")
+        notes.append(
+            f"With the comma as decimal mark these columns would be numbers: {quoted(commas)} "
+            f"({option('decimal', ',')})."
+        )
     return tuple(notes)
 
 

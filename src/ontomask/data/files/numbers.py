@@ -9,7 +9,8 @@ zero, a plus sign or more than 15 digits, and they are written as numbers are:
 * without trailing zeros (3, 2.5, 3.25); or
 * all with decimals, of which only a single zero stands alone (3.0, 2.5, 3.25), as Python does.
 
-Anything else (250.00 next to 401.9 and 486) is a column of codes and stays text.
+Anything else (250.00 next to 401.9 and 486) is a column of codes and stays text. Where the decimal
+mark is a comma, decimals may be written anyhow: no code has a comma.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from ontomask.data.files.wording import quoted
+from ontomask.data.files.wording import option, quoted
 from ontomask.errors import DataError
 
 __all__ = ["looks_numeric", "to_numbers", "would_be_numeric", "written_like_codes"]
@@ -57,8 +58,8 @@ def looks_numeric(texts: pl.Series, decimal: str, missing: Sequence[str]) -> boo
         plain = _pointed(_plain(part, missing), decimal).drop_nulls()
         if not plain.str.contains(PLAIN).all():
             return False
-    if not plain.str.contains(".", literal=True).any():
-        return bool(len(plain))
+    if decimal == "," or not plain.str.contains(".", literal=True).any():
+        return bool(len(plain))  # codes are not written with commas
     return _written_like_numbers(plain.unique())
 
 
@@ -121,11 +122,11 @@ def _way_out(wrong: pl.Series, decimal: str) -> str:
     other = "," if decimal == "." else "."
     if wrong.str.contains(THOUSANDS).any():
         return (
-            "thousands separators are not read: save the numbers without them, or say "
-            f"decimal={other!r} if the mark is a decimal one."
+            "thousands separators are not read: save the numbers without them, or say that the "
+            f"mark is a decimal one ({option('decimal', other)})."
         )
     if wrong.str.contains(rf"^[+-]?\d*\{other}\d+$").all():
-        return f"their decimal mark seems to be {other!r}: say decimal={other!r}."
+        return f"their decimal mark seems to be {other!r}: say so ({option('decimal', other)})."
     return (
         "correct what is wrong, declare the column as flat or nominal, or name what means a "
         "missing value in missing."

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 
-from ontomask.checks import AnyOf, ListOf, Null, Text, Typed, check
+from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, Typed, check
+from ontomask.data.files.encodings import guessed_encoding
 from ontomask.data.files.formats import FileFormat, recognized
-from ontomask.data.files.kinds import check_kinds, with_kinds
+from ontomask.data.files.kinds import check_kinds, only_with_comma, with_kinds
 from ontomask.data.files.loaded import Loaded, check_columns, check_names
-from ontomask.data.files.opening import existing, file_digest, reported
+from ontomask.data.files.opening import existing, file_digest, reported, unpacked
 from ontomask.data.files.separated import read_separated
 from ontomask.data.files.survey import read_survey
-from ontomask.data.files.wording import numbered
+from ontomask.data.files.wording import numbered, quoted
 from ontomask.data.files.workbooks import read_workbook
 from ontomask.errors import DataError
 
-__all__ = ["Source", "read_file"]
+__all__ = ["GUESSABLE", "Source", "read_file"]
+
+GUESSABLE = ("encoding", "decimal")
+"""What `read_file` can guess, though only a person knows."""
 
 Reader = Callable[[Path, FileFormat, Sequence[str] | None, str], Loaded]
 
@@ -39,12 +43,15 @@ class Source:
         The digest of the file's bytes.
     notes
         What was guessed or left out, in sentences.
+    guessed
+        What of `format` has to be said to read the file so again, with the sentence on the guess.
     """
 
     frame: pl.DataFrame
     format: FileFormat
     sha256: str
     notes: tuple[str, ...]
+    guessed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -63,6 +70,7 @@ def read_file(
     *,
     kinds: Mapping[str, str] | None = None,
     columns: Sequence[str] | None = None,
+    guess: Sequence[str] = (),
 ) -> Source:
     """Read a table file; codes keep their zeros.
 
@@ -86,6 +94,10 @@ def read_file(
         `date`, `identifier`.
     columns
         The columns to read, in this order; all if it is not given.
+    guess
+        What may be guessed of a CSV file where nothing says it, for a first look at a table:
+        `encoding` (cp1252 for a text that is not UTF-8) and `decimal` (a comma where columns are
+        numbers only with it and fields end otherwise). `Source.guessed` says what was.
 
     Raises
     ------
@@ -98,18 +110,23 @@ def read_file(
     """
     check("format", format, AnyOf(Typed(FileFormat, "a FileFormat"), Null()))
     check("columns", columns, AnyOf(ListOf(Text(), empty=False), Null()))
+    check("guess", guess, ListOf(Choice(*GUESSABLE)))
     check_kinds(kinds or {})
     shown = str(path)
     with reported(shown):
         place = existing(Path(path))
         asked, notes = _with_format(place, format or FileFormat(), shown)
         chosen = None if columns is None else list(dict.fromkeys(columns))
+        asked, guessed = _with_encoding(place, asked, shown) if "encoding" in guess else (asked, {})
         loaded = READERS[asked.format or "csv"](place, asked, chosen, shown)
         _check_declared(kinds or {}, loaded, columns, shown)
+        if "decimal" in guess:
+            loaded, more_guessed = _with_decimal(loaded, kinds or {})
+            guessed |= more_guessed
         frame, more = with_kinds(loaded, kinds or {})
         empty = () if frame.height else (f"{shown} has a header but no records.",)
-        notes = (*notes, *loaded.notes, *more, *empty)
-        return Source(frame, loaded.format, file_digest(path), notes)
+        notes = (*notes, *guessed.values(), *loaded.notes, *more, *empty)
+        return Source(frame, loaded.format, file_digest(path), notes, guessed)
 
 
 def _with_format(
@@ -121,6 +138,29 @@ def _with_format(
         return how, ()
     name, notes = recognized(path, shown)
     return replace(how, format=name), notes
+
+
+def _with_encoding(path: Path, how: FileFormat, shown: str) -> tuple[FileFormat, dict[str, str]]:
+    """Take a text that is not UTF-8 for what most of such texts are."""
+    if how.format != "csv" or how.encoding is not None:
+        return how, {}
+    encoding = guessed_encoding(unpacked(path.read_bytes(), shown))
+    if encoding is None:
+        return how, {}
+    note = (
+        f"{shown} is not UTF-8 text and was read as {encoding} (Windows); if letters such as ä or "
+        "é come out wrong, say its encoding."
+    )
+    return replace(how, encoding=encoding), {"encoding": note}
+
+
+def _with_decimal(loaded: Loaded, kinds: Mapping[str, str]) -> tuple[Loaded, dict[str, str]]:
+    """Take the comma for the decimal mark where columns are numbers only so."""
+    names = only_with_comma(loaded, kinds)
+    if not names:
+        return loaded, {}
+    note = f"The comma was taken for the decimal mark; only so are numbers: {quoted(names)}."
+    return replace(loaded, format=replace(loaded.format, decimal=",")), {"decimal": note}
 
 
 def _check_declared(

@@ -16,6 +16,7 @@ from ontomask.data.files.formats import SEPARATORS, FileFormat
 from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_missing
 from ontomask.data.files.opening import unpacked
 from ontomask.data.files.records import Records, check_quotes, find_records, without_blank_lines
+from ontomask.data.files.wording import option
 from ontomask.errors import DataError
 
 __all__ = ["read_separated"]
@@ -75,7 +76,8 @@ def _check_fields(records: Records, separator: str, shown: str) -> None:
     raise DataError(
         f"{shown}, {records.lines([int(wrong[0])])}: the record has {found} field"
         f"{'s' if found > 1 else ''} where the header has {width}{others}; correct it, enclose "
-        f"values that hold the separator {separator!r} in quotation marks, or say another one."
+        f"values that hold the separator {separator!r} in quotation marks, or say another one "
+        f"({option('separator', ';' if separator == ',' else ',')})."
     )
 
 
@@ -114,8 +116,10 @@ def _notes(asked: FileFormat, filled: FileFormat, records: Records) -> tuple[str
     notes = []
     if asked.separator is None:
         word = SEPARATORS[filled.separator or ","]
-        alone = records.fields[0] == 1
-        notes.append("There is one column only." if alone else f"The fields end at each {word}.")
+        if records.fields[0] == 1:
+            notes.append("There is one column only.")
+        elif word != "comma":
+            notes.append(f"The fields end at each {word}.")
     if asked.encoding is None and filled.encoding != "utf-8":
         notes.append(f"By its first bytes the text is in {filled.encoding}.")
     if records.blank.size:

@@ -12,7 +12,7 @@ from ontomask.data.files.formats import FileFormat
 from ontomask.data.files.kinds import whole_if_possible
 from ontomask.data.files.loaded import Loaded, check_columns, with_missing
 from ontomask.data.files.opening import optional
-from ontomask.data.files.wording import numbered, quoted
+from ontomask.data.files.wording import numbered, option, quoted
 from ontomask.errors import DataError
 
 __all__ = ["library", "read_survey"]
@@ -41,7 +41,7 @@ def read_survey(
         raise DataError(
             f"{shown} cannot be read as {'an SPSS' if how.format == 'spss' else 'a Stata'} "
             f"file ({str(error).rstrip('.')}); fetch it again, or say its encoding if texts are "
-            "the trouble."
+            f"the trouble ({option('encoding', 'cp1252')})."
         ) from None
     labels = about.variable_value_labels if how.labels else {}
     named, partly = _labeled(frame.select(columns or frame.columns), labels)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
-__all__ = ["enumerated", "numbered", "quoted"]
+__all__ = ["enumerated", "numbered", "option", "quoted"]
 
 SHOWN = 5
 
@@ -19,6 +20,12 @@ def enumerated(items: Sequence[str]) -> str:
 def quoted(names: Sequence[str]) -> str:
     """Enumerate names in quotation marks."""
     return enumerated([repr(name) for name in names])
+
+
+def option(name: str, value: str) -> str:
+    """Say how a plan and a command without one say an option of reading."""
+    typed = shlex.quote(value)  # a shell ends the command at a semicolon
+    return f'in a plan: {name} = "{value}" under [input]; without a plan: --{name} {typed}'
 
 
 def numbered(word: str, numbers: Sequence[int]) -> str:

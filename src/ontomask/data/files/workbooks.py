@@ -15,7 +15,7 @@ from ontomask.data.files.formats import FileFormat
 from ontomask.data.files.kinds import dates_if_possible, whole_if_possible
 from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_missing
 from ontomask.data.files.opening import optional
-from ontomask.data.files.wording import numbered, quoted
+from ontomask.data.files.wording import numbered, option, quoted
 from ontomask.errors import DataError
 
 __all__ = ["read_workbook"]
@@ -73,7 +73,8 @@ def _header_row(book: Any, sheet: str, shown: str) -> int:
     if not filled:
         raise DataError(
             f"The sheet {sheet!r} of {shown} is empty; a table needs a header with the columns' "
-            "names. Say another sheet, or move the table to the top of its sheet."
+            "names. Move the table to the top of its sheet, or say another sheet "
+            f"({option('sheet', 'NAME')})."
         )
     return filled[0]
 

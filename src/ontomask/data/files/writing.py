@@ -49,6 +49,8 @@ def write_file(
     CSV is written with the separator, quotation mark, decimal mark and encoding of `format` (a
     comma and UTF-8 where it says nothing), line feeds, dates as 2024-01-31, and the first of the
     texts in `missing` for missing values; names ending in .gz, .bz2, .xz or .zst are packed.
+    A run of a plan says no encoding, so its release is UTF-8 without a byte-order mark, whatever
+    the encoding of its input.
     Numbers are written in their shortest form: what was read from 1.50 comes out as 1.5. SPSS and
     Stata files hold the values themselves, without value labels.
 
