@@ -4,7 +4,7 @@ import pytest
 import ontomask as om
 from ontomask import errors
 from ontomask.comparison import Cell, Comparison
-from tables import mixed_columns, mixed_schema
+from tables import DISEASES, mixed_columns, mixed_schema
 
 FRAME = pl.DataFrame(mixed_columns(60))
 
@@ -109,3 +109,20 @@ def test_classifiers_are_judged_on_any_method():
     assert found == om.judge_classification(
         frame, schema, "severity", om.Microaggregation(3), classifiers=["naive-bayes"], folds=3
     )
+
+
+def test_whole_chains_of_steps_are_compared_with_k_put_in():
+    frame = pl.DataFrame(mixed_columns(60))
+    chain = {"chain": [om.Microaggregation(3), om.DropColumns(["charge"])]}
+    three, six = om.compare(frame, mixed_schema(), chain, k=(3, 6), workers=1).cells
+    assert three.error == six.error == ""
+    assert six.loss > three.loss
+
+
+def test_the_k_of_a_privacy_model_is_put_in_too():
+    frame = pl.DataFrame(mixed_columns(60)).select("diagnosis", "sex")
+    schema = om.Schema(diagnosis=om.Nominal(DISEASES), sex=om.Flat(role="other"))
+    general = {"general": om.Generalization([om.KAnonymity(2)], 0.2)}
+    two, thirty = om.compare(frame, schema, general, k=(2, 30), workers=1).cells
+    assert two.error == thirty.error == ""
+    assert thirty.loss > two.loss

@@ -23,12 +23,15 @@ from ontomask.errors import MethodError, OntomaskError, ParameterError
 from ontomask.evaluation import classification
 from ontomask.evaluation.classification import ClassificationReport
 from ontomask.methods.base import Method, Progress, silent
+from ontomask.methods.generalization.method import Generalization
 from ontomask.methods.presets import preset
+from ontomask.privacy import KAnonymity, PrivacyModel
 from ontomask.release import Release, protect
 
 __all__ = ["Cell", "Comparison", "compare", "judge_classification", "recommend"]
 
-Methods = Mapping[str, Method | Callable[[int], Method]] | Sequence[str | Method]
+Steps = Method | Sequence[Method]
+Methods = Mapping[str, Steps | Callable[[int], Steps]] | Sequence[str | Method]
 
 
 @dataclass(frozen=True)
@@ -137,8 +140,8 @@ def compare(
     Parameters
     ----------
     methods
-        Names of presets, methods (their k is replaced), or a mapping from names to methods or to
-        functions that make a method for a k. A method without k is run once for every k.
+        Names of presets, methods (their k is replaced), or a mapping from names to methods, lists
+        of steps, or functions that make either for a k. A method without k is run once for every k.
     k, seeds
         The grid.
     alpha
@@ -199,13 +202,13 @@ def judge_classification(
     return classification.judge_classification(frame, schema, target, masked, seed=seed, **settings)
 
 
-Task = tuple[str, Method, int, int]
+Task = tuple[str, Steps, int, int]
 
 
-def _named(methods: Methods) -> dict[str, Callable[[int], Method]]:
+def _named(methods: Methods) -> dict[str, Callable[[int], Steps]]:
     if isinstance(methods, Mapping):
         return {name: _maker(one) for name, one in methods.items()}
-    named: dict[str, Callable[[int], Method]] = {}
+    named: dict[str, Callable[[int], Steps]] = {}
     for one in methods:
         if not isinstance(one, (str, Method)):
             raise ParameterError(f"{one!r} is neither a method nor the name of a preset.")
@@ -224,21 +227,31 @@ def _title(method: Method, taken: Mapping[str, object]) -> str:
     return name
 
 
-def _maker(method: str | Method | Callable[[int], Method]) -> Callable[[int], Method]:
+def _maker(method: str | Steps | Callable[[int], Steps]) -> Callable[[int], Steps]:
     if isinstance(method, str):
         chosen = method
         return lambda k: preset(chosen, k)
     if isinstance(method, Method):
         fixed = method
         return lambda k: _with_k(fixed, k)
+    if isinstance(method, (list, tuple)):
+        steps: tuple[Method, ...] = tuple(method)
+        return lambda k: [_with_k(step, k) for step in steps]
     if callable(method):
         return method
     raise ParameterError(f"{method!r} is neither a method nor the name of a preset.")
 
 
 def _with_k(method: Method, k: int) -> Method:
+    """A method with another k, also where its k is in a privacy model."""
     changes: dict[str, Any] = {"k": k} if hasattr(method, "k") else {}
+    if isinstance(method, Generalization):
+        changes = {"privacy": [_model_with_k(model, k) for model in method.privacy]}
     return dataclasses.replace(method, **changes)
+
+
+def _model_with_k(model: PrivacyModel, k: int) -> PrivacyModel:
+    return dataclasses.replace(model, k=k) if isinstance(model, KAnonymity) else model
 
 
 def _cell(frame: object, schema: Schema, task: Task, alpha: float) -> Cell:

@@ -171,9 +171,8 @@ def _named(methods: str, plan: Plan) -> dict[str, Any] | list[Any]:
         check("methods", name, Choice("plan", *PRESETS))
     if "plan" not in names:
         return names
-    own = {f"step {n}: {step.name}": step for n, step in enumerate(plan.steps, start=1)}
     presets = {name: (lambda k, name=name: preset(name, k)) for name in names if name in PRESETS}
-    return {**own, **presets}
+    return {"plan": list(plan.steps), **presets}
 
 
 def _show_comparison(voice: Voice, comparison: Comparison) -> None:
