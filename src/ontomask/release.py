@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,10 @@ from ontomask.evaluation.utility import Loss
 from ontomask.methods.base import Context, Method, Progress, silent
 from ontomask.promises import Closeness, Permutation, Promise, Unchanged
 from ontomask.verify import DEFECT, Verification, verify
+from ontomask.writing import require_new, write_new
+
+if TYPE_CHECKING:
+    from ontomask.report.facts import Account
 
 __all__ = ["AppliedScheme", "Release", "protect"]
 
@@ -142,18 +146,18 @@ class Release:
         return frame
 
     @cached_property
-    def _account(self) -> Evaluation:
+    def _evaluation(self) -> Evaluation:
         return self.evaluate()
 
     @property
     def risk(self) -> dict[str, ClassRisk]:
         """The class structure `before` and `after`, and the risks that follow from it."""
-        return {"before": self._account.risk_before, "after": self._account.risk_after}
+        return {"before": self._evaluation.risk_before, "after": self._evaluation.risk_after}
 
     @property
     def utility(self) -> Loss:
         """What was lost: distances moved, classes, divergence; in all and per column."""
-        return self._account.loss
+        return self._evaluation.loss
 
     def report(
         self,
@@ -180,10 +184,22 @@ class Release:
             What to call the table.
         """
         from ontomask.report.document import render
+
+        target = Path(path)
+        require_new(target, force=True)
+        account = self.account(original, evaluation, title=title)
+        write_new(target, render(account, internal=internal), force=True)
+        return target
+
+    def account(
+        self, original: object = None, evaluation: Evaluation | None = None, **more: Any
+    ) -> Account:
+        """Gather what a report shows; see `ontomask.report.facts.gather` for what may be added."""
         from ontomask.report.facts import gather
 
         frame = self._found(original, "report")
-        account = gather(
+        known = {"digests": self.digests, "timings": self.timings}
+        return gather(
             frame,
             self.frame,
             self.schema,
@@ -192,14 +208,9 @@ class Release:
             steps=self.steps,
             details=self.details,
             verification=self.verification,
-            digests=self.digests,
-            timings=self.timings,
             seed=self.seed,
-            title=title,
+            **{**known, **more},
         )
-        target = Path(path)
-        target.write_text(render(account, internal=internal), encoding="utf-8", newline="\n")
-        return target
 
     def recount(self, frame: object, outgoing: object, order: Longs | None = None) -> Verification:
         """Recount a written release on what was read back from its file.

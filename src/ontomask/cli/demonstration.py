@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from ontomask.cli.writing import writing
 from ontomask.errors import OutputError
 from ontomask.samples import discharges
+from ontomask.writing import writing
 
 __all__ = ["PLAN", "prepare"]
 

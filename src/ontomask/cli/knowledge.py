@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,10 +12,12 @@ from rich.markup import escape
 from rich.text import Text
 from rich.tree import Tree
 
-from ontomask.cli.voice import Force, Json, Quiet, Voice, grid
-from ontomask.cli.writing import require_new, writing
+from ontomask.cli.tables import Decimal, Reading, Sheet, column_of
+from ontomask.cli.voice import Encoding, Force, Json, Quiet, Separator, Voice, grid
+from ontomask.writing import require_new, writing
 
 if TYPE_CHECKING:
+    from ontomask.taxonomy.mapping import Mapping
     from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["app"]
@@ -25,6 +29,9 @@ Source = Annotated[
     typer.Argument(help="A bundled name, or a file (OBO, OWL, CSV …).", show_default=False),
 ]
 SHOWN = 20
+SAME_WORD = 75
+SHORTEST_WORD = 4
+"""Two words of so many letters are taken for one if they are so many percent alike."""
 
 
 @app.command("list")
@@ -103,10 +110,30 @@ def _concept(taxonomy: Taxonomy, word: str) -> str:
     mapping = taxonomy.map([word])
     identifier = mapping.ids[0]
     if identifier is None:
-        near = [f"{one.id} {one.label}" for one in mapping.suggestions(word)]
+        near = _near(taxonomy, mapping, word)
         hint = f" Near are: {'; '.join(near)}." if near else ""
         raise UnknownConceptError(f"{taxonomy.name} has no concept {word!r}.{hint}")
     return identifier
+
+
+def _near(taxonomy: Taxonomy, mapping: Mapping, word: str) -> list[str]:
+    """Concepts that were perhaps meant: by the word as it is, or else as others spell it."""
+    found = mapping.suggestions(word) or mapping.suggestions(_respelled(taxonomy, word))
+    return [f"{one.id} {one.label}" for one in found]
+
+
+def _respelled(taxonomy: Taxonomy, text: str) -> str:
+    """A text with each word replaced by the one that looks like it in the names of concepts."""
+    from rapidfuzz import fuzz, process
+
+    pattern = re.compile(rf"[^\W\d_]{{{SHORTEST_WORD},}}")
+    known = {word for name in taxonomy.names for word in pattern.findall(name.casefold())}
+
+    def closest(word: re.Match[str]) -> str:
+        best = process.extractOne(word[0], sorted(known), scorer=fuzz.ratio, score_cutoff=SAME_WORD)
+        return best[0] if best else word[0]
+
+    return pattern.sub(closest, text.casefold())
 
 
 def _show_concept(voice: Voice, taxonomy: Taxonomy, word: str) -> None:
@@ -154,6 +181,13 @@ def mapped(
         Path | None,
         typer.Option("--output", "-o", help="Write a mapping file to edit and use in a plan."),
     ] = None,
+    plan: Annotated[
+        Path | None, typer.Option("--plan", "-p", help="Read the table as this plan says.")
+    ] = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
     force: Force = False,
     json_: Json = False,
     quiet: Quiet = False,
@@ -164,12 +198,14 @@ def mapped(
     """
     voice = Voice(json_, quiet)
     with voice.answering():
-        from ontomask.cli.tables import column_of
+        from ontomask.data.tables import open_table
         from ontomask.taxonomy.loading import load_taxonomy
 
         if output is not None:
             require_new(output, force=force)
-        found = load_taxonomy(taxonomy).map(column_of(data, column))
+        source = column_of(data, column, Reading(separator, encoding, decimal, sheet), plan)
+        voice.aside(*(Text(note, style="dim") for note in source.guessed.values()))
+        found = load_taxonomy(taxonomy).map(open_table(source.frame).column(column))
         voice.say(Text(found.summary()))
         if output is not None:
             with writing(output):
@@ -243,7 +279,8 @@ def distance(
         voice.say(_named(found, other))
         voice.say(Text.assemble("in common: ", _named(found, found.lcs([one, other]))), "")
         table = grid("measure", "distance", numbers=("distance",))
+        default = inspect.signature(found.distance).parameters["measure"].default
         for name, value in distances.items():
-            table.add_row(name, f"{value:.4f}")
+            table.add_row(f"[bold]{name}[/] (default)" if name == default else name, f"{value:.4f}")
         voice.say(table)
-        voice.result({"first": one, "second": other, "distances": distances})
+        voice.result({"first": one, "second": other, "distances": distances, "default": default})

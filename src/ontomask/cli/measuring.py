@@ -13,8 +13,9 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
+from ontomask.cli.tables import Decimal, Reading, Sheet, require_columns, table_of
 from ontomask.cli.voice import EXCEEDED, Encoding, Force, Json, Quiet, Separator, Voice, grid
-from ontomask.cli.writing import require_new, write_new
+from ontomask.writing import require_new, write_new
 
 if TYPE_CHECKING:
     from ontomask.comparison import Comparison
@@ -48,12 +49,12 @@ def evaluate(
     """
     voice = Voice(json_, quiet)
     with voice.answering():
-        from ontomask.plan.comparing import Masked, evaluate_files
+        from ontomask.plan.comparing import evaluate_files
         from ontomask.plan.plan import Plan
 
         if report is not None:
             require_new(report, force=force)
-        found: Masked = evaluate_files(Plan.read(plan), original, masked)
+        found = evaluate_files(Plan.read(plan), original, masked)
         _show_evaluation(voice, found.evaluation)
         if report is not None:
             write_new(report, found.report(internal=internal), force=force)
@@ -205,14 +206,16 @@ def risk(
         str | None, typer.Option("--quasi", help="Columns an intruder may know: a,b,c.")
     ] = None,
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="People above this risk are counted.")
+        float, typer.Option(min=0, max=1, help="People above this risk are counted; 0.2 is 20%.")
     ] = 0.2,
     fraction: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="The share of the population that is in the table."),
+        typer.Option(min=0, max=1, help="How much of the population is in the table; 0.1 is 10%."),
     ] = None,
     separator: Separator = None,
     encoding: Encoding = None,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -222,10 +225,11 @@ def risk(
     """
     voice = Voice(json_, quiet)
     with voice.answering():
-        from ontomask.cli.tables import table_of
         from ontomask.evaluation.assessment import file_risk, minimal_unique_sets
 
-        frame = table_of(data, separator, encoding)
+        source = table_of(data, Reading(separator, encoding, decimal, sheet))
+        voice.aside(*(Text(note, style="dim") for note in source.guessed.values()))
+        frame = source.frame
         schema = _known(voice, frame, quasi)
         found = file_risk(frame, schema, threshold=threshold, fraction=fraction)
         unique = minimal_unique_sets(frame, schema, max_size=_combined(len(schema)))
@@ -246,7 +250,6 @@ def _combined(columns: int) -> int:
 
 def _known(voice: Voice, frame: Any, quasi: str | None) -> Schema:
     """The columns that an intruder may know, as plain values."""
-    from ontomask.cli.tables import require_columns
     from ontomask.data.inference import infer_schema
     from ontomask.data.schema import Flat, Schema
     from ontomask.errors import ParameterError
@@ -272,7 +275,7 @@ def _show_risk(voice: Voice, found: FileRisk) -> None:
         "alone in their class": f"{structure.uniques:,} ({structure.unique_share:.1%})",
         "highest risk": f"{prosecutor.highest:.1%}",
         "average risk": f"{prosecutor.average:.1%}",
-        f"people at a risk above {found.threshold:g}": f"{prosecutor.above:.1%}",
+        f"people at a risk above {100 * found.threshold:g}%": f"{prosecutor.above:.1%}",
     }
     if found.population is not None:
         share = found.population.dankar.share

@@ -15,6 +15,7 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
+from ontomask.cli.tables import Decimal, Reading, Sheet
 from ontomask.cli.voice import EXCEEDED, Encoding, Json, Quiet, Separator, Voice, grid
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ def init(
     k: Annotated[int, typer.Option("--k", "-k", min=2, help="The least size of a class.")] = 5,
     separator: Separator = None,
     encoding: Encoding = None,
-    decimal: Annotated[str, typer.Option(help="The decimal mark, . or ,")] = ".",
-    sheet: Annotated[str | None, typer.Option(help="The sheet of a workbook.")] = None,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
     json_: Json = False,
     quiet: Quiet = False,
@@ -75,18 +76,14 @@ def init(
     """
     voice = Voice(json_, quiet)
     with voice.answering():
-        from ontomask.cli.tables import spelled_out
-        from ontomask.cli.writing import require_new, write_new
-        from ontomask.data.files import FileFormat
         from ontomask.plan.plan import Plan
         from ontomask.plan.proposal import propose
+        from ontomask.writing import require_new, write_new
 
         target = output or data.parent / f"{data.name.lstrip('.').split('.')[0] or 'plan'}.toml"
         require_new(target, force=force)
-        form = FileFormat(
-            separator=spelled_out(separator), encoding=encoding, decimal=decimal, sheet=sheet
-        )
-        text, source, proposal = propose(data, target, form, k=k)
+        how = Reading(separator, encoding, decimal, sheet)
+        text, source, proposal = propose(data, target, how.format, k=k, guess=how.guess)
         Plan.parse(text, name=target.name, folder=target.parent)
         write_new(target, text, force=force)
         _show_proposal(voice, proposal, source.notes)

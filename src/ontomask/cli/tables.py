@@ -1,33 +1,85 @@
-"""Tables that a command is given without a plan."""
+"""Tables that a command is given without a plan, and the options that say how they are read.
+
+What reads files is imported when it is needed, so that help is quick.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from ontomask.checks import did_you_mean
-from ontomask.data.files import FileFormat, read_file
-from ontomask.data.tables import open_table
 from ontomask.errors import ParameterError
 
-__all__ = ["column_of", "require_columns", "spelled_out", "table_of"]
+if TYPE_CHECKING:
+    from ontomask.data.files import FileFormat, Source
+
+__all__ = ["Decimal", "Reading", "Sheet", "column_of", "require_columns", "table_of"]
+
+Decimal = Annotated[
+    str | None, typer.Option(help="The decimal mark, . or , if unclear.", show_default=False)
+]
+Sheet = Annotated[str | None, typer.Option(help="The sheet of a workbook; the first by default.")]
 
 
-def table_of(data: Path, separator: str | None = None, encoding: str | None = None) -> Any:
-    """The frame of a file; its columns' types are guessed."""
-    return read_file(data, FileFormat(separator=spelled_out(separator), encoding=encoding)).frame
+@dataclass(frozen=True)
+class Reading:
+    """What a command was told about the way a table is written; what is None is found out."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    sheet: str | None = None
+
+    @property
+    def format(self) -> FileFormat:
+        """What was said, checked."""
+        from ontomask.data.files import FileFormat
+
+        return FileFormat(
+            separator=_spelled_out(self.separator),
+            encoding=self.encoding,
+            decimal="." if self.decimal is None else self.decimal,
+            sheet=self.sheet,
+        )
+
+    @property
+    def guess(self) -> tuple[str, ...]:
+        """What may be guessed: what was not said."""
+        said = {"encoding": self.encoding, "decimal": self.decimal}
+        return tuple(name for name, value in said.items() if value is None)
 
 
-def spelled_out(separator: str | None) -> str | None:
+def table_of(data: Path, how: Reading) -> Source:
+    """A file, with all types of columns guessed."""
+    from ontomask.data.files import read_file
+
+    return read_file(data, how.format, guess=how.guess)
+
+
+def _spelled_out(separator: str | None) -> str | None:
     """A separator as a shell can say it: a tab is hard to type there."""
     return "\t" if separator in ("tab", "\\t") else separator
 
 
-def column_of(data: Path, column: str) -> list[object]:
-    """A column of a file, as texts so that codes keep their zeros."""
-    source = read_file(data, FileFormat(), kinds={column: "nominal"})
-    require_columns([column], source.frame.columns)
-    return open_table(source.frame).column(column)
+def column_of(data: Path, column: str, how: Reading, plan: Path | None) -> Source:
+    """A file, read as said or as a plan says, with a column as texts so that codes keep zeros."""
+    from ontomask.data.files import read_file
+
+    kinds = {column: "nominal"}
+    if plan is None:
+        return read_file(data, how.format, kinds=kinds, guess=how.guess)
+    if how != Reading():
+        raise ParameterError(
+            "The plan says how the table is read; leave out --plan, or leave out --separator, "
+            "--encoding, --decimal and --sheet."
+        )
+    from ontomask.plan.plan import Plan
+
+    return read_file(data, Plan.read(plan).contents.input, kinds=kinds)
 
 
 def require_columns(wanted: list[str], found: list[str]) -> None:

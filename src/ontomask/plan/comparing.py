@@ -15,11 +15,11 @@ from ontomask.plan.plan import Plan
 from ontomask.report.document import render
 from ontomask.report.facts import Account, Limit, gather
 
-__all__ = ["Masked", "evaluate_files"]
+__all__ = ["FileAccount", "evaluate_files"]
 
 
 @dataclass(frozen=True, eq=False)
-class Masked:
+class FileAccount:
     """The account of a masked table."""
 
     evaluation: Evaluation
@@ -36,7 +36,7 @@ class Masked:
         return render(self.account, internal=internal)
 
 
-def evaluate_files(plan: Plan, original: Path, masked: Path) -> Masked:
+def evaluate_files(plan: Plan, original: Path, masked: Path) -> FileAccount:
     """Compare two files with corresponding records through the columns of a plan."""
     schema, chosen = plan.schema, plan.contents.evaluation
     if plan.contents.output.shuffle and masked.resolve().parent == plan.target.resolve():
@@ -61,7 +61,7 @@ def evaluate_files(plan: Plan, original: Path, masked: Path) -> Masked:
         versions=versions(schema),
         title=masked.name,
     )
-    return Masked(found, limits, account)
+    return FileAccount(found, limits, account)
 
 
 def _read_masked(path: Path, original: FileFormat, kinds: Mapping[str, str]) -> Source:

@@ -33,7 +33,7 @@ from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT, check_free, staged
 from ontomask.plan.reading import Contents
 from ontomask.release import Release, protect
 from ontomask.report.document import render
-from ontomask.report.facts import Account, Limit, gather
+from ontomask.report.facts import Account, Limit
 
 __all__ = ["Job", "Outcome", "execute"]
 
@@ -194,22 +194,15 @@ def _found(job: Job, stages: _Stages) -> _Found:
 
 def _account(job: Job, found: _Found, digest: str, stages: _Stages) -> Account:
     release = found.release
-    return gather(
+    return release.account(
         found.source.frame,
-        release.frame,
-        release.schema,
         found.evaluation,
-        rows=release.rows,
-        steps=release.steps,
-        details=release.details,
-        verification=release.verification,
         classification=found.classification,
         limits=found.limits,
         plan=job.text,
         digests={"input": found.source.sha256, "output": digest},
         versions=versions(release.schema),
         timings={**release.timings, **stages.seconds},
-        seed=release.seed,
         title=Path(job.contents.input.path).name,
         made=f"{stages.started:%Y-%m-%d %H:%M} UTC",
     )

@@ -7,12 +7,13 @@ import os
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from ontomask.data.files import FileFormat, Source, read_file
+from ontomask.data.files.reading import GUESSABLE
 from ontomask.data.inference import Proposal, infer_schema
 from ontomask.data.schema import AnyColumn, Column, Date, Nominal, Ordinal, Schema
 from ontomask.errors import DataError
@@ -67,9 +68,10 @@ distances = ["semantic", "matching"]   # how an intruder may link records
 # max_loss = 20         # information loss
 
 [output]
-# folder = {folder}     # made by the run; an existing release is not overwritten
-# table = "table.csv"   # .csv, .parquet, .xlsx; by default as the input
-shuffle = false         # true: the records come in a random order
+# folder = {folder}     # made by the run; only --force replaces an existing release
+# table = "table.csv"   # .csv, .parquet, .xlsx, .sav, .dta; by default as the input; texts are UTF-8
+shuffle = true          # the order of the records can give people away; false keeps it, which
+                        # `ontomask evaluate` needs to compare the release with the table
 escape_formulas = true  # texts that a spreadsheet would execute get an apostrophe
 """
 
@@ -80,11 +82,15 @@ def propose(
     file_format: FileFormat | None = None,
     *,
     k: int = 5,
+    guess: Sequence[str] = GUESSABLE,
 ) -> tuple[str, Source, Proposal]:
-    """The text of a plan for a table that will lie at `plan`, with what it was guessed from."""
+    """The text of a plan for a table that will lie at `plan`, with what it was guessed from.
+
+    `guess` is what may be guessed about the file, as in `read_file`; the plan then says it.
+    """
     from ontomask.methods.registry import METHODS
 
-    source = read_file(data, file_format or FileFormat())
+    source = read_file(data, file_format or FileFormat(), guess=guess)
     if source.rows < k:
         raise DataError(
             f"{data} has {source.rows} records, which is fewer than k = {k}; take a smaller k, or "
@@ -163,12 +169,15 @@ def _reading(source: Source, given: FileFormat) -> Iterator[str]:
     for name in FileFormat.__dataclass_fields__:
         asked, found = getattr(given, name), getattr(source.format, name)
         default = getattr(FileFormat(), name)
-        if asked != default:
+        if name in source.guessed:
+            yield f"# CHECK: {_comment(source.guessed[name])}\n{name} = {_value(found)}\n"
+        elif asked != default:
             yield f"{name} = {_value(asked)}\n"
         elif found != default:
             yield f"# {name} = {_value(found)}   (found out)\n"
     for note in source.notes:
-        yield f"# {_comment(note)}\n"
+        if note not in source.guessed.values():
+            yield f"# {_comment(note)}\n"
 
 
 def _value(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Files that a command writes: as a whole or not at all, an existing one only if that is wanted."""
+"""Single files, written as a whole or not at all, an existing one only if that is wanted."""
 
 from __future__ import annotations
 
