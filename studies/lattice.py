@@ -7,6 +7,7 @@ some nodes with the library's own judgment.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -81,6 +82,7 @@ class Lattice:
         enough: Bools = (counts >= self.k)[places]
         return enough
 
+    @functools.cached_property
     def baseline(self) -> Bools:
         """Which records the most frequent class of the other folds predicts right."""
         right = np.zeros(self.labels.size, bool)
@@ -89,21 +91,20 @@ class Lattice:
             right |= (self.folds == fold) & (self.labels == most)
         return right
 
-    def right(self, classifier: str, levels: Sequence[int], *, suppress: bool = True) -> Bools:
-        """Which records a classifier predicts right that is trained on the generalized ones."""
-        values, starts = self.values(levels)
-        kept = self.kept(values, starts) if suppress else np.ones(len(values), bool)
+    def right(self, classifier: str, values: Longs, starts: Longs, kept: Bools) -> Bools:
+        """Which records a classifier predicts right that is trained on the kept ones."""
         if not kept.any():
-            return self.baseline()
+            return self.baseline
         if classifier == "naive-bayes":
             return self._bayes(values, starts, kept)
         return self._logistic(values, int(starts[-1]), kept)
 
     def accuracies(self, classifier: str, levels: Sequence[int]) -> tuple[float, float]:
         """Accuracy with suppressed records generalized like others, or left to the baseline."""
-        right = self.right(classifier, levels)
-        kept = self.kept(*self.values(levels))
-        return float(right.mean()), float(np.where(kept, right, self.baseline()).mean())
+        values, starts = self.values(levels)
+        kept = self.kept(values, starts)
+        right = self.right(classifier, values, starts, kept)
+        return float(right.mean()), float(np.where(kept, right, self.baseline).mean())
 
     def _bayes(self, values: Longs, starts: Longs, kept: Bools) -> Bools:
         known = (self.labels, self.folds)
@@ -114,7 +115,7 @@ class Lattice:
         return right
 
     def _logistic(self, values: Longs, width: int, kept: Bools) -> Bools:
-        right = self.baseline()
+        right = self.baseline.copy()
         for fold in range(self.fold_count):
             training = kept & (self.folds != fold)
             rows = np.column_stack([values[training], self.labels[training]])

@@ -123,9 +123,9 @@ def tiny() -> Lattice:
 def test_accuracy_by_hand(classifier: str) -> None:
     found = judge_nodes(tiny(), classifier, np.array([[0], [1]], np.int32), 1)
     # level 0: a and b are learned; c is suppressed, and the others' majority says b's class
-    assert found[0, 1] == pytest.approx(8 / 9 + tiny().baseline()[8] / 9)
+    assert found[0, 1] == pytest.approx(8 / 9 + tiny().baseline[8] / 9)
     # level 1: nothing is left to learn from
-    assert found[1].tolist() == pytest.approx([tiny().baseline().mean()] * 2)
+    assert found[1].tolist() == pytest.approx([tiny().baseline.mean()] * 2)
 
 
 def test_small_classes_are_suppressed() -> None:
