@@ -48,6 +48,9 @@ __all__ = ["Contents", "read_contents"]
 
 KEYS = ("seed", "input", "columns", "steps", "evaluation", "limits", "output")
 SECTION_MODELS = {name: kind.model() for name, kind in SECTIONS.items()}
+LOOKED_INTO = 2**26
+"""Only tables of so many bytes are read to tell their columns beside other problems."""
+
 CURLED = "“”„‘’«»"
 NESTED = {**PRIVACY_MODELS, **QUALITY_MODELS}
 NAMING = ("columns", "strata", "confidential", "given", "importance", "hierarchies")
@@ -258,9 +261,12 @@ def _check_header(reader: _Reader, source: Input | None) -> None:
     columns = reader.document.get("columns")
     if source is None or not isinstance(columns, Mapping):
         return
+    table = reader.folder / source.path
     try:
-        found = read_file(reader.folder / source.path, source).columns
-    except OntomaskError:
+        if table.stat().st_size > LOOKED_INTO:
+            return
+        found = read_file(table, source).columns
+    except (OntomaskError, OSError):
         return
     for name in columns:
         if name not in found:
