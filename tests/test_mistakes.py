@@ -233,7 +233,8 @@ def protect(columns=PEOPLE, schema=SCHEMA, method=None, kind=pl.DataFrame, **opt
 @pytest.mark.parametrize("wrong", [1, 0, -3, 2.5, "5", None, True])
 def test_k_that_is_no_k(wrong):
     message = sentence(ValueError, om.Microaggregation, wrong)
-    assert message == f"k must be a whole number of at least 2, not {wrong!r}."
+    hint = " Write it without quotes." if wrong == "5" else ""
+    assert message == f"k must be a whole number of at least 2, not {wrong!r}.{hint}"
 
 
 @pytest.mark.parametrize(

@@ -407,6 +407,50 @@ def test_risk_answers_mistakes(plan, tmp_path, arguments, said):
     assert said in refused("risk", *arguments)
 
 
+def test_risks_are_told_in_percent(plan):
+    shown = run("risk", "small.csv", "--quasi", "age").stdout
+    assert "people at a risk above 20%" in shown
+    shown = run("risk", "small.csv", "--quasi", "age", "--threshold", "0.125").stdout
+    assert "people at a risk above 12.5%" in shown
+
+
+FOREIGN = "Größe;Preis\n1,5;10\n1,50;10\n1,6;10\n".encode("cp1252")
+
+
+def test_risk_reads_a_table_as_it_is_told_or_guesses(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_bytes(FOREIGN)
+    risk = ("risk", "t.csv", "--quasi", "Größe")
+    guessed = run(*risk)
+    said = " ".join(guessed.stderr.split())
+    assert "t.csv is not UTF-8 text and was read as cp1252" in said
+    assert "The comma was taken for the decimal mark" in said
+    told = run(*risk, "--encoding", "cp1252", "--decimal", ",")
+    assert told.stderr == ""
+    assert told.stdout == guessed.stdout
+    texts = run(*risk, "--encoding", "cp1252", "--decimal", ".", "--json")
+    assert json.loads(texts.stdout)["structure"]["classes"] == 3
+    assert json.loads(run(*risk, "--json").stdout)["structure"]["classes"] == 2
+
+
+def two_sheets(path):
+    workbook = pytest.importorskip("xlsxwriter").Workbook(str(path))
+    for name, header in (("notes", "a"), ("codes", "dx")):
+        sheet = workbook.add_worksheet(name)
+        sheet.write_column(0, 0, [header, "250.00", "401.9"])
+    workbook.close()
+
+
+def test_sheets_are_chosen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    two_sheets(tmp_path / "t.xlsx")
+    assert "has no column 'dx'" in refused("risk", "t.xlsx", "--quasi", "dx")
+    assert run("risk", "t.xlsx", "--quasi", "dx", "--sheet", "codes").exit_code == 0
+    mapping = ("taxonomy", "map", "icd9cm", "t.xlsx", "-c", "dx")
+    assert "has no column 'dx'" in refused(*mapping)
+    assert "2 of 2 values mapped" in run(*mapping, "--sheet", "codes").stdout
+
+
 def test_many_columns_take_no_long_time(tmp_path):
     names = [f"c{number}" for number in range(150)]
     rows = [",".join(str((i * j) % 5) for j in range(150)) for i in range(20)]
@@ -440,6 +484,43 @@ def test_distances_are_told():
     assert set(found["distances"]) == set(om.taxonomy.measures.MEASURES)
     only = run("taxonomy", "distance", "icd9cm", "250.00", "428.0", "-m", "path", "--json").stdout
     assert list(json.loads(only)["distances"]) == ["path"]
+
+
+def test_the_measure_that_is_taken_by_default_is_marked():
+    shown = run("taxonomy", "distance", "icd9cm", "250.00", "250.01").stdout
+    assert re.findall(r"^(\S+) \(default\)", shown, re.M) == [
+        om.Nominal(om.load_taxonomy("icd9cm")).measure
+    ]
+    found = json.loads(run("taxonomy", "distance", "icd9cm", "250.00", "428.0", "--json").stdout)
+    assert found["default"] == "logsc"
+
+
+@pytest.mark.parametrize("word", ["diabetis", "Diabetis melitus", "diabetes melitus"])
+def test_misspelled_concepts_are_suggested(word):
+    said = refused("taxonomy", "show", "icd9cm", word)
+    assert f"icd9cm has no concept '{word}'. Near are: 250 Diabetes mellitus; " in said
+
+
+def test_a_column_is_mapped_as_the_table_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_bytes("Schlüssel|x\n250.00|1\n401.9|?\n?|1,5\n".encode("cp1252"))
+    mapping = ("taxonomy", "map", "icd9cm", "t.csv", "-c", "Schlüssel")
+    guessed = run(*mapping)
+    assert "2 of 3 values mapped" in guessed.stdout
+    assert "was read as cp1252" in " ".join(guessed.stderr.split())
+    told = run(*mapping, "--encoding", "cp1252", "--separator", "|")
+    assert (told.stdout, told.stderr) == (guessed.stdout, "")
+    assert "has no column" in refused(*mapping, "--separator", ";")
+    (tmp_path / "plan.toml").write_text(
+        '[input]\npath = "other.csv"\nencoding = "cp1252"\nmissing = ["?"]\n'
+        '[columns.x]\nkind = "numeric"\n[[steps]]\nmethod = "microaggregation"\nk = 2\n'
+    )
+    planned = run(*mapping, "--plan", "plan.toml")
+    assert "2 of 2 values mapped" in planned.stdout
+    assert planned.stderr == ""
+    assert "The plan says how the table is read" in refused(
+        *mapping, "--plan", "plan.toml", "--separator", "|"
+    )
 
 
 def test_columns_are_mapped_and_mapping_files_written(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """`init` on awkward tables: either a plan that can be checked and run, or one sentence."""
 
 import json
+import re
 import tomllib
 
 import polars as pl
@@ -193,7 +194,9 @@ REFUSED = {
     "a name twice": ("t.csv", "a,a\n1,2\n", [], "the header names 'a' more than once"),
     "no name": ("t.csv", "a,\n1,2\n", [], "column 2 has no name in the header"),
     "ragged": ("t.csv", "a,b\n1\n", [], "line 2: the record has 1 field"),
-    "not utf-8": ("t.csv", b"a\n\xff\xfe\n", [], "is not utf-8 text"),
+    "not utf-8": ("t.csv", b"a\n\x81\n", [], "is not utf-8 text"),
+    "not what is said": ("t.csv", b"a\n\xe9\n", ["--encoding", "utf-8"], "is not utf-8 text"),
+    "no decimal mark": ("t.csv", "a\n1\n", ["--decimal", ""], "decimal must be one of '.', ','"),
     "bytes": ("t.csv", bytes(range(256)) * 4, [], "is not a text file"),
     "no parquet": ("t.parquet", "a,b\n", [], "is named like a Parquet file"),
     "no format": ("t.dat", "a,b\n", [], "does not tell the file's format"),
@@ -238,6 +241,55 @@ def test_nothing_is_ever_overwritten_unasked(folder):
     assert names_in(folder) == ["folder.toml", "t.csv", "t.toml"]
     assert run("init", "t.csv", "--force", "--quiet").output == ""
     checked_and_run("t.toml")
+
+
+GERMAN = table(
+    "Straße;Alter;Ort;Betrag",
+    lambda n: [f"Weg {n % 4}", 20 + n % 9, ["Köln", "Zürich"][n % 2], f"{100 + 7 * n},{n:02d}"],
+    separator=";",
+).encode("cp1252")
+
+
+def test_a_table_from_a_german_spreadsheet_is_read_and_its_plan_says_how(folder):
+    put(folder, "t.csv", GERMAN)
+    shown = run("init", "t.csv")
+    assert shown.exit_code == 0
+    said = " ".join(shown.stdout.split())
+    assert "t.csv is not UTF-8 text and was read as cp1252 (Windows)" in said
+    assert "The comma was taken for the decimal mark; only so are numbers: 'Betrag'." in said
+    text = (folder / "t.toml").read_text(encoding="utf-8")
+    assert re.search(r"^# CHECK: t\.csv is not UTF-8.*\nencoding = \"cp1252\"$", text, re.M)
+    assert re.search(r"^# CHECK: The comma was taken.*\ndecimal = \",\"$", text, re.M)
+    assert text.count("was read as cp1252") == 1
+    columns = tomllib.loads(text)["columns"]
+    assert columns["Straße"] == {"kind": "identifier"}
+    assert columns["Betrag"] == {"kind": "numeric", "role": "sensitive"}
+    checked_and_run("t.toml")
+    released = (folder / "t-release" / "t.csv").read_bytes()
+    assert "Köln".encode() in released
+    assert not released.startswith(b"\xef\xbb\xbf")
+
+
+def test_what_is_said_is_not_guessed(folder):
+    put(folder, "t.csv", GERMAN)
+    assert run("init", "t.csv", "--encoding", "latin-1", "--decimal", ".").exit_code == 0
+    text = (folder / "t.toml").read_text(encoding="utf-8")
+    document = tomllib.loads(text)
+    assert document["input"] == {"path": "t.csv", "encoding": "latin-1"}
+    assert document["columns"]["Betrag"]["kind"] == "flat"
+    checked_and_run("t.toml")
+
+
+def test_the_plan_shuffles_and_says_why(folder):
+    put(folder, "t.csv", table("age,job", lambda n: [n, n % 3]))
+    shown = run("init", "t.csv")
+    assert "end at each" not in shown.stdout
+    text = (folder / "t.toml").read_text()
+    assert "end at each" not in text
+    assert tomllib.loads(text)["output"] == {"shuffle": True, "escape_formulas": True}
+    assert re.search(
+        r"^shuffle = true +# the order of the records can give people away", text, re.M
+    )
 
 
 def test_a_plan_elsewhere_finds_its_table(folder):

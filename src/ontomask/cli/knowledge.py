@@ -12,8 +12,8 @@ from rich.markup import escape
 from rich.text import Text
 from rich.tree import Tree
 
-from ontomask.cli.tables import Decimal, Reading, Sheet, column_of
-from ontomask.cli.voice import Encoding, Force, Json, Quiet, Separator, Voice, grid
+from ontomask.cli.tables import Encoding, Reading, Separator, Sheet, column_of
+from ontomask.cli.voice import Force, Json, Quiet, Voice, grid
 from ontomask.writing import require_new, writing
 
 if TYPE_CHECKING:
@@ -186,7 +186,6 @@ def mapped(
     ] = None,
     separator: Separator = None,
     encoding: Encoding = None,
-    decimal: Decimal = None,
     sheet: Sheet = None,
     force: Force = False,
     json_: Json = False,
@@ -203,7 +202,7 @@ def mapped(
 
         if output is not None:
             require_new(output, force=force)
-        source = column_of(data, column, Reading(separator, encoding, decimal, sheet), plan)
+        source = column_of(data, column, Reading(separator, encoding, sheet=sheet), plan)
         voice.aside(*(Text(note, style="dim") for note in source.guessed.values()))
         found = load_taxonomy(taxonomy).map(open_table(source.frame).column(column))
         voice.say(Text(found.summary()))

@@ -13,8 +13,16 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from ontomask.cli.tables import Decimal, Reading, Sheet, require_columns, table_of
-from ontomask.cli.voice import EXCEEDED, Encoding, Force, Json, Quiet, Separator, Voice, grid
+from ontomask.cli.tables import (
+    Decimal,
+    Encoding,
+    Reading,
+    Separator,
+    Sheet,
+    require_columns,
+    table_of,
+)
+from ontomask.cli.voice import EXCEEDED, Force, Json, Quiet, Voice, grid
 from ontomask.writing import require_new, write_new
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from ontomask.cli.tables import Decimal, Reading, Sheet
-from ontomask.cli.voice import EXCEEDED, Encoding, Json, Quiet, Separator, Voice, grid
+from ontomask.cli.tables import Decimal, Encoding, Reading, Separator, Sheet
+from ontomask.cli.voice import EXCEEDED, Json, Quiet, Voice, grid
 
 if TYPE_CHECKING:
     from ontomask.data.inference import Proposal

@@ -17,8 +17,21 @@ from ontomask.errors import ParameterError
 if TYPE_CHECKING:
     from ontomask.data.files import FileFormat, Source
 
-__all__ = ["Decimal", "Reading", "Sheet", "column_of", "require_columns", "table_of"]
+__all__ = [
+    "Decimal",
+    "Encoding",
+    "Reading",
+    "Separator",
+    "Sheet",
+    "column_of",
+    "require_columns",
+    "table_of",
+]
 
+Separator = Annotated[
+    str | None, typer.Option(help="What separates cells, if unclear: , ; | or tab.")
+]
+Encoding = Annotated[str | None, typer.Option(help="Such as latin-1, if not UTF-8.")]
 Decimal = Annotated[
     str | None, typer.Option(help="The decimal mark, . or , if unclear.", show_default=False)
 ]
@@ -75,7 +88,7 @@ def column_of(data: Path, column: str, how: Reading, plan: Path | None) -> Sourc
     if how != Reading():
         raise ParameterError(
             "The plan says how the table is read; leave out --plan, or leave out --separator, "
-            "--encoding, --decimal and --sheet."
+            "--encoding and --sheet."
         )
     from ontomask.plan.plan import Plan
 

@@ -33,11 +33,9 @@ __all__ = [
     "INTERRUPTED",
     "PROMISE",
     "USAGE",
-    "Encoding",
     "Force",
     "Json",
     "Quiet",
-    "Separator",
     "Voice",
     "grid",
 ]
@@ -61,10 +59,6 @@ WIDTH = 100
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-Separator = Annotated[
-    str | None, typer.Option(help="What separates cells, if unclear: , ; | or tab.")
-]
-Encoding = Annotated[str | None, typer.Option(help="Such as latin-1, if not UTF-8.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 

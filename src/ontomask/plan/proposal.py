@@ -69,7 +69,7 @@ distances = ["semantic", "matching"]   # how an intruder may link records
 
 [output]
 # folder = {folder}     # made by the run; only --force replaces an existing release
-# table = "table.csv"   # .csv, .parquet, .xlsx, .sav, .dta; by default as the input; texts are UTF-8
+# table = "table.csv"   # .csv (in UTF-8), .parquet, .xlsx, .sav, .dta; by default as the input
 shuffle = true          # the order of the records can give people away; false keeps it, which
                         # `ontomask evaluate` needs to compare the release with the table
 escape_formulas = true  # texts that a spreadsheet would execute get an apostrophe
