@@ -7,6 +7,8 @@ A page marks the places, each with a comment on a line of its own:
   tutorial, which are run one after the other on the table of the demonstration);
 * ``<!-- definitions: evaluation.risk -->`` before a table of the figures that a module defines.
 
+The pages of docs/reference are made as a whole (`docs_reference.py`).
+
 Run ``python tools/docs_snippets.py`` after changing one of them; `tests/test_docs.py` fails while a
 page and its sources differ.
 """
@@ -27,6 +29,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
+from docs_reference import PAGES as REFERENCE
 from ontomask.cli import app
 from ontomask.cli.demonstration import prepare
 
@@ -117,12 +120,18 @@ def _cell(text: str) -> str:
 
 def main() -> None:
     """Rewrite the pages that differ."""
+    for place, make in REFERENCE.items():
+        write(ROOT / "docs" / place, make())
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        before = page.read_text(encoding="utf-8")
-        after = filled(before)
-        if after != before:
-            page.write_text(after, encoding="utf-8")
-            print(page.relative_to(ROOT))
+        write(page, filled(page.read_text(encoding="utf-8")))
+
+
+def write(page: Path, text: str) -> None:
+    """Write a page if it differs, and say so."""
+    if not page.exists() or page.read_text(encoding="utf-8") != text:
+        page.parent.mkdir(exist_ok=True)
+        page.write_text(text, encoding="utf-8")
+        print(page.relative_to(ROOT))
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-ontomask taxonomy map icd9cm patients.csv --column diagnosis
+ontomask taxonomy map icd9cm patients.csv --column diagnosis -o mapping.csv
