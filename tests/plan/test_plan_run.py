@@ -454,3 +454,18 @@ def test_values_are_not_told_in_refusals(tmp_path):
             act()
         assert "'age'" in str(caught.value)
         assert "ninety" not in str(caught.value)
+
+
+def test_check_points_at_values_that_were_found_by_their_stem(tmp_path):
+    (tmp_path / "people.csv").write_text("job\nretired\nnurse\nretired\nnurse\n")
+    text = """[input]
+path = "people.csv"
+[columns.job]
+kind = "nominal"
+taxonomy = "wordnet"
+[[steps]]
+method = "microaggregation"
+k = 2
+"""
+    (column,) = Plan.parse(text, folder=tmp_path).check().columns
+    assert column.mapped.endswith("; 1 by the stem of a word, please look at them")

@@ -160,7 +160,9 @@ def _examined(table: Table, name: str, column: AnyColumn) -> Examined:
     if isinstance(column, Nominal) and column.taxonomy is not None:
         counts = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
         mapping = column.taxonomy.map(values, counts=counts, overrides=column.overrides)
-        mapped = f"{column.taxonomy.name}: {mapping.coverage}"
+        stems = mapping.how.count("stem")
+        doubt = f"; {stems:,} by the stem of a word, please look at them" if stems else ""
+        mapped = f"{column.taxonomy.name}: {mapping.coverage}{doubt}"
     return Examined(name, column.kind, column.role, len(values), missing, mapped)
 
 
