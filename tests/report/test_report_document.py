@@ -14,9 +14,10 @@ import pytest
 from defusedxml import ElementTree
 
 import ontomask as om
+from ontomask.report.columns import CHARTED
 from ontomask.report.document import render
 from ontomask.report.drawing import draw
-from ontomask.report.facts import CHARTED, Limit
+from ontomask.report.facts import Limit
 
 METHODS = ("microaggregation", "rank swapping", "suppression", "generalization")
 VOID = ("meta", "br", "img", "path", "line", "link")

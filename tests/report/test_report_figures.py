@@ -10,7 +10,7 @@ import pytest
 
 import ontomask as om
 from ontomask.evaluation.classification import judge_classification
-from ontomask.report import figures, grids
+from ontomask.report import figures, glossary, grids
 from ontomask.report.charts import AFTER, BEFORE, Mark, columns_chart, dumbbell_chart, pairs_chart
 from ontomask.report.discretion import Discretion
 from ontomask.report.document import render
@@ -114,15 +114,15 @@ def test_missing_values_have_a_bar_of_their_own(remade):
     for column, count in zip(account.columns, (10, 30), strict=True):
         last = column.distribution.public[-1]
         assert (last.label, last.before_count) == ("missing or suppressed", count)
-        assert column.missing[0] == count
+        assert column.missing.original == count
 
 
 def test_linkage_compares_with_the_table_as_it_was(case):
     figure = figures.linkage(case.account)
     before = 100 * case.evaluation.risk_before.average_risk
-    assert all(one["before"] == pytest.approx(before, abs=0.1) for one in values(figure))
+    assert all(one["before"] == pytest.approx(before, abs=0.5) for one in values(figure))
     risks = [one.risk for one in case.evaluation.linkage]
-    assert [one["after"] for one in values(figure)] == pytest.approx(risks, abs=0.1)
+    assert [one["after"] for one in values(figure)] == pytest.approx(risks, abs=0.5)
 
 
 def test_losses_come_largest_first(case):
@@ -132,7 +132,7 @@ def test_losses_come_largest_first(case):
 
 
 def test_relations_are_those_of_the_evaluation(case):
-    figure = figures.relations(case.account)
+    figure = figures.relations(case.account, INTERNAL)
     pairs = {one["label"] for one in values(figure)}
     assert "age – admitted" in pairs
     assert {row[1] for row in figure.grid.rows} == {"Pearson"}
@@ -165,6 +165,24 @@ def test_a_mean_made_up_by_few_records_is_not_public(remade):
     assert inside["pay, mean"] == "9,930"
 
 
+def test_numbers_that_nearly_all_differ_are_not_counted_in_groups(case, remade):
+    assert grids.sensitive_grid(case.account, PUBLIC).rows == (("charge", "–", "–", "–"),)
+    assert "nearly all numbers of the column are different" in render(case.account)
+    frame = pl.DataFrame({"age": list(range(60)), "stay": [1, 2, 3, 4] * 15})
+    schema = om.Schema(age=om.Numeric(), stay=om.Numeric(role="sensitive"))
+    few = remade(om.Microaggregation(k=5), frame, schema).account
+    ((name, *figures_of_it),) = grids.sensitive_grid(few, PUBLIC).rows
+    assert name == "stay"
+    assert int(figures_of_it[0]) >= 2
+    assert "nearly all numbers" not in render(few)
+
+
+def test_ranges_in_place_of_numbers_are_said_to_be_drawn_at_their_middle(cases):
+    columns = {one.name: one for one in cases["generalization"].account.columns}
+    assert [name for name, one in columns.items() if one.ranges] == ["age"]
+    assert figures.distribution(columns["age"], PUBLIC).note.endswith("drawn at their middle")
+
+
 def test_dates_have_no_mean_and_no_nearness(case):
     statistics = grids.statistics_grid(case.account, PUBLIC)
     assert not any(row[0].startswith("admitted") for row in statistics.rows)
@@ -180,7 +198,7 @@ def test_classification_shows_baseline_original_and_masked(case, remade):
     account = case.gathered(classification=report)
     figure = figures.classification(account)
     assert figure.title == "Predicting town"
-    assert figure.grid.rows[0][0] == "most frequent class"
+    assert figure.grid.rows[0][0] == "most frequent value"
     page = render(account)
     assert "What classifiers still learn" in page
     assert "Quuxville" not in page
@@ -198,7 +216,10 @@ def test_every_column_is_accounted_for(case, remade):
 
 
 def test_every_figure_has_a_definition(case):
-    names = [name for name, _ in grids.definitions(case.account)]
+    names = [name for name, _, _ in glossary.definitions(case.account)]
     assert len(set(names)) == len(names)
     for name in ("information loss", "record linkage", "k-anonymity", "unique records"):
         assert name in names
+    for name, plain, formula in glossary.definitions(case.account):
+        assert plain.endswith("."), name
+        assert "class" not in plain + formula.replace("classif", ""), name

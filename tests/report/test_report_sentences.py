@@ -12,7 +12,7 @@ import pytest
 import ontomask as om
 from ontomask.methods.base import METHODS
 from ontomask.promises import ClassSize, Closeness, Diversity, Permutation, Unchanged
-from ontomask.report import sentences
+from ontomask.report import grids, losses, sentences
 from ontomask.report.discretion import Discretion
 from ontomask.report.document import render
 from ontomask.report.facts import Limit, gather
@@ -34,7 +34,7 @@ def read(*promises, frame=FRAME, original=None):
     [
         (
             ClassSize(("age", "sex"), 2),
-            "class size",
+            "group size",
             "Every combination of age and sex occurs at least 2 times.",
             "the smallest group has 2 records",
         ),
@@ -142,7 +142,7 @@ def test_an_exceeded_limit_is_said_loudly(case):
     )
     verdict = sentences.verdict(account, PUBLIC)
     assert (verdict.tone, verdict.title) == ("bad", "1 limit of the plan exceeded")
-    assert verdict.text == "Record linkage: 12.3%, the plan allows 10%."
+    assert verdict.text == "Record linkage: 12%, the plan allows 10%."
     tones = {one.text: one.tone for one in sentences.badges(account)}
     assert tones["record linkage above the limit"] == "bad"
     assert tones["information loss within the limit"] == "good"
@@ -184,9 +184,9 @@ def test_models_that_cannot_be_recounted_are_named(case):
 
 def test_what_was_lost_and_what_is_at_risk(case):
     public = Discretion(5, internal=False)
-    lost, risk = sentences.lost(case.account, public), sentences.risk(case.account, public)
-    assert re.match(r"Information loss is [\d.]+%, where 0% is the original table", lost[0])
-    assert "No record was left out." in lost
+    lost, risk = losses.lost(case.account, public), sentences.risk(case.account, public)
+    assert re.match(r"Information loss is [\d.]+%, an average over columns: 0% is the ", lost[0])
+    assert lost[1].endswith("No record was left out.")
     assert risk[0].startswith("Records that are unique by age, diagnosis, town")
     assert risk[0].endswith("none after.")
     assert "of 100 cases" in risk[1]
@@ -197,10 +197,10 @@ def test_suppressed_records_are_a_share_in_public_and_a_count_inside(cases):
     case = cases["suppression"]
     gone = case.account.original_records - case.account.records
     assert gone > 5
-    public = sentences.lost(case.account, Discretion(3, internal=False))
-    inside = sentences.lost(case.account, Discretion(3, internal=True))
+    public = losses.lost(case.account, Discretion(3, internal=False))
+    inside = losses.lost(case.account, Discretion(3, internal=True))
     share = f"Records left out: {100 * gone / 240:.0f}%."
-    assert share in public
+    assert public[1].endswith(share)
     assert any(f"({gone})" in one for one in inside)
 
 
@@ -230,15 +230,55 @@ def test_many_columns_are_not_all_named(remade):
     account = remade(om.Microaggregation(k=5), frame, schema).account
     risk = sentences.risk(account, Discretion(5, internal=False))[0]
     assert risk.startswith("Records that are unique by their 20 quasi-identifiers: 100% before")
-    assert account.promised.findings[0].promise.endswith("c09, c10 and 9 more.")
-    assert "c04 and 15 more occurs" in account.promised.findings[2].promise
+
+
+def test_a_promise_names_every_column(remade):
+    generator = np.random.default_rng(2)
+    frame = pl.DataFrame({f"c{place:02d}": generator.normal(0, 1, 40) for place in range(20)})
+    schema = om.Schema.of({name: om.Numeric() for name in frame.columns})
+    account = remade(om.Microaggregation(k=5), frame, schema).account
+    every = f"{', '.join(frame.columns[:-1])} and c19"
+    assert account.promised.findings[0].promise.endswith(f"no others: {every}.")
+    assert f"combination of {every} occurs" in account.promised.findings[2].promise
+    assert sum(every in " ".join(row) for row in grids.findings_grid(account).rows) == 2
 
 
 @pytest.mark.parametrize(
-    ("risk", "said"), [(0, "0"), (0.4, "fewer than 1"), (12.3, "12"), (99.8, "more than 99")]
+    ("risk", "said"),
+    [(0, "0"), (0.5, "fewer than 1"), (12.3, "12"), (99.5, "more than 99"), (100, "100")],
 )
 def test_cases_of_a_hundred(risk, said):
     assert sentences.cases(risk) == said
+
+
+def test_the_two_figures_of_risk_are_told_apart(cases, case):
+    linked = sentences.cases(case.evaluation.risk)
+    told = sentences.two_risks(case.account)
+    assert "the highest risk, 20%, is the most" in told
+    assert f"That {linked} of 100 records" in told
+    assert told in render(case.account)
+    assert sentences.two_risks(cases["rank swapping"].account) == ""
+
+
+@pytest.mark.parametrize(("shuffled", "said"), [(None, False), (True, False), (False, True)])
+def test_the_order_of_the_records_is_a_risk_if_it_is_kept(case, shuffled, said):
+    told = sentences.risk(case.gathered(shuffled=shuffled), PUBLIC)
+    assert any(one.startswith("The records keep their order") for one in told) == said
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        (Limit("record linkage", 12.34, 20), "12%"),
+        (Limit("record linkage", 20.3, 20), "20.3%"),
+        (Limit("record linkage", 19.96, 20), "20%"),
+        (Limit("highest risk", 33.3333, 33.33), "33.333%"),
+        (Limit("information loss", 12.34, 20), "12.3%"),
+        (Limit("information loss", 0.01, 20), "less than 0.1%"),
+    ],
+)
+def test_a_measured_limit_is_as_exact_as_its_verdict_needs(case, limit, said):
+    assert sentences.measured(limit, case.account, PUBLIC) == said
 
 
 # Steps ----------------------------------------------------------------------------------------
@@ -290,6 +330,29 @@ def test_secrets_values_and_paths_stay_out_of_parameters():
     assert any("plague" in value for value in full)
     assert not any("secret word" in value for value in full)
     assert "k-anonymity (k = 5)" in public
+
+
+def test_what_a_method_chose_itself_is_shown_once():
+    facts = describe_step(om.Microaggregation(k=3), {"metric": "euclidean"}, ["a"])
+    values = {one.name: (one.value, one.given) for one in facts.parameters}
+    assert values["metric"] == ("euclidean", True)
+    assert not values["measure"][1]
+    assert facts.public_details == facts.details == ()
+    chosen = describe_step(om.Microaggregation(k=3, metric="mean"), {"metric": "mean"}, ["a"])
+    assert chosen.details == ()
+
+
+def test_steps_speak_to_readers_not_to_programmers():
+    from ontomask.methods import registry  # noqa: F401 - fills the registry
+
+    for kind in METHODS.values():
+        facts = describe_step(_made(kind), {}, ["a"])
+        said = [
+            facts.idea,
+            *(word for one in facts.parameters for word in (one.value, one.meaning)),
+        ]
+        for word in ("ontomask.", "None", "class", "not set", "see `"):
+            assert not any(word in one for one in said), kind
 
 
 def test_of_a_step_s_own_report_only_some_is_public():

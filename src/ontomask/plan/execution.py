@@ -205,6 +205,7 @@ def _account(job: Job, found: _Found, digest: str, stages: _Stages) -> Account:
         timings={**release.timings, **stages.seconds},
         title=Path(job.contents.input.path).name,
         made=f"{stages.started:%Y-%m-%d %H:%M} UTC",
+        shuffled=job.contents.output.shuffle,
     )
 
 

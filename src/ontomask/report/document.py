@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ontomask.report import figures, grids, sentences
+from ontomask.report import figures, glossary, grids, losses, sentences
 from ontomask.report.discretion import Discretion, internal_plan, public_plan
 from ontomask.report.drawing import draw
 from ontomask.report.facts import Account, Pairs
 from ontomask.report.figures import Figure
-from ontomask.report.words import terse_percent
+from ontomask.report.words import percent, terse_percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -62,13 +62,15 @@ def _content(account: Account, discretion: Discretion) -> dict[str, Any]:
         "badges": sentences.badges(account),
         "promised": sentences.promised(account),
         "kept": sentences.kept(account),
-        "lost": sentences.lost(account, discretion),
+        "lost": losses.lost(account, discretion),
         "risk": sentences.risk(account, discretion),
+        "two_risks": sentences.two_risks(account),
         "key_figures": _key_figures(account, discretion),
         "findings": grids.findings_grid(account),
         "limits": grids.limits_grid(account, discretion),
         "risk_grid": grids.risk_grid(account, discretion),
         "sensitive": grids.sensitive_grid(account, discretion),
+        "unsaid": _unsaid(account),
         "intervals": grids.intervals_grid(account),
         "sizes": grids.sizes_grid(account) if discretion.internal and account.quasi else None,
         "class_sizes": _drawn(figures.class_sizes(account, discretion), "sizes"),
@@ -77,13 +79,13 @@ def _content(account: Account, discretion: Discretion) -> dict[str, Any]:
         "loss_grid": grids.loss_grid(account, discretion),
         "distributions": [_drawn(one, f"column-{place}") for place, one in enumerate(shown)],
         "uncharted": _uncharted(account, [one.title for one in shown]),
-        "relations": _drawn(figures.relations(account), "relations"),
+        "relations": _drawn(figures.relations(account, discretion), "relations"),
         "statistics": grids.statistics_grid(account, discretion),
         "classification": _drawn(figures.classification(account), "classification"),
         "columns": grids.columns_grid(account),
         "plan": _plan(account, discretion),
         "digests": _digests(account, discretion),
-        "definitions": grids.definitions(account),
+        "definitions": glossary.definitions(account),
     }
 
 
@@ -110,10 +112,17 @@ def _key_figures(account: Account, discretion: Discretion) -> list[tuple[str, st
         ]
     if account.evaluation.linkage:
         linked = terse_percent(account.evaluation.risk / 100)
-        was = terse_percent(before.average_risk)
+        was = percent(before.average_risk)
         shown.append((linked, "of records linked correctly", f"before: {was}"))
-    shown.append((terse_percent(account.evaluation.loss.loss / 100), "information loss", ""))
+    lost = terse_percent(account.evaluation.loss.loss / 100, 1)
+    shown.append((lost, "information loss", "average over columns; see below"))
     return shown
+
+
+def _unsaid(account: Account) -> str:
+    """The sign for figures that would say nothing, if it is used and needs to be explained."""
+    used = any(one.scattered and one.role == "sensitive" for one in account.columns)
+    return grids.UNSAID if used else ""
 
 
 def _uncharted(account: Account, titles: list[str]) -> tuple[str, ...]:

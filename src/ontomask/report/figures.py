@@ -10,10 +10,11 @@ import numpy as np
 
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.report.charts import Mark, columns_chart, dumbbell_chart, pairs_chart
+from ontomask.report.columns import ColumnFacts
 from ontomask.report.discretion import Discretion
 from ontomask.report.distributions import Bar
-from ontomask.report.facts import Account, ColumnFacts
-from ontomask.report.sentences import correlations
+from ontomask.report.facts import Account
+from ontomask.report.losses import UNSHOWN, correlations, hides_correlations
 from ontomask.report.words import distance, listing, percent, plural, terse_percent
 
 __all__ = [
@@ -104,7 +105,8 @@ def distribution(column: ColumnFacts, discretion: Discretion) -> Figure | None:
 def _about(column: ColumnFacts) -> str:
     kind = KINDS[column.kind] + (f", grouped by {column.taxonomy}" if column.taxonomy else "")
     fate = f"{percent(column.changed)} changed" if column.changed else "unchanged"
-    return f"{ROLES[column.role]} · {kind} · {fate}"
+    ranges = " · ranges are drawn at their middle" if column.ranges else ""
+    return f"{ROLES[column.role]} · {kind} · {fate}{ranges}"
 
 
 def _bar_mark(bar: Bar, label: str, discretion: Discretion) -> Mark:
@@ -158,10 +160,10 @@ def _rare_words(column: ColumnFacts) -> str:
     if column.distribution.rare:
         listed = ", ".join(f"{value} ({count})" for value, count in column.distribution.rare)
         parts.append(f"rare original values: {listed}")
-    empty, lost, unmapped = column.missing
-    parts += [f"{empty:,} missing"] if empty else []
-    parts += [f"{lost:,} values suppressed"] if lost else []
-    parts += [f"{unmapped:,} without a concept"] if unmapped else []
+    found = column.missing
+    parts += [f"{found.original:,} missing"] if found.original else []
+    parts += [f"{found.suppressed:,} values suppressed"] if found.suppressed else []
+    parts += [f"{found.unmapped:,} without a concept"] if found.unmapped else []
     return "; ".join(parts)
 
 
@@ -227,10 +229,10 @@ def linkage(account: Account) -> Figure | None:
     marks = [
         Mark(
             DISTANCES.get(one.distance, one.distance),
-            round(before, 1),
-            round(one.risk, 1),
-            terse_percent(before / 100, 1),
-            terse_percent(one.risk / 100, 1),
+            round(before),
+            round(one.risk),
+            terse_percent(before / 100),
+            terse_percent(one.risk / 100),
         )
         for one in links
     ]
@@ -275,9 +277,9 @@ def column_losses(account: Account) -> Figure | None:
     )
 
 
-def relations(account: Account) -> Figure | None:
+def relations(account: Account, discretion: Discretion) -> Figure | None:
     """Correlations before and after."""
-    found = correlations(account)
+    found = correlations(account, discretion)
     if not found:
         return None
     marks = [
@@ -295,9 +297,11 @@ def relations(account: Account) -> Figure | None:
         for one in found[:LISTED]
     )
     more = f", the {SHOWN} strongest of {len(found)}" if len(found) > SHOWN else ""
+    more += f", {UNSHOWN}" if hides_correlations(account, discretion) else ""
     return Figure(
         "Correlations",
-        f"Pairs of numbers (Pearson) and pairs of nominal columns (distance correlation){more}",
+        "Between the measured columns: pairs of numbers (Pearson) and pairs of nominal columns "
+        f"(distance correlation){more}",
         f"Correlations of {plural(len(marks), 'pair')} of columns before and after masking.",
         dumbbell_chart(marks),
         Grid(("columns", "kind", "before", "after", "change"), rows),
@@ -305,7 +309,7 @@ def relations(account: Account) -> Figure | None:
 
 
 CLASSIFIERS = {
-    "zero-r": "most frequent class",
+    "zero-r": "most frequent value",
     "logistic": "logistic regression",
     "tree": "decision tree",
     "naive-bayes": "naive Bayes",
@@ -328,8 +332,8 @@ def classification(account: Account) -> Figure | None:
         rows.append((name, *texts, percent(report.baseline.accuracy), kept))
     return Figure(
         f"Predicting {report.target}",
-        f"Share of correct predictions among {plural(len(report.classes), 'class', 'classes')}; "
-        f"dashed: always the most frequent class ({percent(report.baseline.accuracy)})",
+        f"Share of correct predictions among {plural(len(report.classes), 'value')}; dashed: "
+        f"always the most frequent one ({percent(report.baseline.accuracy)})",
         "Accuracy of classifiers trained on the original and on the masked table.",
         pairs_chart(marks, highest=100.0, line=round(100 * report.baseline.accuracy)),
         Grid(

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ontomask.evaluation.classification import DEFINITIONS as CLASSIFICATION
-from ontomask.evaluation.evaluation import DEFINITIONS
 from ontomask.evaluation.risk import SensitiveRisk
 from ontomask.evaluation.statistics import Statistic
 from ontomask.report.discretion import Discretion
 from ontomask.report.facts import Account
 from ontomask.report.figures import KINDS, LISTED, ROLES, Grid
+from ontomask.report.losses import loss_words
 from ontomask.report.sentences import measured
 from ontomask.report.words import capital, distance, figure, percent
 
 __all__ = [
     "columns_grid",
-    "definitions",
     "findings_grid",
     "intervals_grid",
     "limits_grid",
@@ -29,6 +27,8 @@ __all__ = [
 
 
 WIDTHS = (1.0, 5.0, 10.0, 20.0)
+UNSAID = "–"
+"""Stands for a figure that would say nothing."""
 
 
 def findings_grid(account: Account) -> Grid | None:
@@ -102,8 +102,11 @@ def sensitive_grid(account: Account, discretion: Discretion) -> Grid | None:
     """How varied sensitive columns are inside the groups; an original one may be too small."""
     before, after = account.evaluation.risk_before, account.evaluation.risk_after
     hidden = not discretion.internal and before.smallest_class < discretion.threshold
+    scattered = {one.name for one in account.columns if one.scattered}
     rows = tuple(
-        (new.column, *(now if hidden else f"{was} → {now}" for was, now in _varied(old, new)))
+        (new.column, UNSAID, UNSAID, UNSAID)
+        if new.column in scattered
+        else (new.column, *(now if hidden else f"{was} → {now}" for was, now in _varied(old, new)))
         for old, new in zip(before.sensitive, after.sensitive, strict=True)
     )
     head = (
@@ -147,7 +150,7 @@ def loss_grid(account: Account, discretion: Discretion) -> Grid:
     loss = account.evaluation.loss
     gone = account.original_records - account.records
     rows = [
-        ("information loss", f"{figure(loss.loss, 2)}%"),
+        ("information loss", loss_words(loss.loss)),
         ("mean distance of new and original values", distance(loss.semantic_loss)),
         ("values changed", percent(loss.values_changed)),
         ("records changed", percent(loss.records_changed)),
@@ -158,7 +161,7 @@ def loss_grid(account: Account, discretion: Discretion) -> Grid:
         ("average group size", figure(loss.average_class_size, 2)),
     ]
     if loss.numeric_loss is not None:
-        rows.insert(1, ("of the numeric columns", f"{figure(loss.numeric_loss, 2)}%"))
+        rows.insert(1, ("of the numeric columns", loss_words(loss.numeric_loss)))
     if account.evaluation.clustering is not None:
         moved = account.evaluation.clustering.distance
         rows.append(("clusters before and after (0 same, 1 unrelated)", distance(moved)))
@@ -203,7 +206,7 @@ def _statistic(one: Statistic, discretion: Discretion, hidden: set[str]) -> tupl
     return f"{column}, {NAMES[one.name]}", shown, after
 
 
-# Columns and definitions ----------------------------------------------------------------------
+# Columns --------------------------------------------------------------------------------------
 
 
 def columns_grid(account: Account) -> Grid:
@@ -222,54 +225,3 @@ def _column_rows(account: Account) -> Iterator[tuple[str, ...]]:
             yield name, "identifier", "identifier", "replaced"
     for name, kind in account.removed:
         yield name, kind, kind, "left out"
-
-
-DEFINED = {
-    "groups": "classes",
-    "unique records": "uniques",
-    "highest risk": "highest_risk",
-    "average risk": "average_risk",
-    "records at risk": "records_at_risk",
-    "record linkage": "linkage",
-    "fewest values in a group": "distinct_l",
-    "entropy l": "entropy_l",
-    "distance from the table (t)": "closeness_t",
-    "within x percent": "intervals",
-    "information loss": "loss",
-    "of the numeric columns": "numeric_loss",
-    "mean distance": "semantic_loss",
-    "root mean square": "rmse",
-    "semantic mean": "semantic mean",
-    "semantic variance": "semantic variance",
-    "correlation": "correlation",
-    "semantic correlation": "semantic correlation",
-    "clusters before and after": "clustering",
-}
-"""What the report calls a figure, and what the evaluation does."""
-CLASSIFIED = ("accuracy", "baseline", "original", "masked", "relative_accuracy")
-WORDS = (
-    (
-        "quasi-identifier",
-        "a column whose values an intruder may know from elsewhere, such as age or place",
-    ),
-    ("group", "the records that have the same values in all quasi-identifiers"),
-    (
-        "k-anonymity",
-        "every group has at least k records, so that nobody is singled out by these columns",
-    ),
-    ("sensitive column", "what an intruder shall not learn about a person"),
-    (
-        "distance of two values",
-        "for words with a taxonomy, from 0 (same) to 1 (nothing in common); for numbers and dates, "
-        "their difference in standard deviations",
-    ),
-    ("suppressed", "left out of the release, or replaced by a star"),
-)
-
-
-def definitions(account: Account) -> tuple[tuple[str, str], ...]:
-    """The words of the report, and the figures' definitions as the evaluation states them."""
-    figures = [(name, DEFINITIONS[key]) for name, key in DEFINED.items()]
-    if account.classification is not None:
-        figures += [(key.replace("_", " "), CLASSIFICATION[key]) for key in CLASSIFIED]
-    return (*WORDS, *figures)

@@ -23,7 +23,6 @@ PERMUTATION = re.compile(r"(?P<columns>.+): the same values as in the original, 
 UNCHANGED = re.compile(r"(?P<columns>.+): unchanged")
 COLUMNS = re.compile(r"the columns are exactly (?P<columns>.+)")
 RECORDS = re.compile(r"there are (?P<records>\d+) records")
-LISTED = 12
 AMOUNT = re.compile(r"\d+")
 AT_LEAST = re.compile(r"at (?:least|most) (?P<number>\S+)")
 
@@ -35,7 +34,7 @@ class Kept:
     Attributes
     ----------
     kind
-        `class size`, `diversity`, `closeness`, `permutation`, `unchanged`, `shape` or `other`.
+        `group size`, `diversity`, `closeness`, `permutation`, `unchanged`, `shape` or `other`.
     badge
         The promise in two or three words.
     promise, measured
@@ -53,7 +52,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Promised:
-    """What was promised and recounted; k is the promised class size, None if there is none."""
+    """What was promised and recounted; k is the promised group size, None if there is none."""
 
     findings: tuple[Kept, ...]
     k: int | None
@@ -97,11 +96,11 @@ def _kept(finding: Finding) -> Kept:
 
 
 def _class_size(finding: Finding, found: re.Match[str]) -> Kept:
-    columns, smallest = listing(found["columns"].split(", ")), _number(finding)
+    columns, smallest = _every(found), _number(finding)
     only = "," not in found["columns"]
     what = f"value of {columns}" if only else f"combination of {columns}"
     return Kept(
-        "class size",
+        "group size",
         f"{found['k']}-anonymity",
         f"Every {what} occurs at least {found['k']} times.",
         f"the smallest group has {smallest} records",
@@ -138,7 +137,7 @@ def _closeness(finding: Finding, found: re.Match[str]) -> Kept:
 
 
 def _permutation(finding: Finding, found: re.Match[str]) -> Kept:
-    columns = listing(found["columns"].split(", "))
+    columns = _every(found)
     return Kept(
         "permutation",
         "same values",
@@ -151,7 +150,7 @@ def _permutation(finding: Finding, found: re.Match[str]) -> Kept:
 
 
 def _unchanged(finding: Finding, found: re.Match[str]) -> Kept:
-    columns = listing(found["columns"].split(", "))
+    columns = _every(found)
     return Kept(
         "unchanged",
         "unchanged columns",
@@ -165,7 +164,7 @@ def _unchanged(finding: Finding, found: re.Match[str]) -> Kept:
 
 def _shape(finding: Finding) -> Kept:
     if found := COLUMNS.fullmatch(finding.promise):
-        columns = listing(found["columns"].split(", "), most=LISTED)
+        columns = _every(found)
         promise = f"The table has these columns and no others: {columns}."
         measured = "these and no others" if finding.kept else finding.measured
     else:
@@ -173,6 +172,12 @@ def _shape(finding: Finding) -> Kept:
         measured = f"{int(records[0]):,} were counted" if records else finding.measured
         promise = f"There are {int(AMOUNT.search(finding.promise)[0]):,} records."  # type: ignore[index]
     return Kept("shape", "table as declared", promise, measured, finding.kept)
+
+
+def _every(found: re.Match[str]) -> str:
+    """All the columns: a promise that names only some is none."""
+    columns = found["columns"].split(", ")
+    return listing(columns, most=len(columns))
 
 
 def _number(finding: Finding) -> str:

@@ -1,34 +1,37 @@
-"""The first screen: what was promised, whether it is kept, what was lost, what is still at risk."""
+"""The first screen: what was promised, whether it is kept, what is still at risk."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ontomask.evaluation.linkage import LinkageRisk
-from ontomask.evaluation.statistics import Statistic
 from ontomask.report.discretion import Discretion
-from ontomask.report.facts import SUPPRESSED, Account, Limit
-from ontomask.report.words import NAMED, capital, figure, listing, percent, plural
+from ontomask.report.facts import LOSS, SUPPRESSED, Account, Limit
+from ontomask.report.words import NAMED, capital, listing, percent, plural
 
 __all__ = [
     "Badge",
     "Verdict",
     "badges",
-    "correlations",
     "kept",
-    "lost",
     "measured",
     "promised",
     "risk",
+    "two_risks",
     "verdict",
 ]
 
-GUARANTEES = ("class size", "diversity", "closeness", "other")
-COUNTED = {"k-anonymity": "class size", "l-diversity": "diversity", "t-closeness": "closeness"}
+GUARANTEES = ("group size", "diversity", "closeness", "other")
+COUNTED = {"k-anonymity": "group size", "l-diversity": "diversity", "t-closeness": "closeness"}
 NO_ANONYMITY = (
     "The method does not form groups of equal records, so there is no guarantee of k-anonymity. "
     "How many records an intruder would link correctly is the measure of the risk."
 )
+ORDERED = (
+    "The records keep their order: whoever knows how the original is sorted, or has another table "
+    "in the same order, can tell which record is whose (shuffle = true in the plan prevents this)."
+)
+MOST_DIGITS = 3
 NOTHING = "Nothing was promised: the table was masked elsewhere, and no promise was given."
 
 
@@ -54,7 +57,15 @@ def measured(limit: Limit, account: Account, discretion: Discretion) -> str:
     """What was measured for a limit, as exact as the report may be."""
     if limit.name == SUPPRESSED:
         return discretion.share(limit.measured / 100.0, account.original_records)
-    return f"{limit.measured:.3g}{limit.unit}"
+    digits = 1 if limit.name == LOSS else 0
+    while digits < MOST_DIGITS and _hides_verdict(limit, digits):
+        digits += 1
+    return percent(limit.measured / 100.0, digits)
+
+
+def _hides_verdict(limit: Limit, digits: int) -> bool:
+    """Whether the rounded figure would be on the other side of the limit."""
+    return (round(limit.measured, digits) > limit.allowed) != limit.exceeded
 
 
 def verdict(account: Account, discretion: Discretion) -> Verdict:
@@ -156,73 +167,36 @@ def kept(account: Account) -> list[str]:
     return [*told, *(f"NOT KEPT: {one.promise}" for one in shapes if not one.kept)]
 
 
-# What was lost --------------------------------------------------------------------------------
-
-
-def lost(account: Account, discretion: Discretion) -> list[str]:
-    """What was lost."""
-    loss = account.evaluation.loss
-    sentences = [
-        f"Information loss is {figure(loss.loss, 2)}%, where 0% is the original table and 100% a "
-        "table in which every record is the same average one.",
-        f"{percent(loss.values_changed)} of the values in the measured columns changed.",
-        _left_out(account, discretion),
-    ]
-    return [*sentences, *_columns_lost(account), *_relations_lost(account)]
-
-
-def _left_out(account: Account, discretion: Discretion) -> str:
-    gone = account.original_records - account.records
-    if not gone:
-        return "No record was left out."
-    share = discretion.share(gone / account.original_records, account.original_records)
-    return f"Records left out: {share}."
-
-
-def _columns_lost(account: Account) -> list[str]:
-    moved = [one for one in account.columns if one.loss is not None and one.changed > 0]
-    if len(moved) < 2:
-        return []
-    by_loss = sorted(moved, key=lambda one: one.loss.semantic_loss if one.loss else 0.0)
-    return [f"Most moved: {by_loss[-1].name}; least moved: {by_loss[0].name}."]
-
-
-def correlations(account: Account) -> tuple[Statistic, ...]:
-    """The relations of two columns that were measured, strongest first."""
-    found = [
-        one
-        for one in account.evaluation.statistics
-        if one.name in ("correlation", "semantic correlation")
-    ]
-    return tuple(sorted(found, key=lambda one: (-abs(float(one.original)), one.columns)))
-
-
-def _relations_lost(account: Account) -> list[str]:
-    found = correlations(account)
-    if not found:
-        return []
-    worst = max(found, key=lambda one: abs(one.difference))
-    pair = " and ".join(worst.columns)
-    if abs(worst.difference) < 0.005:
-        which = f"The correlation of {pair} is" if len(found) == 1 else "All correlations are"
-        return [f"{which} as before, to two digits."]
-    if len(found) == 1:
-        return [f"The correlation of {pair} changed by {abs(worst.difference):.2f}."]
-    return [f"Correlations changed by at most {abs(worst.difference):.2f} ({pair})."]
-
-
 # What is still at risk ------------------------------------------------------------------------
 
 
 def risk(account: Account, discretion: Discretion) -> list[str]:
     """What is still at risk."""
+    ordered = [ORDERED] if account.shuffled is False else []
     if not account.quasi:
-        return ["No column is said to be known to an intruder, so no risk could be measured."]
+        unknown = "No column is said to be known to an intruder, so no risk could be measured."
+        return [unknown, *ordered]
     sentences = [_uniques(account, discretion)]
-    if account.evaluation.linkage:
-        worst = max(account.evaluation.linkage, key=lambda one: one.risk)
+    if worst := _worst(account):
         sentences.append(_linkage(account, worst))
-    return [*sentences, *_homogeneous(account), *_published_as_is(account)]
+    return [*sentences, *_homogeneous(account), *_published_as_is(account), *ordered]
+
+
+def _worst(account: Account) -> LinkageRisk | None:
+    return max(account.evaluation.linkage, key=lambda one: one.risk, default=None)
+
+
+def two_risks(account: Account) -> str:
+    """Why the highest risk and the share of linked records are different figures."""
+    after, worst = account.evaluation.risk_after, _worst(account)
+    if worst is None or after.smallest_class < 2:
+        return ""
+    return (
+        f"Two figures, two questions: the highest risk, {percent(after.highest_risk)}, is the most "
+        "that anyone can conclude from the size of a group. That "
+        f"{cases(worst.risk)} of 100 records are linked correctly is what an attack by similarity "
+        "found on this table."
+    )
 
 
 def _uniques(account: Account, discretion: Discretion) -> str:
@@ -246,9 +220,7 @@ def _linkage(account: Account, worst: LinkageRisk) -> str:
 
 def cases(risk: float) -> str:
     """A percentage as a number of cases out of 100."""
-    if 0 < risk < 1:
-        return "fewer than 1"
-    return "more than 99" if 99.5 <= risk < 100 else f"{risk:.0f}"
+    return percent(risk / 100.0).replace("less", "fewer").rstrip("%")
 
 
 def _homogeneous(account: Account) -> list[str]:

@@ -15,23 +15,29 @@ from typing import Any
 import numpy as np
 
 from ontomask.methods.base import METHODS, Method
-from ontomask.report.words import listing
+from ontomask.report.words import grouped, listing
 
 __all__ = ["Parameter", "StepFacts", "describe_step"]
 
 PUBLIC_DETAILS = ("levels", "quality", "quality_model", "metric")
 """What a public report tells of a step's own report; the rest may count single records."""
 ELSEWHERE = re.compile(r"As in `(\w+)`")
+REFERENCE = re.compile(r"[;:,] see `[^`]*`")
+NOTHING = re.compile(r"\bNone\b")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its value in words that may be published, its full value, what it means."""
+    """One parameter: its value in words that may be published, its full value, what it means.
+
+    Without a value it is not `given`: the method does without.
+    """
 
     name: str
     value: str
     full: str
     meaning: str
+    given: bool = True
 
 
 @dataclass(frozen=True)
@@ -48,19 +54,27 @@ class StepFacts:
 
 def describe_step(step: Method, details: Mapping[str, object], columns: Sequence[str]) -> StepFacts:
     """Describe a method; lists in its parameters are published if they name columns only."""
-    meanings = _meanings(type(step))
+    meanings, known = _meanings(type(step)), frozenset(columns)
     shown = tuple(
-        _parameter(one, getattr(step, one.name), meanings.get(one.name, ""), frozenset(columns))
+        _parameter(one, _in_effect(step, one, details), meanings.get(one.name, ""), known)
         for one in dataclasses.fields(step)
     )
-    told = tuple((name.replace("_", " "), _words(value, None)) for name, value in details.items())
+    said = {(one.name, one.full) for one in shown}
+    rest = {k: v for k, v in details.items() if v is not None and (k, _words(v, None)) not in said}
+    told = tuple((name.replace("_", " "), _words(value, None)) for name, value in rest.items())
     public = tuple(
-        (name.replace("_", " "), _words(value, frozenset(columns)))
-        for name, value in details.items()
-        if name in PUBLIC_DETAILS and value is not None
+        (name.replace("_", " "), _words(value, known))
+        for name, value in rest.items()
+        if name in PUBLIC_DETAILS
     )
-    models = tuple(_object_words(one, frozenset(columns)) for one in getattr(step, "privacy", ()))
+    models = tuple(_object_words(one, known) for one in getattr(step, "privacy", ()))
     return StepFacts(step.name, _idea(type(step)), shown, models, public, told)
+
+
+def _in_effect(step: Method, one: dataclasses.Field[Any], details: Mapping[str, object]) -> object:
+    """The value of a parameter; where none was given, the one that the method chose itself."""
+    value = getattr(step, one.name)
+    return details.get(one.name) if value is None else value
 
 
 def _parameter(
@@ -68,13 +82,14 @@ def _parameter(
 ) -> Parameter:
     if not one.repr:  # the method itself keeps it from being shown
         return Parameter(one.name, "a secret, not shown", "a secret, not shown", meaning)
-    return Parameter(one.name, _words(value, columns), _words(value, None), meaning)
+    texts = _words(value, columns), _words(value, None)
+    return Parameter(one.name, *texts, meaning, given=value is not None)
 
 
 def _words(value: object, columns: frozenset[str] | None) -> str:
     """A value in words; with `columns`, of lists and mappings only what names columns."""
     if value is None:
-        return "not set"
+        return "none"
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (int, np.integer)):
@@ -114,7 +129,7 @@ def _list_words(value: Sequence[object], columns: frozenset[str] | None) -> str:
 def _object_words(value: object, columns: frozenset[str] | None) -> str:
     """A privacy or quality model with its plain parameters; of other things, what they are."""
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
-        return f"given ({type(value).__name__})"
+        return "given"
     name = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=^[A-Z])(?=[A-Z])", "-", type(value).__name__).lower()
     plain = [
         f"{one.name} = {_words(getattr(value, one.name), columns)}"
@@ -128,7 +143,12 @@ def _object_words(value: object, columns: frozenset[str] | None) -> str:
 
 
 def _idea(kind: type[Method]) -> str:
-    return (inspect.getdoc(kind) or "").partition("\n\n")[0].replace("\n", " ")
+    return _plain((inspect.getdoc(kind) or "").partition("\n\n")[0].replace("\n", " "))
+
+
+def _plain(text: str) -> str:
+    """What is written for programmers, for readers of the report."""
+    return grouped(NOTHING.sub("an empty entry", REFERENCE.sub("", text)))
 
 
 def _meanings(kind: type[Method]) -> dict[str, str]:
@@ -140,7 +160,7 @@ def _meanings(kind: type[Method]) -> dict[str, str]:
         other = by_class.get(found[1]) if found else None
         if other is not None:
             own[name] = _documented(other).get(name, "")
-    return own
+    return {name: _plain(text) for name, text in own.items()}
 
 
 def _documented(kind: type[Method]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "compact",
     "distance",
     "figure",
+    "grouped",
     "listing",
     "percent",
     "plural",
@@ -17,6 +19,7 @@ __all__ = [
 ]
 
 NAMED = 6
+CLASS = re.compile(r"\bclass(es)?\b")
 
 
 def plural(count: float, one: str, many: str = "") -> str:
@@ -39,9 +42,9 @@ def percent(share: float, digits: int = 0) -> str:
     least = 10.0**-digits
     if shown in (0.0, 100.0):
         return f"{shown:.0f}%"
-    if 0.0 < shown < least / 2:
+    if 0.0 < shown <= least / 2:
         return f"less than {least:g}%"
-    if 100.0 - least / 2 < shown < 100.0:
+    if 100.0 - least / 2 <= shown < 100.0:
         return f"more than {100 - least:g}%"
     return f"{shown:.{digits}f}%"
 
@@ -54,6 +57,11 @@ def terse_percent(share: float, digits: int = 0) -> str:
 def capital(text: str) -> str:
     """A text that begins with a capital letter."""
     return text[:1].upper() + text[1:]
+
+
+def grouped(text: str) -> str:
+    """A text of the library, which says class, in the words of the report, which says group."""
+    return CLASS.sub(lambda found: "groups" if found[1] else "group", text)
 
 
 def figure(number: float, digits: int = 3) -> str:

@@ -1,0 +1,224 @@
+"""What the report shows of each column, computed from the two tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Longs
+from ontomask.data.schema import Nominal, Schema
+from ontomask.data.tables import Table
+from ontomask.evaluation.evaluation import Evaluation
+from ontomask.evaluation.pairing import STARS, Paired, PairedColumn, pair_tables
+from ontomask.evaluation.utility import ColumnLoss
+from ontomask.report.distributions import (
+    Distribution,
+    category_distribution,
+    concept_distribution,
+    histogram,
+)
+
+__all__ = ["CHARTED", "ColumnFacts", "Missing", "column_facts"]
+
+CHARTED = 24
+"""How many columns get a chart: quasi-identifiers first, then sensitive and changed ones."""
+DOMINANT = 0.5
+"""The share of a spread above which few records are said to make it up."""
+SCATTERED = 0.5
+"""The share of different numbers above which most are said to differ."""
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?")
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Counts of missing values; as exact as this for internal use only.
+
+    Attributes
+    ----------
+    original
+        Original values that are missing.
+    suppressed
+        Known values that the release lacks or stars.
+    unmapped
+        Original values that have no concept.
+    filled
+        Missing values in whose place the release has one.
+    added
+        Values, known or not, in whose place the release has nothing.
+    """
+
+    original: int
+    suppressed: int
+    unmapped: int
+    filled: int
+    added: int
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """One column of the release.
+
+    Attributes
+    ----------
+    taxonomy
+        The name of its taxonomy, for nominal columns.
+    changed
+        The share of changed values.
+    loss
+        What it lost, where that was measured.
+    distribution
+        Before and after, for columns with a chart.
+    dominated
+        Whether fewer records than the threshold make up most of the spread of the original
+        numbers, so that mean and deviation would give them away.
+    scattered
+        Whether most of the original numbers differ from each other, so that it says nothing how
+        often one occurs.
+    ranges
+        Whether the release has ranges, such as intervals or years, in place of numbers or dates.
+    missing
+        What happened to missing values.
+    """
+
+    name: str
+    kind: str
+    role: str
+    taxonomy: str
+    changed: float
+    loss: ColumnLoss | None
+    distribution: Distribution | None
+    dominated: bool
+    scattered: bool
+    ranges: bool
+    missing: Missing
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """Both tables, paired; `whole` also holds the records that the release leaves out.
+
+    Record i of `after` is record ``rows[i]`` of `before`.
+    """
+
+    before: Table
+    after: Table
+    rows: Longs
+    paired: Paired
+    whole: Paired
+    least: int
+
+    @property
+    def weights(self) -> tuple[Floats, Floats]:
+        return self.whole.weights, self.paired.weights
+
+
+def column_facts(
+    before: Table,
+    after: Table,
+    schema: Schema,
+    evaluation: Evaluation,
+    rows: Longs | None,
+    least: int,
+) -> tuple[ColumnFacts, ...]:
+    """What a report shows of each column; `least` is the threshold of a public report."""
+    paired = pair_tables(before.native, after.native, schema, rows=rows)
+    whole = paired
+    if paired.suppressed:
+        whole = pair_tables(before.native, before.native, schema)
+    kept = np.arange(len(before)) if rows is None else rows
+    tables = _Tables(before, after, kept, paired, whole, least)
+    charted = _charted(paired)
+    losses = {one.name: one for one in evaluation.loss.columns}
+    return tuple(
+        _column(tables, name, losses.get(name), charts=name in charted) for name in paired.columns
+    )
+
+
+def _charted(paired: Paired) -> set[str]:
+    """The columns that are worth a chart, the more important ones first."""
+    ranks = {"quasi": 0, "sensitive": 1}
+    worth = [
+        (ranks.get(one.column.role, 2), place, name)
+        for place, (name, one) in enumerate(paired.columns.items())
+        if one.column.role in ranks or bool(one.changed.any())
+    ]
+    return {name for _, _, name in sorted(worth)[:CHARTED]}
+
+
+def _column(tables: _Tables, name: str, loss: ColumnLoss | None, *, charts: bool) -> ColumnFacts:
+    paired = tables.paired.columns[name]
+    column = paired.column
+    taxonomy = column.taxonomy if isinstance(column, Nominal) else None
+    original = tables.whole.columns[name].old_numbers
+    return ColumnFacts(
+        name=name,
+        kind=column.kind,
+        role=column.role,
+        taxonomy=taxonomy.name if taxonomy is not None else "",
+        changed=float(np.average(paired.changed, weights=tables.paired.weights)),
+        loss=loss,
+        distribution=_distribution(tables, name) if charts else None,
+        dominated=_is_dominated(original, tables.least),
+        scattered=_is_scattered(original),
+        ranges=_has_ranges(column.kind, tables.after.distinct(name)[1]),
+        missing=_missing(tables, name),
+    )
+
+
+def _distribution(tables: _Tables, name: str) -> Distribution:
+    whole, paired = tables.whole.columns[name], tables.paired.columns[name]
+    if paired.is_numeric:
+        return histogram(whole, paired, tables.weights, tables.least)
+    if paired.concepts is not None:
+        return concept_distribution(whole, paired, tables.weights, tables.least)
+    sides = tables.before.distinct(name), tables.after.distinct(name)
+    return category_distribution(whole.column, *sides, tables.weights, tables.least)
+
+
+def _is_dominated(numbers: Floats | None, least: int) -> bool:
+    """Whether fewer than `least` numbers make up most of the squared deviations from the mean."""
+    known = _known(numbers)
+    if known.size < least:
+        return True
+    squares = np.sort((known - known.mean()) ** 2)
+    return bool(squares[known.size - least + 1 :].sum() > DOMINANT * squares.sum())
+
+
+def _is_scattered(numbers: Floats | None) -> bool:
+    known = _known(numbers)
+    return bool(np.unique(known).size > SCATTERED * known.size)
+
+
+def _has_ranges(kind: str, values: Iterable[object]) -> bool:
+    """Whether some text among the released values is neither a number (or day) nor a star."""
+    exact = {"numeric": NUMBER, "date": DAY}.get(kind)
+    texts = (value for value in values if isinstance(value, str) and value not in STARS)
+    return exact is not None and any(exact.fullmatch(text) is None for text in texts)
+
+
+def _known(numbers: Floats | None) -> Floats:
+    return numbers[~np.isnan(numbers)] if numbers is not None else np.empty(0)
+
+
+def _missing(tables: _Tables, name: str) -> Missing:
+    whole, paired = tables.whole.columns[name], tables.paired.columns[name]
+    empty = tables.before.distinct(name)[0] < 0
+    was, codes, values = empty[tables.rows], *tables.after.distinct(name)
+    held = np.array([*(str(value) not in STARS for value in values), False])[codes]
+    lost: Bools = _absent(paired, "new") & ~_absent(paired, "old")
+    return Missing(
+        original=int(empty.sum()),
+        suppressed=int(lost.sum()),
+        unmapped=int(_absent(whole, "old").sum() - empty.sum()),
+        filled=int((was & held).sum()),
+        added=int((~was & (codes < 0)).sum()),
+    )
+
+
+def _absent(column: PairedColumn, which: str) -> Bools:
+    absent: Bools = getattr(column, which) == column.size
+    return absent
