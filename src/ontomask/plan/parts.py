@@ -19,7 +19,10 @@ from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-__all__ = ["Given", "Kind", "Part", "Written", "described", "list_of", "table_of", "union_of"]
+from ontomask.docstrings import parameter_texts
+from ontomask.methods.registry import METHODS
+
+__all__ = ["Given", "Kind", "Part", "Written", "list_of", "table_of", "union_of"]
 
 
 class Part(BaseModel):
@@ -75,7 +78,7 @@ class Kind:
 
     tag: str
     name: str
-    made: Callable[..., Any]
+    made: type
     written: Mapping[str, Written] = dataclasses.field(default_factory=dict)
     left_out: tuple[str, ...] = ()
 
@@ -84,9 +87,10 @@ class Kind:
         fields: dict[str, Any] = {}
         if self.tag:
             fields[self.tag] = (Literal[self.name], Field(description=_first_line(self.made)))
-        texts = described(self.made)
+        by_name = {one.__name__: one for one in METHODS.values()}
+        texts = parameter_texts(self.made, by_name)
         hints = get_type_hints(self.made, include_extras=True)
-        for one in dataclasses.fields(self.made):  # type: ignore[arg-type]
+        for one in dataclasses.fields(self.made):
             if one.name in self.left_out:
                 continue
             special = self.written.get(one.name)
@@ -132,32 +136,8 @@ def _field(one: dataclasses.Field[Any], text: str) -> Any:
     return Field(default=default, description=text)
 
 
-def _first_line(made: Callable[..., Any]) -> str:
+def _first_line(made: type) -> str:
     return (inspect.getdoc(made) or "").split("\n\n")[0].replace("\n", " ")
-
-
-def described(made: Callable[..., Any]) -> dict[str, str]:
-    """What the docstrings of a class and its bases say of each parameter."""
-    texts: dict[str, str] = {}
-    for one in reversed(inspect.getmro(made) if isinstance(made, type) else (made,)):
-        texts.update(_parameters(inspect.cleandoc(one.__doc__ or "")))
-    return texts
-
-
-def _parameters(text: str) -> dict[str, str]:
-    """The entries of a numpy docstring's section of parameters."""
-    _, _, section = text.partition("Parameters\n----------\n")
-    entries: dict[str, str] = {}
-    names: list[str] = []
-    for line in section.split("\n"):
-        if line and not line.startswith(" "):
-            if not re.fullmatch(r"[\w, ]+", line):
-                break
-            names = [name.strip() for name in line.split(",")]
-        else:
-            for name in names:
-                entries[name] = f"{entries.get(name, '')} {line.strip()}".strip()
-    return entries
 
 
 def union_of(models: Mapping[str, type[Part]], tag: str) -> Any:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -17,6 +15,7 @@ from ontomask.data.files.reading import GUESSABLE
 from ontomask.data.inference import Proposal, infer_schema
 from ontomask.data.schema import AnyColumn, Column, Date, Nominal, Ordinal, Schema
 from ontomask.errors import DataError
+from ontomask.toml_text import toml_comment, toml_key, toml_value
 
 __all__ = ["propose"]
 
@@ -106,12 +105,14 @@ def propose(
         f"{names}.", 98, initial_indent="#   ", subsequent_indent="#   ", break_on_hyphens=False
     )
     parts = [
-        HEAD.format(plan=_comment(shlex.quote(target.name)), path=_quoted(Path(path).as_posix())),
+        HEAD.format(
+            plan=toml_comment(shlex.quote(target.name)), path=toml_value(Path(path).as_posix())
+        ),
         *_reading(source, file_format or FileFormat()),
         ROLES,
         *(_column(name, column, proposal) for name, column in proposal.schema.items()),
-        *(f"\n# {_comment(name)}: left out, as {why}\n" for name, why in left_out.items()),
-        TAIL.format(methods=others, k=k, folder=_quoted(f"{target.stem}-release")),
+        *(f"\n# {toml_comment(name)}: left out, as {why}\n" for name, why in left_out.items()),
+        TAIL.format(methods=others, k=k, folder=toml_value(f"{target.stem}-release")),
     ]
     return "".join(parts), source, proposal
 
@@ -150,49 +151,27 @@ def _cautious(proposal: Proposal, shown: str) -> Proposal:
     )
 
 
-def _quoted(text: object) -> str:
-    """A text as TOML writes it."""
-    return json.dumps(str(text), ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
-
-
-def _comment(text: str) -> str:
-    """A text that can stand in a comment: one line, nothing invisible."""
-    return "".join(one if one.isprintable() else " " for one in text)
-
-
 def _reading(source: Source, given: FileFormat) -> Iterator[str]:
     """How the file is read: what the user said, and what was found out."""
     for name in FileFormat.__dataclass_fields__:
         asked, found = getattr(given, name), getattr(source.format, name)
         default = getattr(FileFormat(), name)
         if name in source.guessed:
-            yield f"# CHECK: {_comment(source.guessed[name])}\n{name} = {_value(found)}\n"
+            yield f"# CHECK: {toml_comment(source.guessed[name])}\n{name} = {toml_value(found)}\n"
         elif asked != default:
-            yield f"{name} = {_value(asked)}\n"
+            yield f"{name} = {toml_value(asked)}\n"
         elif found != default:
-            yield f"# {name} = {_value(found)}   (found out)\n"
+            yield f"# {name} = {toml_value(found)}   (found out)\n"
     for note in source.notes:
         if note not in source.guessed.values():
-            yield f"# {_comment(note)}\n"
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(_value(one) for one in value)}]"
-    return str(value) if isinstance(value, (int, float)) else _quoted(value)
+            yield f"# {toml_comment(note)}\n"
 
 
 def _column(name: str, column: AnyColumn, proposal: Proposal) -> str:
     check = "CHECK: " if name in proposal.unsure else ""
     lines = [
-        f"\n# {check}{_comment(proposal.reasons[name])}",
-        f"[columns.{_key(name)}]",
+        f"\n# {check}{toml_comment(proposal.reasons[name])}",
+        f"[columns.{toml_key(name)}]",
         f'kind = "{column.kind}"',
         *(f"{key} = {value}" for key, value in _parameters(column)),
     ]
@@ -202,12 +181,12 @@ def _column(name: str, column: AnyColumn, proposal: Proposal) -> str:
 def _parameters(column: AnyColumn) -> Iterator[tuple[str, Any]]:
     """The parameters that differ from what they would be anyway; the role always."""
     if isinstance(column, Nominal) and column.taxonomy is not None:
-        yield "taxonomy", _quoted(column.taxonomy.name)
+        yield "taxonomy", toml_value(column.taxonomy.name)
         if column.unmapped != "error":
-            yield "unmapped", _quoted(column.unmapped)
+            yield "unmapped", toml_value(column.unmapped)
     if isinstance(column, Date) and column.format:
-        yield "format", _quoted(column.format)
+        yield "format", toml_value(column.format)
     if isinstance(column, Ordinal):
-        yield "order", _value([str(one) for one in column.order])
+        yield "order", toml_value([str(one) for one in column.order])
     if isinstance(column, Column):
-        yield "role", _quoted(column.role)
+        yield "role", toml_value(column.role)

@@ -7,8 +7,6 @@ less than 3: of two records that share a figure, each would learn the other's.
 
 from __future__ import annotations
 
-import datetime
-import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from typing import Any
 
 from ontomask.report.distributions import Bar, Distribution
 from ontomask.report.words import figure, percent
+from ontomask.toml_text import toml_key, toml_value
 
 __all__ = ["LEAST", "Discretion", "internal_plan", "public_plan", "threshold"]
 
@@ -141,12 +140,12 @@ def _public_column(column: Any, columns: frozenset[str]) -> Any:
 def _table_lines(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
     """A table as TOML: first its plain values, then the tables inside."""
     lines = [
-        f"{_key(key)} = {_written(value)}"
+        f"{toml_key(key)} = {toml_value(value)}"
         for key, value in table.items()
         if not isinstance(value, dict) and not _is_tables(value)
     ]
     for key, value in table.items():
-        inner = (*path, _key(key))
+        inner = (*path, toml_key(key))
         if isinstance(value, dict):
             head = [] if value and all(isinstance(one, dict) for one in value.values()) else [""]
             head += [f"[{'.'.join(inner)}]"] if head else []
@@ -159,18 +158,3 @@ def _table_lines(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
 
 def _is_tables(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
-
-
-def _key(key: str) -> str:
-    plain = key.replace("-", "").replace("_", "")
-    return key if plain.isascii() and plain.isalnum() else json.dumps(key, ensure_ascii=False)
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (datetime.date, datetime.time)):
-        return value.isoformat()
-    if isinstance(value, list):
-        return f"[{', '.join(_written(one) for one in value)}]"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ontomask.docstrings import parameter_texts
 from ontomask.methods.base import METHODS, Method
 from ontomask.report.words import grouped, listing
 
@@ -21,7 +22,6 @@ __all__ = ["Parameter", "StepFacts", "describe_step"]
 
 PUBLIC_DETAILS = ("levels", "quality", "quality_model", "metric")
 """What a public report tells of a step's own report; the rest may count single records."""
-ELSEWHERE = re.compile(r"As in `(\w+)`")
 REFERENCE = re.compile(r"[;:,] see `[^`]*`")
 NOTHING = re.compile(r"\bNone\b")
 
@@ -153,25 +153,6 @@ def _plain(text: str) -> str:
 
 def _meanings(kind: type[Method]) -> dict[str, str]:
     """What each parameter means, from the method's documentation."""
-    own = _documented(kind)
-    by_class = {one.__name__: one for one in METHODS.values()}
-    for name, text in own.items():
-        found = ELSEWHERE.match(text)
-        other = by_class.get(found[1]) if found else None
-        if other is not None:
-            own[name] = _documented(other).get(name, "")
+    by_name = {one.__name__: one for one in METHODS.values()}
+    own = parameter_texts(kind, by_name)
     return {name: _plain(text) for name, text in own.items()}
-
-
-def _documented(kind: type[Method]) -> dict[str, str]:
-    """The entries of the documentation's list of parameters; several names may share one."""
-    _, _, listed = (inspect.getdoc(kind) or "").partition("Parameters\n----------\n")
-    found: dict[str, str] = {}
-    names: list[str] = []
-    for line in listed.splitlines():
-        if line.startswith("    "):
-            for name in names:
-                found[name] = f"{found.get(name, '')} {line.strip()}".strip()
-        elif line.strip():
-            names = line.split(", ")
-    return found
