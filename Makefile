@@ -28,7 +28,7 @@ docs: $(READY)
 
 # The studies of the literature, with their pages in docs/studies; DATA is the folder of the tables.
 studies: $(READY)
-	$(BIN)/python -m studies --data "$(DATA)"
+	$(BIN)/python -m studies $(if $(DATA),--data "$(DATA)")
 
 # The virtual environment is made anew whenever what it must hold changes.
 $(READY): pyproject.toml constraints.txt
