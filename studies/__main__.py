@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from ontomask.errors import OntomaskError
 from studies.data import Data, small_data
 from studies.page import score, write_index, write_page
 from studies.study import Study
@@ -42,7 +43,10 @@ def open_data(folder: str | None, small: bool) -> Data:
             "Name the folder of the data with --data or ONTOMASK_DATA, or run with --small on "
             "small tables made by code."
         )
-    return Data.from_folder(Path(folder))
+    try:
+        return Data.from_folder(Path(folder))
+    except OntomaskError as error:
+        raise SystemExit(str(error)) from None
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

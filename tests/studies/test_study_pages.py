@@ -262,3 +262,8 @@ def test_tables_on_disk_are_rectangular():
     for path in PAGES.rglob("*.csv"):
         with path.open(encoding="utf-8", newline="") as file:
             assert len({len(row) for row in csv.reader(file)}) == 1, path
+
+
+def test_a_folder_without_the_tables_is_answered_with_a_sentence(tmp_path):
+    with pytest.raises(SystemExit, match="The data folder has no file tables/"):
+        command.main(["marginality", "--data", str(tmp_path), "--out", str(tmp_path)])
