@@ -120,7 +120,8 @@ def score(claims: Iterable[Claim]) -> dict[str, int]:
 def _score_line(claims: Sequence[Claim]) -> str:
     counts = score(claims)
     parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
-    return f"**{len(claims)} statements: {parts}.**"
+    plural = parts.replace("holds", "hold").replace("does not", "do not")
+    return f"**{len(claims)} statements: {plural}.**"
 
 
 def _claims_table(claims: Iterable[Claim]) -> str:
