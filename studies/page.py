@@ -51,7 +51,8 @@ papers is a row below, with the verdict that the program reached from its number
 * **does not hold**: in none of them;
 * **cannot be tested here**: these data or public tools do not allow it (the page says why).
 
-`make studies DATA=FOLDER` runs everything again and rebuilds these pages.
+`make studies DATA=FOLDER` runs everything again and rebuilds these pages. Verdicts on
+running times depend on the machine and can change from run to run; all others are the same each time.
 """
 
 
