@@ -52,7 +52,7 @@ papers is a row below, with the verdict that the program reached from its number
 * **cannot be tested here**: these data or public tools do not allow it (the page says why).
 
 `make studies DATA=FOLDER` runs everything again and rebuilds these pages. Verdicts on
-running times depend on the machine and can change from run to run; all others are the same each time.
+running times depend on the machine and can change from run to run; all others stay the same.
 """
 
 
