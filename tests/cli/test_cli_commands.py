@@ -1,6 +1,7 @@
 """Every command: what it says to people and machines, and how it answers mistakes."""
 
 import csv
+import io
 import json
 import re
 import signal
@@ -9,12 +10,14 @@ import sys
 import time
 
 import pytest
+from rich.console import Console
 from typer.main import get_command
 from typer.testing import CliRunner
 
 import ontomask as om
 from ontomask.cli import app
 from ontomask.cli import demonstration as demonstration
+from ontomask.cli import voice as voice_room
 from ontomask.cli.measuring import sizes
 from ontomask.plan import execution
 from plans import names_in, write_plan, write_small
@@ -617,3 +620,25 @@ def test_a_name_cannot_play_tricks_with_the_terminal(tmp_path):
         result = CliRunner().invoke(app, arguments)
         assert "\x1b" not in result.output
         assert "age\N{REPLACEMENT CHARACTER}" in result.output
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_bar_appears_on_a_terminal_when_work_takes_long(measured, monkeypatch):
+    monkeypatch.setattr(voice_room, "PATIENCE", 0.05)
+    stream = io.StringIO()
+    terminal = Console(file=stream, force_terminal=True, width=80)
+    voice = voice_room.Voice(err=terminal)
+    with voice.progress("protecting", measured=measured) as report:
+        report(0.5, "halfway")
+        time.sleep(0.4)
+    assert "halfway" in stream.getvalue()
+    assert ("50%" in stream.getvalue()) == measured
+
+
+def test_no_bar_appears_for_quick_work_or_without_a_terminal():
+    for terminal in (True, False):
+        stream = io.StringIO()
+        err = Console(file=stream, force_terminal=terminal, width=80)
+        with voice_room.Voice(err=err).progress("protecting") as report:
+            report(0.5, "halfway")
+        assert stream.getvalue() == ""

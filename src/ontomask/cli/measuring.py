@@ -62,7 +62,8 @@ def evaluate(
 
         if report is not None:
             require_new(report, force=force)
-        found = evaluate_files(Plan.read(plan), original, masked)
+        with voice.progress("measuring loss and risk", measured=False):
+            found = evaluate_files(Plan.read(plan), original, masked)
         _show_evaluation(voice, found.evaluation)
         if report is not None:
             write_new(report, found.report(internal=internal), force=force)
@@ -239,8 +240,9 @@ def risk(
         voice.aside(*(Text(note, style="dim") for note in source.guessed.values()))
         frame = source.frame
         schema = _known(voice, frame, quasi)
-        found = file_risk(frame, schema, threshold=threshold, fraction=fraction)
-        unique = minimal_unique_sets(frame, schema, max_size=_combined(len(schema)))
+        with voice.progress("measuring the risk", measured=False):
+            found = file_risk(frame, schema, threshold=threshold, fraction=fraction)
+            unique = minimal_unique_sets(frame, schema, max_size=_combined(len(schema)))
         _show_risk(voice, found)
         table = grid("what singles people out", "people", numbers=("people",))
         for one in [each for each in unique.combinations if each.minimal][:10]:

@@ -83,7 +83,8 @@ def init(
         target = output or data.parent / f"{data.name.lstrip('.').split('.')[0] or 'plan'}.toml"
         require_new(target, force=force)
         how = Reading(separator, encoding, decimal, sheet)
-        text, source, proposal = propose(data, target, how.format, k=k, guess=how.guess)
+        with voice.progress("looking at the table", measured=False):
+            text, source, proposal = propose(data, target, how.format, k=k, guess=how.guess)
         Plan.parse(text, name=target.name, folder=target.parent)
         write_new(target, text, force=force)
         _show_proposal(voice, proposal, source.notes)
@@ -118,7 +119,8 @@ def check(plan: PlanFile, json_: Json = False, quiet: Quiet = False) -> None:
     with voice.answering():
         from ontomask.plan.plan import Plan
 
-        found = Plan.read(plan).check()
+        with voice.progress("comparing plan and table", measured=False):
+            found = Plan.read(plan).check()
         _show_examination(voice, found)
         shown = escape(shlex.quote(str(plan)))
         voice.say(f"\n[green]{escape(str(plan))} fits its table.[/] Next:\n  ontomask run {shown}")

@@ -8,7 +8,7 @@ import json
 import math
 import sys
 import textwrap
-import time
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -153,34 +153,45 @@ class Voice:
         return typer.Exit(code)
 
     @contextlib.contextmanager
-    def progress(self, what: str) -> Iterator[Any]:
-        """Lend a callback that draws a bar with an estimate, once the work takes over a second."""
+    def progress(self, what: str, *, measured: bool = True) -> Iterator[Any]:
+        """Draw a bar once the work takes over a second, and lend the callback that moves it.
+
+        Parameters
+        ----------
+        measured
+            Whether the callback will be told how far the work is; if not, the bar only shows that
+            something is being done.
+        """
         if self.quiet or self.as_json or not self.err.is_terminal:
             yield lambda _fraction, _message: None
             return
-        bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeRemainingColumn(),
-            console=self.err,
-            transient=True,
-        )
-        task = bar.add_task(what, total=1.0)
-        started, shown = time.monotonic(), False
+        estimate = (TaskProgressColumn(), TimeRemainingColumn()) if measured else ()
+        columns = (TextColumn("{task.description}"), BarColumn(), *estimate)
+        bar = Progress(*columns, console=self.err, transient=True)
+        task = bar.add_task(escape(what), total=1.0 if measured else None)
 
         def report(fraction: float, message: str) -> None:
-            nonlocal shown
             bar.update(task, completed=fraction, description=escape(message or what))
-            if not shown and time.monotonic() - started > PATIENCE:
-                bar.start()
-                shown = True
 
         try:
-            yield report
+            with _after(PATIENCE, bar.start):
+                yield report
         finally:
-            if shown:
+            if bar.live.is_started:
                 bar.stop()
+
+
+@contextlib.contextmanager
+def _after(seconds: float, start: Callable[[], None]) -> Iterator[None]:
+    """Start something unless the work is done by then."""
+    timer = threading.Timer(seconds, start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
 
 
 def _listed(problems: tuple[Problem, ...]) -> Table:
