@@ -126,3 +126,11 @@ def test_the_k_of_a_privacy_model_is_put_in_too():
     two, thirty = om.compare(frame, schema, general, k=(2, 30), workers=1).cells
     assert two.error == thirty.error == ""
     assert thirty.loss > two.loss
+
+
+def test_a_machine_that_does_not_count_memory_compares_all_the_same(monkeypatch):
+    monkeypatch.setattr("ontomask.comparison.resource", None)
+    frame = pl.DataFrame(mixed_columns(40))
+    found = om.compare(frame, mixed_schema(), ["recoding"], k=(3,), seeds=(1, 2), workers=1)
+    assert [cell.memory for cell in (*found.cells, *found.means())] == [None] * 3
+    assert found.best(100).loss is not None

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import multiprocessing
 import os
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +26,11 @@ from ontomask.methods.generalization.method import Generalization
 from ontomask.methods.presets import preset
 from ontomask.privacy import KAnonymity, PrivacyModel
 from ontomask.release import Release, protect
+
+try:
+    import resource
+except ImportError:  # pragma: no cover - Windows does not count memory in this way
+    resource = None  # type: ignore[assignment]
 
 __all__ = ["Cell", "Comparison", "compare", "judge_classification", "recommend"]
 
@@ -118,8 +122,9 @@ def _mean(cells: list[Cell]) -> Cell:
         "seconds",
         "memory",
     ]
+    known = {name: [getattr(cell, name) for cell in good] for name in figures}
     means: dict[str, Any] = {
-        name: float(np.mean([getattr(cell, name) for cell in good])) for name in figures
+        name: None if None in values else float(np.mean(values)) for name, values in known.items()
     }
     return dataclasses.replace(good[0], seed=-1, **means)
 
@@ -254,6 +259,14 @@ def _model_with_k(model: PrivacyModel, k: int) -> PrivacyModel:
     return dataclasses.replace(model, k=k) if isinstance(model, KAnonymity) else model
 
 
+def _peak_memory() -> float | None:
+    """The most memory that this process has used so far, in MiB; None where nobody counts it."""
+    if resource is None:
+        return None
+    unit = 2.0**20 if sys.platform == "darwin" else 2.0**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
 def _cell(frame: object, schema: Schema, task: Task, alpha: float) -> Cell:
     """Run and evaluate one release; a failure becomes part of the result."""
     name, method, k, seed = task
@@ -276,7 +289,7 @@ def _cell(frame: object, schema: Schema, task: Task, alpha: float) -> Cell:
         found.score,
         release.suppressed,
         seconds,
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
+        _peak_memory(),
     )
 
 
