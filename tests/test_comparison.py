@@ -134,3 +134,9 @@ def test_a_machine_that_does_not_count_memory_compares_all_the_same(monkeypatch)
     found = om.compare(frame, mixed_schema(), ["recoding"], k=(3,), seeds=(1, 2), workers=1)
     assert [cell.memory for cell in (*found.cells, *found.means())] == [None] * 3
     assert found.best(100).loss is not None
+
+
+def test_one_method_and_one_k_need_no_list():
+    frame = pl.DataFrame(mixed_columns(40))
+    found = om.compare(frame, mixed_schema(), "recoding", k=3, seeds=1, workers=1)
+    assert [(cell.method, cell.k, cell.seed) for cell in found.cells] == [("recoding", 3, 1)]

@@ -395,3 +395,16 @@ def test_a_broken_promise_withholds_the_release(monkeypatch):
 
 def promise_more(masked):
     return dataclasses.replace(masked, promises=(ClassSize(("illness", "age"), 4),))
+
+
+def test_a_dictionary_is_no_schema():
+    frame = pl.DataFrame({"age": [1, 2, 3]})
+    wrong = {"age": om.Numeric()}
+    said = "schema must be a Schema, not a dict: Schema(age=Numeric(), …), or Schema.of({…})"
+    for call in (
+        lambda: om.protect(frame, wrong, om.Microaggregation(2)),
+        lambda: om.evaluate(frame, frame, wrong),
+    ):
+        assert sentence(errors.SchemaError, call).startswith(said)
+    assert "Name the columns" in sentence(errors.SchemaError, om.Schema, wrong)
+    assert "must be a text, not 0" in sentence(errors.SchemaError, om.Schema.of, {0: om.Numeric()})

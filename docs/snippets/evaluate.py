@@ -15,7 +15,7 @@ schema = om.Schema(
 )
 release = om.protect(frame, schema, om.Microaggregation(k=2), seed=1)
 
-evaluation = release.evaluate()  # the same as om.evaluate(frame, release.frame, schema)
+evaluation = release.evaluate()  # it knows which records were left out
 print(evaluation.loss.loss, evaluation.risk, evaluation.score)
 for row in evaluation.rows():
     print(row.section, row.figure, row.value, "|", row.definition)

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from types import ModuleType
@@ -35,7 +35,7 @@ except ImportError:  # pragma: no cover - Windows does not count memory in this 
 __all__ = ["Cell", "Comparison", "compare", "judge_classification", "recommend"]
 
 Steps = Method | Sequence[Method]
-Methods = Mapping[str, Steps | Callable[[int], Steps]] | Sequence[str | Method]
+Methods = Mapping[str, Steps | Callable[[int], Steps]] | Sequence[str | Method] | Method
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ def compare(
     schema: Schema,
     methods: Methods,
     *,
-    k: Sequence[int] = (2, 3, 5, 10),
-    seeds: Sequence[int] = (1,),
+    k: int | Sequence[int] = (2, 3, 5, 10),
+    seeds: int | Sequence[int] = (1,),
     alpha: float = 0.5,
     workers: int | None = None,
     progress: Progress = silent,
@@ -156,15 +156,15 @@ def compare(
     progress
         Called after each cell. A cell that fails keeps its error and does not stop the others.
     """
-    check("k", list(k), ListOf(Integer(2), empty=False))
-    check("seeds", list(seeds), ListOf(Integer(0), empty=False))
+    check("k", _several(k), ListOf(Integer(2), empty=False))
+    check("seeds", _several(seeds), ListOf(Integer(0), empty=False))
     check("alpha", alpha, Real(0, 1))
     grid = [
         (name, one, size, seed)
         for name, make in _named(methods).items()
-        for size in k
+        for size in _several(k)
         for one in [make(size)]
-        for seed in seeds
+        for seed in _several(seeds)
     ]
     count = min(workers or os.cpu_count() or 1, len(grid))
     if count > 1:
@@ -210,7 +210,14 @@ def judge_classification(
 Task = tuple[str, Steps, int, int]
 
 
+def _several(numbers: int | Sequence[int]) -> list[int]:
+    """One number, or several."""
+    return list(numbers) if isinstance(numbers, Iterable) else [numbers]
+
+
 def _named(methods: Methods) -> dict[str, Callable[[int], Steps]]:
+    if isinstance(methods, (str, Method)):
+        methods = [methods]
     if isinstance(methods, Mapping):
         return {name: _maker(one) for name, one in methods.items()}
     named: dict[str, Callable[[int], Steps]] = {}

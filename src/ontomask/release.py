@@ -438,6 +438,7 @@ def _release(
     started = time.perf_counter()
     promises, verification = _verified(outgoing, published, before, state, masks)
     timings["verify"] = time.perf_counter() - started
+    declared = [name for name in table.names if name in schema]
     clusters = masks[-1].clusters
     if clusters is not None and masks[-1].kept is not None:
         clusters = clusters[masks[-1].kept]
@@ -455,12 +456,12 @@ def _release(
         details=tuple(dict(masked.details) for masked in masks),
         verification=verification,
         timings=timings,
-        digests={"input": table.digest(), "output": open_table(outgoing).digest()},
+        digests={"input": table.digest(declared), "output": open_table(outgoing).digest()},
         promises=promises,
         _weights=tuple(state.microdata.weights.tolist()) if schema.weight else None,
         _scheme=scheme,
         _rows=state.microdata.rows,
-        _original=_found_again(table.native),
+        _original=_found_again(table.given),
     )
 
 

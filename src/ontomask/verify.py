@@ -108,7 +108,9 @@ def verify(
 
 def _plain(value: object) -> object:
     """Make all kinds of missing values equal to each other."""
-    return None if value is None or value != value or str(value) == "<NA>" else value
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return None if isinstance(value, float) and value != value else value
 
 
 def _columns(found: tuple[str, ...], published: tuple[str, ...]) -> Finding:

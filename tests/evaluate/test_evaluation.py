@@ -272,3 +272,10 @@ def test_progress_rises_and_can_stop_an_evaluation():
 
     with pytest.raises(errors.CancelledError):
         release.evaluate(frame, progress=stop)
+
+
+def test_nothing_is_said_of_numbers_of_which_none_is_left():
+    frame = pl.DataFrame({"age": [20, 30, 40, 50], "pay": [1.0, 2.0, 3.0, 4.0]})
+    masked = frame.with_columns(age=pl.lit("*"))
+    found = om.evaluate(frame, masked, om.Schema(age=om.Numeric(), pay=om.Numeric(role="other")))
+    assert [one.columns for one in found.statistics if "age" in one.columns] == []

@@ -48,7 +48,7 @@ KNOWN_ELSEWHERE = 0.9
 
 def encode(table: Table, schema: Schema) -> Microdata:
     """Encode the published columns of a table; all problems are collected and raised once."""
-    _check_names(table, schema)
+    _check_names(table, Schema.require(schema))
     attributes, problems = {}, []
     for name in table.names:
         column = schema.get(name)

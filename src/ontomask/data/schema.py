@@ -189,7 +189,11 @@ class Schema(Mapping[str, AnyColumn]):
     names that are no Python words.
     """
 
-    def __init__(self, /, **columns: AnyColumn) -> None:
+    def __init__(self, /, *unnamed: object, **columns: AnyColumn) -> None:
+        if unnamed:
+            raise SchemaError(
+                "Name the columns: Schema(age=Numeric()), or Schema.of({'length of stay': …})."
+            )
         self._columns = dict(columns)
         wrong = [
             name
@@ -208,6 +212,9 @@ class Schema(Mapping[str, AnyColumn]):
     @classmethod
     def of(cls, columns: Mapping[str, AnyColumn]) -> Schema:
         """Make a schema from a mapping of names to columns."""
+        strange = [name for name in columns if not isinstance(name, str)]
+        if strange:
+            raise SchemaError(f"The name of a column must be a text, not {strange[0]!r}.")
         return cls(**dict(columns))
 
     @classmethod
@@ -235,6 +242,16 @@ class Schema(Mapping[str, AnyColumn]):
     def with_role(self, role: str) -> tuple[str, ...]:
         """The names of the columns with a role."""
         return tuple(name for name, column in self.items() if column.role == role)
+
+    @classmethod
+    def require(cls, schema: object) -> Schema:
+        """The schema itself; anything else is refused with a hint."""
+        if isinstance(schema, Schema):
+            return schema
+        raise SchemaError(
+            f"schema must be a Schema, not a {type(schema).__name__}: Schema(age=Numeric(), …), or "
+            "Schema.of({…}) for a dictionary."
+        )
 
     @property
     def quasi(self) -> tuple[str, ...]:

@@ -35,9 +35,18 @@ class Replacement:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A frame of any known kind, read-only."""
+    """A frame of any known kind, read-only.
+
+    Attributes
+    ----------
+    frame
+        The frame that is worked with.
+    given
+        The frame as it was given.
+    """
 
     frame: nw.DataFrame[Any]
+    given: Any = None
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -129,10 +138,10 @@ class Table:
             digest.update(repr(row).encode())
         return digest.hexdigest()
 
-    def digest(self) -> str:
+    def digest(self, names: Sequence[str] | None = None) -> str:
         """A digest of names, order and all values, the same for every kind of frame."""
         digest = hashlib.blake2b(digest_size=16)
-        for name in self.names:
+        for name in self.names if names is None else names:
             codes, known = self.distinct(name)
             digest.update(repr((name, [str(value) for value in known])).encode())
             digest.update(np.ascontiguousarray(codes, np.int32).tobytes())
@@ -196,6 +205,7 @@ class Table:
 
 def open_table(frame: object) -> Table:
     """Take any data frame that Narwhals knows; refuse what cannot be worked with."""
+    _refuse_names(frame)
     _refuse_duplicates(frame)
     try:
         known = nw.from_native(frame)  # type: ignore[call-overload]
@@ -208,7 +218,33 @@ def open_table(frame: object) -> Table:
         raise DataError("The table has no columns.")
     if len(eager) == 0:
         raise DataError("The table has no records; give it at least k of them.")
-    return Table(eager)
+    return Table(_with_plain_categories(eager), frame)
+
+
+def _with_plain_categories(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Categories that are no texts become what they are: Narwhals would make them texts."""
+    native = frame.to_native()
+    categorical = [name for name, kind in frame.schema.items() if kind in (nw.Categorical, nw.Enum)]
+    for name in categorical if frame.implementation.is_pandas_like() else ():
+        if not all(isinstance(one, str) for one in native[name].cat.categories):
+            native = native.assign(**{name: native[name].astype(object).infer_objects()})
+    return nw.from_native(native, eager_only=True)
+
+
+def _refuse_names(frame: object) -> None:
+    """Names must be texts, or they cannot be said in a schema."""
+    if _is_arrow(frame) or hasattr(frame, "collect"):
+        return
+    strange = [name for name in getattr(frame, "columns", ()) if not isinstance(name, str)]
+    if strange and isinstance(strange[0], tuple):
+        raise DataError(
+            "The table has several rows of column names (a MultiIndex); join them to one name each."
+        )
+    if strange:
+        raise DataError(
+            f"The column name {strange[0]!r} is no text; make all names texts, for instance by "
+            "frame.rename(columns=str)."
+        )
 
 
 def _refuse_duplicates(frame: object) -> None:
@@ -229,7 +265,9 @@ def _is_arrow(frame: object) -> bool:
 
 
 def _is_missing(value: object) -> bool:
-    return value is None or value != value or str(value) == "<NA>"
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
 
 
 def _refuse_mixed(name: str, known: list[object]) -> None:

@@ -157,12 +157,14 @@ def pair_tables(
 
     `rows` gives, for a masked table that lacks records, which original records it holds.
     """
+    Schema.require(schema)
     before, after = open_table(original), open_table(masked)
     kept = np.arange(len(before)) if rows is None else rows
     if len(after) != kept.size:
         raise DataError(
             f"The original has {kept.size} records and the masked table {len(after)}; they must "
-            "correspond record by record."
+            "correspond record by record. For a release that left records out, release.evaluate() "
+            "knows which, and release.rows tells."
         )
     names = [name for name in before.names if isinstance(schema.get(name), Column)]
     lacking = [name for name in names if name not in after.names]

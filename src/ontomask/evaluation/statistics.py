@@ -86,6 +86,8 @@ def _measured(columns: list[PairedColumn]) -> Measured:
     found: Measured = {}
     for one in columns:
         if one.is_numeric:
+            if not _any_known(one):
+                continue
             for name, function in _NUMBERS.items():
                 found[name, (one.name,)] = _on_numbers(one, function)
         elif (pair := _samples(one)) is not None:
@@ -96,9 +98,18 @@ def _measured(columns: list[PairedColumn]) -> Measured:
     return found
 
 
+def _any_known(one: PairedColumn) -> bool:
+    """Whether any number is left in a column, before and after: else there is nothing to say."""
+    assert one.old_numbers is not None
+    assert one.new_numbers is not None
+    return not (np.isnan(one.old_numbers).all() or np.isnan(one.new_numbers).all())
+
+
 def _of_pair(first: PairedColumn, second: PairedColumn) -> Measured:
     names = (first.name, second.name)
     if first.is_numeric and second.is_numeric:
+        if not (_any_known(first) and _any_known(second)):
+            return {}
         before = _table(first.old_numbers, second.old_numbers)
         after = _table(first.new_numbers, second.new_numbers)
         return {

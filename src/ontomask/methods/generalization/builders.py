@@ -232,4 +232,5 @@ def _distinct(values: Iterable[object]) -> list[object]:
 
 def _is_missing(value: object) -> bool:
     """Tell None, NaN (the only thing unlike itself) and blank texts."""
-    return value is None or value != value or not str(value).strip()
+    text = str(value).strip()
+    return value is None or text in ("", "nan", "NaN", "NaT", "<NA>")
