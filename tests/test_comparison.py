@@ -140,3 +140,15 @@ def test_one_method_and_one_k_need_no_list():
     frame = pl.DataFrame(mixed_columns(40))
     found = om.compare(frame, mixed_schema(), "recoding", k=3, seeds=1, workers=1)
     assert [(cell.method, cell.k, cell.seed) for cell in found.cells] == [("recoding", 3, 1)]
+
+
+def test_a_comparison_is_printed_as_a_table():
+    cells = (
+        Cell("sa-mdav", 5, 1, 8.71, 0.1, 15.08, 0.0, 11.9, 0, 0.75, 90.0),
+        Cell("recoding", 99, 1, error="k is 99, but there are only 40 records."),
+    )
+    assert str(Comparison(cells)).splitlines() == [
+        "method      k   loss %  linkage %   score  seconds",
+        "sa-mdav     5     8.71      15.08   11.90     0.75",
+        "recoding   99  k is 99, but there are only 40 records.",
+    ]

@@ -63,6 +63,12 @@ class Comparison:
     cells: tuple[Cell, ...]
     alpha: float = 0.5
 
+    def __str__(self) -> str:
+        cells = self.means()
+        width = max((len(cell.method) for cell in cells), default=0)
+        head = f"{'method':{width}}    k   loss %  linkage %   score  seconds"
+        return "\n".join([head, *(f"{cell.method:{width}}{_line(cell)}" for cell in cells)])
+
     def rows(self) -> list[dict[str, Any]]:
         """The cells as dictionaries: a tidy table."""
         return [dataclasses.asdict(cell) for cell in self.cells]
@@ -97,6 +103,14 @@ class Comparison:
                 "larger k or other methods."
             )
         return min(allowed, key=lambda cell: (cell.loss, cell.risk, cell.k))
+
+
+def _line(cell: Cell) -> str:
+    if cell.error:
+        return f"{cell.k:5}  {cell.error}"
+    figures = (cell.loss, cell.risk, cell.score, cell.seconds)
+    loss, risk, score, seconds = (0.0 if value is None else value for value in figures)
+    return f"{cell.k:5}{loss:9.2f}{risk:11.2f}{score:8.2f}{seconds:9.2f}"
 
 
 def _beats(one: Cell, other: Cell) -> bool:

@@ -469,3 +469,18 @@ k = 2
 """
     (column,) = Plan.parse(text, folder=tmp_path).check().columns
     assert column.mapped.endswith("; 1 by the stem of a word, please look at them")
+
+
+def test_a_plan_and_its_outcome_say_what_they_are(tmp_path):
+    (tmp_path / "people.csv").write_text("age\n1\n2\n8\n9\n")
+    text = """[input]
+path = "people.csv"
+[columns.age]
+kind = "numeric"
+[[steps]]
+method = "microaggregation"
+k = 2
+"""
+    plan = Plan.parse(text, folder=tmp_path)
+    assert repr(plan).startswith("Plan(plan.toml: 1 columns, microaggregation, to ")
+    assert "smallest class 2" in repr(plan.run())

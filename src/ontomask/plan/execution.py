@@ -71,6 +71,13 @@ class Outcome:
     notes: tuple[str, ...]
     seconds: float
 
+    def __repr__(self) -> str:
+        found = self.evaluation
+        return (
+            f"Outcome({self.folder}: {self.release!r}, loss {found.loss.loss:.1f} %, linkage "
+            f"{found.risk:.1f} %, {len(self.exceeded)} limits exceeded)"
+        )
+
     @property
     def exceeded(self) -> tuple[Limit, ...]:
         """The limits of the plan that the release exceeds."""

@@ -37,6 +37,10 @@ class Plan:
     text: str
     folder: Path
 
+    def __repr__(self) -> str:
+        steps = " → ".join(step.name for step in self.steps)
+        return f"Plan({self.name}: {len(self.schema)} columns, {steps}, to {self.target})"
+
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Plan:
         """Read a plan from a TOML file; all its problems are raised together."""
