@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 __all__ = ["parameter_texts"]
 
 ELSEWHERE = re.compile(r"As (?:in|for) `(\w+)`")
 
 
-def parameter_texts(kind: type, others: Mapping[str, type] | None = None) -> dict[str, str]:
-    """The text of each parameter, from the numpy docstrings of a class and its bases.
+def parameter_texts(
+    kind: Callable[..., Any], others: Mapping[str, Callable[..., Any]] | None = None
+) -> dict[str, str]:
+    """The text of each parameter, from the numpy docstrings of a function or a class and its bases.
 
     Parameters
     ----------
     others
-        Classes by name, to be looked up where a text only says "As in `Other`".
+        Classes and functions by name, to be looked up where a text only says "As in `Other`".
     """
     texts: dict[str, str] = {}
-    for one in reversed(inspect.getmro(kind)):
+    for one in reversed(inspect.getmro(kind) if isinstance(kind, type) else (kind,)):
         texts.update(_listed(inspect.cleandoc(one.__doc__ or "")))
     for name, text in texts.items():
         found = ELSEWHERE.match(text)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
@@ -23,6 +23,7 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, Integer, Null, Real, Text, validate
 from ontomask.errors import MethodError, ParameterError
+from ontomask.kernels.transport import transport_cost
 
 __all__ = [
     "AverageRisk",
@@ -39,7 +40,6 @@ __all__ = [
     "SampleUniqueness",
     "TCloseness",
     "TableModel",
-    "earth_mover",
     "grassberger",
 ]
 
@@ -49,7 +49,6 @@ ROUNDING = 1e-12
 BLOCK = 2**21
 """So many cells of class times value are worked on at a time."""
 
-Transport = Callable[[Floats, Floats, Floats], float]
 Column = Annotated[str | None, AnyOf(Text(), Null())]
 
 
@@ -70,15 +69,12 @@ class Domain:
         A hierarchy: for each level (0 is the value itself) and value a code.
     distances
         Semantic distances of all pairs of values.
-    transport
-        How the least cost of moving one distribution to another is found.
     """
 
     totals: Longs
     order: Ints | None = None
     levels: Ints | None = None
     distances: Floats | None = None
-    transport: Transport | None = None
 
     @property
     def size(self) -> int:
@@ -436,9 +432,8 @@ class TCloseness(PrivacyModel):
         apart = domain.distances[~np.eye(domain.size, dtype=bool)]
         close: Bools = moved * apart.max(initial=0) <= self.t + ROUNDING
         unclear = np.flatnonzero(~close & (moved * apart.min(initial=0) <= self.t + ROUNDING))
-        transport = domain.transport or earth_mover
         for row in unclear.tolist():
-            cost = transport(domain.distances, np.maximum(excess[row] + q, 0), q)
+            cost = transport_cost(domain.distances, np.maximum(excess[row] + q, 0), q)
             close[row] = cost <= self.t + ROUNDING
         return close
 
@@ -489,82 +484,6 @@ def _united(columns: Floats, parents: Longs) -> Floats:
     for column, parent in enumerate(parents.tolist()):
         united[:, parent] += columns[:, column]
     return united
-
-
-def earth_mover(costs: Floats, supply: Floats, demand: Floats) -> float:
-    """The least cost of moving the supply to where the demand is (d values, d x d costs).
-
-    Successive shortest paths with potentials: each source in turn sends what it has along the
-    cheapest way, which may push earlier flow elsewhere.
-    """
-    flow = np.zeros(costs.shape)
-    potential_in, potential_out = np.zeros(len(costs)), costs.min(axis=0).astype(np.float64)
-    left, wanted = supply.astype(np.float64), demand.astype(np.float64)
-    wanted *= left.sum() / wanted.sum()
-    for source in np.flatnonzero(left > 0).tolist():
-        while left[source] > ROUNDING:
-            reduced = costs - potential_in[:, None] - potential_out[None, :]
-            tree = _cheapest_way(np.maximum(reduced, 0), flow, wanted, source)
-            if tree is None:
-                break
-            sinks, way_in, way_out = tree[0], tree[1], tree[2]
-            reach = way_out[sinks[-1][0]]
-            potential_in += np.maximum(reach - way_in, 0)
-            potential_out -= np.maximum(reach - way_out, 0)
-            _send(flow, sinks, left, wanted, source)
-    return float((flow * costs).sum())
-
-
-Way = list[tuple[int, int]]
-
-
-def _cheapest_way(
-    reduced: Floats, flow: Floats, wanted: Floats, source: int
-) -> tuple[Way, Floats, Floats] | None:
-    """The way (sink, source before it) from the source to the nearest sink that wants more."""
-    size = len(reduced)
-    way_in, way_out = np.full(size, np.inf), np.full(size, np.inf)
-    before_out, before_in = np.full(size, -1), np.full(size, -1)
-    done = np.zeros(size, bool)
-    way_in[source], current = 0.0, source
-    while True:
-        nearer = way_in[current] + reduced[current] < way_out
-        way_out[nearer] = way_in[current] + reduced[current][nearer]
-        before_out[nearer] = current
-        open_ways = np.where(done, np.inf, way_out)
-        sink = int(np.argmin(open_ways))
-        if not np.isfinite(open_ways[sink]):
-            return None
-        done[sink] = True
-        if wanted[sink] > ROUNDING:
-            return _traced(sink, source, before_out, before_in), way_in, way_out
-        backward = np.flatnonzero((flow[:, sink] > 0) & np.isinf(way_in))
-        for giver in backward.tolist():
-            way_in[giver], before_in[giver] = way_out[sink], sink
-            nearer = way_in[giver] + reduced[giver] < way_out
-            way_out[nearer] = way_in[giver] + reduced[giver][nearer]
-            before_out[nearer] = giver
-
-
-def _traced(sink: int, source: int, before_out: Ints, before_in: Ints) -> Way:
-    way = [(sink, int(before_out[sink]))]
-    while way[-1][1] != source:
-        middle = int(before_in[way[-1][1]])
-        way.append((middle, int(before_out[middle])))
-    return way[::-1]
-
-
-def _send(flow: Floats, way: Way, left: Floats, wanted: Floats, source: int) -> None:
-    """Send as much as the source has, the last sink wants and the ways back allow."""
-    amount = min(left[source], wanted[way[-1][0]])
-    backward = [(way[step + 1][1], way[step][0]) for step in range(len(way) - 1)]
-    amount = min([amount, *(flow[giver, sink] for giver, sink in backward)])
-    for sink, giver in way:
-        flow[giver, sink] += amount
-    for giver, sink in backward:
-        flow[giver, sink] -= amount
-    left[source] -= amount
-    wanted[way[-1][0]] -= amount
 
 
 @dataclass(frozen=True)

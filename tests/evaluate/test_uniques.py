@@ -15,7 +15,6 @@ from ontomask.errors import ParameterError
 from ontomask.evaluation.uniques import (
     DEFINITIONS,
     minimal_unique_sets,
-    special_uniques_scores,
 )
 from reference import risk as reference
 
@@ -68,14 +67,14 @@ def test_scores_by_hand():
     assert scores["a"].set_share == pytest.approx(2 / 4)
     assert scores["b"].people == 3
     assert scores["b"].score_share == pytest.approx(5 / 7)
-    assert special_uniques_scores(encoded(people())).tolist() == [2, 1, 2, 0, 0, 2]
 
 
 def test_a_set_of_size_k_scores_the_product_down_to_the_largest_size():
     # Eight columns, sets of up to three: 7 * 6 * 5 for a set of one.
     columns = {"first": ["x", "y", "y"]} | {f"same{n}": ["k"] * 3 for n in range(7)}
-    assert special_uniques_scores(encoded(columns)).tolist() == [210, 0, 0]
-    assert special_uniques_scores(encoded(columns), max_size=1).tolist() == [7, 0, 0]
+    for max_size, expected in ((3, 7 * 6 * 5), (1, 7)):
+        first = minimal_unique_sets(encoded(columns), max_size=max_size).scores[0]
+        assert (first.column, first.score) == ("first", expected)
 
 
 def test_the_largest_size_matters():

@@ -6,7 +6,7 @@ from numba import njit
 
 from ontomask.kernels import index as kernel
 from ontomask.kernels.index import FARTHEST, NEAREST, new_finds, remove, set_factor
-from ontomask.kernels.records import distances, farthest, k_nearest, nearest
+from ontomask.kernels.records import distances, farthest, nearest
 from reference import clusters as oracle
 from reference.points import only_numbers, random_points, shuffled
 
@@ -41,7 +41,6 @@ def test_by_hand():
     assert distances(points, rows, np.array([0.0, np.nan])).tolist() == [1.0, 10.0, 1.0]
     assert nearest(points, rows, numbers) == 0
     assert farthest(points, rows, numbers) == 1
-    assert k_nearest(points, rows, numbers, 2).tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -54,8 +53,7 @@ def test_scan_agrees_with_the_definition(kind):
         rows, numbers = reference_arrays(points, point)
         assert distances(points, rows, numbers).tolist() == pytest.approx(expected, abs=1e-12)
         assert farthest(points, rows, numbers) == oracle.farthest(case, reference, list(range(60)))
-        expected_order = sorted(range(60), key=lambda i: (expected[i], i))
-        assert k_nearest(points, rows, numbers, 9).tolist() == expected_order[:9]
+        assert nearest(points, rows, numbers) == min(range(60), key=lambda i: (expected[i], i))
 
 
 def found(points, index, reference, direction, wanted):

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Longs
+from ontomask.arrays import Bools, Longs
 from ontomask.checks import Integer, check
 from ontomask.data.microdata import Microdata, Tuples, group_rows
 from ontomask.evaluation.selection import chosen_columns
@@ -28,7 +28,6 @@ __all__ = [
     "UniqueSet",
     "UniqueSets",
     "minimal_unique_sets",
-    "special_uniques_scores",
 ]
 
 SPARSE = 16
@@ -161,21 +160,6 @@ def minimal_unique_sets(
     for members, unique, minimal in _searched(tuples, cardinalities, largest):
         tally.add(members, unique, minimal)
     return tally.result(max_size)
-
-
-def special_uniques_scores(
-    microdata: Microdata, columns: Sequence[str] | None = None, max_size: int = 3
-) -> Floats:
-    """For each record the sum of the scores of its minimal unique sets (SUDA score)."""
-    check("max_size", max_size, Integer(1))
-    chosen = chosen_columns(microdata, columns)
-    tuples = microdata.tuples(chosen)
-    cardinalities = [microdata[name].cardinality for name in chosen]
-    largest = min(max_size, len(chosen))
-    scores = np.zeros(len(tuples))
-    for members, _, minimal in _searched(tuples, cardinalities, largest):
-        scores[minimal] += _set_score(len(members), largest, len(chosen))
-    return scores[tuples.places]
 
 
 def _set_score(size: int, largest: int, columns: int) -> float:

@@ -46,7 +46,6 @@ __all__ = [
     "distances",
     "farthest",
     "inner",
-    "k_nearest",
     "nearest",
     "number_difference",
     "pack_points",
@@ -304,11 +303,3 @@ def nearest(points: Points, rows: Ints, numbers: Floats) -> int:
 def farthest(points: Points, rows: Ints, numbers: Floats) -> int:
     """Point of greatest distance."""
     return int(np.argmax(distances(points, rows, numbers)))
-
-
-def k_nearest(points: Points, rows: Ints, numbers: Floats, k: int) -> Longs:
-    """The k points of least distance, nearest first, by partial selection."""
-    found = distances(points, rows, numbers)
-    limit = np.partition(found, k - 1)[k - 1]
-    near = np.flatnonzero(found <= limit)
-    return np.asarray(near[np.argsort(found[near], kind="stable")[:k]], dtype=np.int64)

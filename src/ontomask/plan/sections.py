@@ -40,20 +40,10 @@ class Assessment(Settings):
 
     Parameters
     ----------
-    columns
-        Columns whose loss is measured: quasi-identifiers and changed ones by default.
-    distances
-        How an intruder may link: `semantic`, `matching`, `s-distance`, `euclidean`.
+    columns, distances, threshold, subdomains, fraction, clustering, alpha
+        As in `evaluate`.
     k
         For the class size relative to k; that of the last step by default.
-    threshold
-        Records whose risk 1 / class size is above it are counted.
-    subdomains, fraction
-        Also compare the statistics on so many random subsamples of that size.
-    clustering
-        Also compare Ward clusterings before and after.
-    alpha
-        The weight of loss against risk in the score.
     seed
         For random subsamples and for folds.
     target

@@ -61,6 +61,12 @@ class Quality(ABC):
     ----------
     counts_suppression
         Whether suppressed records are charged; if not, they cost what they would if kept.
+    aggregate
+        How attributes are combined: geometric, arithmetic, sum, max, rank.
+    factor
+        Generalization (towards 0) against suppression (towards 1): which costs more.
+    weights
+        The importance of columns, 1 unless given.
     """
 
     name: ClassVar[str] = ""
@@ -103,17 +109,7 @@ def _weight_vector(weights: Mapping[str, float] | None, facts: Facts) -> Floats:
 
 @dataclass(frozen=True)
 class Loss(Quality):
-    """Granularity: the mean share of its domain that a generalized value covers (Iyengar 2002).
-
-    Parameters
-    ----------
-    aggregate
-        How attributes are combined: geometric, arithmetic, sum, max, rank.
-    factor
-        Generalization (towards 0) against suppression (towards 1): which costs more.
-    weights
-        The importance of columns, 1 unless given.
-    """
+    """Granularity: the mean share of its domain that a generalized value covers (Iyengar 2002)."""
 
     name: ClassVar[str] = "loss"
 
@@ -141,17 +137,7 @@ class Loss(Quality):
 
 @dataclass(frozen=True)
 class Precision(Quality):
-    """The mean height of generalization (Sweeney 2002).
-
-    Parameters
-    ----------
-    aggregate
-        How attributes are combined: geometric, arithmetic, sum, max, rank.
-    factor
-        Generalization (towards 0) against suppression (towards 1): which costs more.
-    weights
-        The importance of columns, 1 unless given.
-    """
+    """The mean height of generalization (Sweeney 2002)."""
 
     name: ClassVar[str] = "precision"
 
@@ -181,15 +167,7 @@ class Precision(Quality):
 
 @dataclass(frozen=True)
 class Height(Quality):
-    """The sum of the levels; suppression does not count.
-
-    Parameters
-    ----------
-    aggregate
-        How attributes are combined: geometric, arithmetic, sum, max, rank.
-    weights
-        The importance of columns, 1 unless given.
-    """
+    """The sum of the levels; suppression does not count."""
 
     name: ClassVar[str] = "height"
 
@@ -213,13 +191,7 @@ class Height(Quality):
 
 @dataclass(frozen=True)
 class EntropyLoss(Quality):
-    """Log of the area that a generalized record covers, of 1 at most (Wan et al. 2015).
-
-    Parameters
-    ----------
-    factor
-        Generalization (towards 0) against suppression (towards 1): which costs more.
-    """
+    """Log of the area that a generalized record covers, of 1 at most (Wan et al. 2015)."""
 
     name: ClassVar[str] = "entropy-loss"
 
@@ -249,12 +221,6 @@ class NonUniformEntropy(Quality):
 
     Parameters
     ----------
-    aggregate
-        How attributes are combined: geometric, arithmetic, sum, max, rank.
-    factor
-        Generalization (towards 0) against suppression (towards 1): which costs more.
-    weights
-        The importance of columns, 1 unless given.
     normalized
         Divide by what each column has to lose.
     """
@@ -296,13 +262,7 @@ class Discernibility(Quality):
 
 @dataclass(frozen=True)
 class AverageClassSize(Quality):
-    """N over the number of classes, the suppressed records being one (LeFevre et al. 2006).
-
-    Parameters
-    ----------
-    factor
-        Generalization (towards 0) against suppression (towards 1): which costs more.
-    """
+    """N over the number of classes, the suppressed records being one (LeFevre et al. 2006)."""
 
     name: ClassVar[str] = "average-class-size"
 

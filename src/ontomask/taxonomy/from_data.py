@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import itertools
 from collections.abc import Iterable, Sequence
-from decimal import ROUND_FLOOR, Decimal, InvalidOperation, localcontext
+from decimal import ROUND_FLOOR, Decimal, localcontext
 
 from ontomask.checks import AnyOf, Flag, Integer, Null, Real, check
 from ontomask.errors import ParameterError, StructureError
@@ -18,6 +18,7 @@ from ontomask.taxonomy.assembly import assemble
 from ontomask.taxonomy.draft import Draft
 from ontomask.taxonomy.levels import add_rows
 from ontomask.taxonomy.taxonomy import Taxonomy
+from ontomask.taxonomy.values import distinct_values, finite_number, is_missing, shown_number
 
 __all__ = [
     "date_draft",
@@ -80,8 +81,8 @@ def nested_draft(*columns: Sequence[object]) -> Draft:
 
 def _known_part(row: tuple[object, ...], number: int) -> list[str]:
     """Return the row as texts from its first value on; a gap above a value is an error."""
-    values = list(itertools.dropwhile(_is_missing, row))
-    if any(map(_is_missing, values)):
+    values = list(itertools.dropwhile(is_missing, row))
+    if any(map(is_missing, values)):
         raise StructureError(
             f"The nested columns, row {number}: a value is missing above {str(values[0])!r}; "
             "fill it in, or leave the finer values of the row empty too."
@@ -105,7 +106,7 @@ def date_taxonomy(values: Iterable[object], *, name: str = "") -> Taxonomy:
 def date_draft(values: Iterable[object]) -> Draft:
     """Make the draft of `date_taxonomy`."""
     draft = Draft("the dates")
-    for value in _distinct(values):
+    for value in distinct_values(values):
         day = _day(value)
         path = [day, day[:7], day[:4], ANY_DATE]
         _add_path(draft, path, str(value).strip())
@@ -175,7 +176,7 @@ def interval_draft(
     check("fanout", fanout, Integer(2))
     check("levels", levels, AnyOf(Integer(1), Null()))
     check("origin", origin, AnyOf(Real(), Null()))
-    numbers = {value: _number(value) for value in _distinct(values)}
+    numbers = {value: finite_number(value) for value in distinct_values(values)}
     draft = Draft("the numbers")
     if not numbers:
         return draft
@@ -187,20 +188,8 @@ def interval_draft(
         _check_count(distinct[-1] - start, step)
         paths = _interval_paths(distinct, step, fanout, levels, start)
         for value, number in numbers.items():
-            _add_path(draft, [_shown(number), *paths[number]], str(value).strip())
+            _add_path(draft, [shown_number(number), *paths[number]], str(value).strip())
     return draft
-
-
-def _number(value: object) -> Decimal:
-    try:
-        number = Decimal(str(value).strip())
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if isinstance(value, bool) or not number.is_finite():
-        raise ParameterError(
-            f"values must be finite numbers, not {value!r}; convert or remove it first."
-        )
-    return number
 
 
 def _default_width(distinct: list[Decimal], fanout: int) -> Decimal:
@@ -220,7 +209,8 @@ def _start(lowest: Decimal, step: Decimal, fanout: int, origin: float | None) ->
         return start
     if Decimal(str(origin)) > lowest:
         raise ParameterError(
-            f"origin must not be above the smallest number, {_shown(lowest)}, but is {origin!r}."
+            f"origin must not be above the smallest number, {shown_number(lowest)}, but is "
+            f"{origin!r}."
         )
     return Decimal(str(origin))
 
@@ -228,7 +218,7 @@ def _start(lowest: Decimal, step: Decimal, fanout: int, origin: float | None) ->
 def _check_count(span: Decimal, step: Decimal) -> None:
     if span / step > MAX_INTERVALS:
         raise ParameterError(
-            f"width is {_shown(step)}, too small for numbers that span {span:.3g}; choose a "
+            f"width is {shown_number(step)}, too small for numbers that span {span:.3g}; choose a "
             "larger width."
         )
 
@@ -242,19 +232,12 @@ def _interval_paths(
     for level in itertools.count(1):
         for number, index in zip(distinct, indexes, strict=True):
             low = start + index * step
-            paths[number].append(f"[{_shown(low)}, {_shown(low + step)})")
+            paths[number].append(f"[{shown_number(low)}, {shown_number(low + step)})")
         if indexes[0] == indexes[-1] or level == levels:
             return paths
         indexes = [index // fanout for index in indexes]
         step *= fanout
     raise AssertionError("the loop above ends by returning")
-
-
-def _shown(number: Decimal) -> str:
-    """Write a number without exponent and without trailing zeros."""
-    text = f"{number:f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text in ("-0", "") else text
 
 
 def masking_taxonomy(
@@ -287,7 +270,7 @@ def masking_draft(
     check("from_right", from_right, Flag())
     if not isinstance(character, str) or len(character) != 1 or character.isspace():
         raise ParameterError(f"character must be a single visible character, not {character!r}.")
-    texts = list(dict.fromkeys(str(value).strip() for value in _distinct(values)))
+    texts = list(dict.fromkeys(str(value).strip() for value in distinct_values(values)))
     longest = max(map(len, texts), default=0)
     draft = Draft("the texts")
     for text in texts:
@@ -317,18 +300,3 @@ def _add_path(draft: Draft, path: list[str], spelling: str = "") -> None:
         draft.add_link(child, parent)
         if not is_new:
             return
-
-
-def _distinct(values: Iterable[object]) -> list[object]:
-    """Return the values that are not missing, each once, in their order."""
-    if isinstance(values, str):
-        raise ParameterError(f"values must be a sequence of values, not the text {values!r}.")
-    return [value for value in dict.fromkeys(values) if not _is_missing(value)]
-
-
-def _is_missing(value: object) -> bool:
-    """Tell None, NaN (the only thing unlike itself) and blank texts."""
-    try:
-        return value is None or bool(value != value) or not str(value).strip()
-    except TypeError:  # some libraries' missing value refuses to be compared
-        return True

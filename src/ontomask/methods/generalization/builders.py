@@ -11,11 +11,12 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from decimal import ROUND_FLOOR, Decimal, InvalidOperation
+from decimal import ROUND_FLOOR, Decimal
 
 from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, check
 from ontomask.errors import ParameterError
 from ontomask.methods.generalization.hierarchies import ROOT, Hierarchy
+from ontomask.taxonomy.values import distinct_values, finite_number, is_missing, shown_number
 
 __all__ = [
     "date_hierarchy",
@@ -51,12 +52,12 @@ def interval_hierarchy(
         A bound of the intervals, from which the others are counted.
     """
     _check_intervals(widths, bottom, top)
-    steps = [_decimal(width) for width in widths]
-    low, high = (None if bound is None else _decimal(bound) for bound in (bottom, top))
-    start = _decimal(origin)
+    steps = [finite_number(width) for width in widths]
+    low, high = (None if bound is None else finite_number(bound) for bound in (bottom, top))
+    start = finite_number(origin)
     rows = []
-    for value in _distinct(values):
-        number = _decimal(value)
+    for value in distinct_values(values):
+        number = finite_number(value)
         coded = [_interval(number, step, start, low, high) for step in steps]
         rows.append([str(value), *coded, ROOT])
     return Hierarchy.from_rows(rows, "the intervals")
@@ -67,7 +68,7 @@ def _check_intervals(widths: Sequence[float], bottom: float | None, top: float |
     for name, bound in (("bottom", bottom), ("top", top)):
         check(name, bound, AnyOf(Real(), Null()))
     for finer, coarser in itertools.pairwise(widths):
-        if _decimal(coarser) % _decimal(finer) != 0:
+        if finite_number(coarser) % finite_number(finer) != 0:
             raise ParameterError(
                 f"widths must be multiples of each other, so that each interval lies in one of the "
                 f"next level, but {coarser:g} is no multiple of {finer:g}."
@@ -87,25 +88,7 @@ def _interval(
     right = left + step
     left = left if low is None else max(left, low)
     right = right if high is None else min(right, high)
-    return f"[{_shown(left)}, {_shown(right)})"
-
-
-def _decimal(value: object) -> Decimal:
-    try:
-        number = Decimal(str(value).strip())
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if isinstance(value, bool) or not number.is_finite():
-        raise ParameterError(
-            f"values must be finite numbers, not {value!r}; convert or remove it first."
-        )
-    return number
-
-
-def _shown(number: Decimal) -> str:
-    text = f"{number:f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text
+    return f"[{shown_number(left)}, {shown_number(right)})"
 
 
 def masking_hierarchy(
@@ -119,7 +102,7 @@ def masking_hierarchy(
     check("from_right", from_right, Flag())
     if not isinstance(character, str) or len(character) != 1 or character.isspace():
         raise ParameterError(f"character must be a single visible character, not {character!r}.")
-    texts = [str(value).strip() for value in _distinct(values)]
+    texts = [str(value).strip() for value in distinct_values(values)]
     longest = max(map(len, texts), default=0)
     rows = []
     for text in texts:
@@ -160,7 +143,7 @@ def date_hierarchy(
     """
     check("units", list(units), ListOf(Choice(*UNITS), empty=False))
     rows = []
-    for value in _distinct(values):
+    for value in distinct_values(values):
         day = _day(value)
         rows.append([str(value).strip(), *(UNITS[unit](day) for unit in units), ROOT])
     return Hierarchy.from_rows(rows, "the dates")
@@ -187,7 +170,7 @@ def order_hierarchy(values: Sequence[object], *, fanout: int = 2) -> Hierarchy:
     lowest to highest.
     """
     check("fanout", fanout, Integer(2))
-    ordered = [str(value).strip() for value in _distinct(values)]
+    ordered = [str(value).strip() for value in distinct_values(values)]
     levels = max(1, math.ceil(round(math.log(max(len(ordered), 2), fanout), 9)))
     rows = []
     for position, value in enumerate(ordered):
@@ -212,7 +195,7 @@ def frequency_hierarchy(
     check("thresholds", list(thresholds), ListOf(Integer(1), empty=False))
     if list(thresholds) != sorted(thresholds):
         raise ParameterError(f"thresholds must rise from level to level, not {list(thresholds)}.")
-    counts = Counter(str(value).strip() for value in values if not _is_missing(value))
+    counts = Counter(str(value).strip() for value in values if not is_missing(value))
     if other in counts:
         raise ParameterError(
             f"The column holds {other!r} itself; say what rare values become with other=…"
@@ -222,15 +205,3 @@ def frequency_hierarchy(
         for value, count in counts.items()
     ]
     return Hierarchy.from_rows(rows, "the frequencies")
-
-
-def _distinct(values: Iterable[object]) -> list[object]:
-    if isinstance(values, str):
-        raise ParameterError(f"values must be a sequence of values, not the text {values!r}.")
-    return [value for value in dict.fromkeys(values) if not _is_missing(value)]
-
-
-def _is_missing(value: object) -> bool:
-    """Tell None, NaN (the only thing unlike itself) and blank texts."""
-    text = str(value).strip()
-    return value is None or text in ("", "nan", "NaN", "NaT", "<NA>")

@@ -11,7 +11,6 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.errors import ParameterError
 from ontomask.kernels import groups as kernel
-from ontomask.kernels.transport import transport_cost
 from ontomask.methods.generalization.hierarchies import Hierarchy
 from ontomask.privacy import Domain
 from ontomask.quality import AttributeFacts, Facts
@@ -56,7 +55,7 @@ class Sensitive:
         totals = self.totals
         if totals is None:
             totals = _counted(self.codes, weights, self.size)
-        return Domain(totals, self.order, self.levels, self.distances, transport_cost)
+        return Domain(totals, self.order, self.levels, self.distances)
 
     def part(self, mask: Bools, weights: Longs) -> Sensitive:
         """The attribute of some of the records."""

@@ -25,7 +25,6 @@ __all__ = [
     "MAX_SIZE",
     "first_bytes",
     "numbered_lines",
-    "open_member",
     "open_zip",
     "read_bytes",
     "read_tar",
@@ -103,13 +102,6 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
         for member in archive.infolist():
             _check_member(member, path)
         yield archive
-
-
-def open_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return one member of a zip, bounded while it is unpacked."""
-    member = archive.getinfo(name)
-    with archive.open(member) as stream:
-        return _bounded(stream, member.compress_size, f"{archive.filename}:{name}")
 
 
 @contextmanager
