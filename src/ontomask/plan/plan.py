@@ -12,13 +12,13 @@ from ontomask.errors import PlanError
 from ontomask.methods.base import Method, Progress, silent
 from ontomask.plan.examination import Examination, examine
 from ontomask.plan.execution import Job, Outcome, execute
-from ontomask.plan.reading import Contents, read_contents
+from ontomask.plan.reading import read_contents
 
 __all__ = ["Plan"]
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Job):
     """A whole run in one file: input, columns, steps, evaluation, limits, output, seed.
 
     ``Plan.read("plan.toml").run()`` does what ``ontomask run plan.toml`` does. The same plan with
@@ -31,11 +31,6 @@ class Plan:
     name, text, folder
         Its file's name, its text, and the folder that paths in it start from.
     """
-
-    contents: Contents
-    name: str
-    text: str
-    folder: Path
 
     def __repr__(self) -> str:
         steps = " → ".join(step.name for step in self.steps)
@@ -75,15 +70,6 @@ class Plan:
         """The methods, in order."""
         return self.contents.steps
 
-    @property
-    def _job(self) -> Job:
-        return Job(self.contents, self.name, self.text, self.folder)
-
-    @property
-    def target(self) -> Path:
-        """The folder that the release goes to."""
-        return self._job.target
-
     def with_seed(self, seed: int) -> Plan:
         """The same plan with another seed."""
         return replace(self, contents=replace(self.contents, seed=seed))
@@ -106,4 +92,4 @@ class Plan:
         progress
             Called with the fraction done and a message; it may raise to stop the run.
         """
-        return execute(self._job, force=force, internal=internal, progress=progress)
+        return execute(self, force=force, internal=internal, progress=progress)
