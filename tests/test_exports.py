@@ -10,6 +10,7 @@ PUBLIC = [
     "AverageRisk",
     "BetaLikeness",
     "Comparison",
+    "Count",
     "Date",
     "DeltaDisclosure",
     "DeltaPresence",

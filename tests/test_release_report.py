@@ -111,7 +111,7 @@ def test_another_order_is_recounted_in_that_order(release):
 def test_weights_follow_the_order():
     """A class of one record that stands for three people is one of three."""
     frame = pl.DataFrame({"sex": ["f", "m", "m", "m"], "people": [3, 1, 1, 1]})
-    schema = om.Schema(sex=om.Flat(), people=om.Weight())
+    schema = om.Schema(sex=om.Flat(), people=om.Count())
     release = om.protect(frame, schema, om.Suppression(3), seed=1)
     order = np.array([3, 2, 1, 0], np.int64)
     turned = release.frame[order.tolist()]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ontomask.data.files.formats import FileFormat as FileFormat
     from ontomask.data.files.reading import read_file as read_file
     from ontomask.data.files.writing import write_file as write_file
+    from ontomask.data.schema import Count as Count
     from ontomask.data.schema import Date as Date
     from ontomask.data.schema import Flat as Flat
     from ontomask.data.schema import Identifier as Identifier
@@ -104,6 +105,7 @@ _HOMES = {
     "BetaLikeness": "privacy",
     "compare": "comparison",
     "Comparison": "comparison",
+    "Count": "data.schema",
     "Date": "data.schema",
     "date_hierarchy": "methods.generalization.builders",
     "date_taxonomy": "taxonomy.from_data",

@@ -58,5 +58,5 @@ def _tiny_table() -> Microdata:
     }
     nothing = np.empty(0, np.int64)
     return Microdata(
-        schema, attributes, np.ones(6), np.arange(6), nothing, lambda name: attributes[name]
+        schema, attributes, np.ones(6), np.ones(6), np.arange(6), nothing, attributes.__getitem__
     )

@@ -75,7 +75,7 @@ def test_numbers_dates_and_ranks():
 
 def test_tuples_and_weights():
     frame = pl.DataFrame({"a": ["x", "x", "y"], "b": [1, 1, 2], "w": [2, 3, 4]})
-    microdata = encoded(frame, a=om.Flat(), b=om.Numeric(), w=om.Weight())
+    microdata = encoded(frame, a=om.Flat(), b=om.Numeric(), w=om.Count())
     tuples = microdata.tuples()
     assert tuples.weights.tolist() == [5, 4]
     assert tuples.places.tolist() == [0, 0, 1]

@@ -445,7 +445,7 @@ def test_numbers_that_are_labels_are_flat():
 def test_frequencies_are_weights_but_other_weights_are_asked_about():
     counts = repeated([1, 2, 7])
     column, _, unsure = proposed("frequency", counts)
-    assert (column, unsure) == (om.Weight(), True)
+    assert (column, unsure) == (om.Count(), True)
     for name, values in (
         ("frequency", repeated([0, 1, 2])),
         ("frequency", repeated([1.5, 2.0, 3.0])),

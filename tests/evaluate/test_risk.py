@@ -82,7 +82,7 @@ def test_the_threshold_matters(threshold, above):
 
 def test_weights_count_people():
     columns = people() | {"weight": [3, 1, 1, 1, 1, 1, 1, 1]}
-    found = file_risk(encoded(columns, **SCHEMA, weight=om.Weight()))
+    found = file_risk(encoded(columns, **SCHEMA, weight=om.Count()))
     assert found.structure.people == 10
     assert found.structure.uniques == 0
     assert found.structure.smallest == 2
@@ -146,7 +146,7 @@ rows = st.lists(
 def test_against_counting_people(found, threshold):
     names = ("city", "age", "illness", "weight")
     columns = {name: [row[place] for row in found] for place, name in enumerate(names)}
-    risk = file_risk(encoded(columns, **SCHEMA, weight=om.Weight()), threshold=threshold)
+    risk = file_risk(encoded(columns, **SCHEMA, weight=om.Count()), threshold=threshold)
     everyone = reference.people([row[:2] for row in found], columns["weight"])
     illness = [row[0] for row in reference.people([row[2:3] for row in found], columns["weight"])]
     sizes = sorted(reference.classes(everyone).values())
@@ -206,7 +206,7 @@ def test_people_of_a_population_table_are_counted_by_what_values_mean():
             "people": [3, 1, 5, 1, 2, 9],
         },
         **{**schema, "level": om.Ordinal(order=["none", "low", "high"])},
-        people=om.Weight(),
+        people=om.Count(),
     )
     counted = count_in_population(ours, theirs)
     assert counted.tolist() == [4, 5, 2]

@@ -106,7 +106,7 @@ def test_amounts_name_nobody(make_frame):
 
 def test_weights_count_people():
     frame = pl.DataFrame({"a": ["x", "y"], "w": [3, 1]})
-    encoded = encode(open_table(frame), om.Schema(a=om.Flat(), w=om.Weight()))
+    encoded = encode(open_table(frame), om.Schema(a=om.Flat(), w=om.Count()))
     found = suggest_quasi_identifiers(encoded)
     # Three pairs of six are told apart: the person y from each of the three x.
     assert found.people == 4

@@ -91,7 +91,7 @@ def test_chosen_columns_in_the_order_given():
 
 def test_weights_above_one_are_never_unique():
     columns = people() | {"weight": [2, 1, 1, 1, 1, 1]}
-    result = minimal_unique_sets(encoded(columns, weight=om.Weight()))
+    result = minimal_unique_sets(encoded(columns, weight=om.Count()))
     assert result.people == 7
     assert found_sets(result)["a",] == (0, 0)
     assert found_sets(result)["a", "b"] == (3, 1)

@@ -56,7 +56,7 @@ def test_classes_of_at_least_k(name, case):
     if name in ON_RECORDS:  # these count records, whatever these stand for
         weighted, k = False, min(k, len(frame))
     columns = {"d": om.Nominal(taxonomy), "n": om.Numeric()}
-    schema = om.Schema.of({**columns, "w": om.Weight()} if weighted else columns)
+    schema = om.Schema.of({**columns, "w": om.Count()} if weighted else columns)
     before = frame.clone()
     release = om.protect(frame, schema, METHODS[name](k), seed=5)
     again = om.protect(frame, schema, METHODS[name](k), seed=5)

@@ -154,7 +154,7 @@ def test_mistakes_when_a_method_meets_a_table(method, sentence):
 @pytest.mark.parametrize("method", [RankSwapping(k=3), Shuffling(["age"], given=["charge"])])
 def test_weighted_records_cannot_be_permuted(method):
     columns = {**mixed_columns(), "people": [2] * 60}
-    schema = om.Schema.of({**mixed_schema(), "people": om.Weight()})
+    schema = om.Schema.of({**mixed_schema(), "people": om.Count()})
     with pytest.raises(om.errors.MethodError, match="repeat each record as often as its weight"):
         om.protect(pl.DataFrame(columns), schema, method, 1)
     with_ones = pl.DataFrame({**columns, "people": [1] * 60})

@@ -32,7 +32,7 @@ def test_a_stratum_that_is_too_small_is_named():
 
 def test_weights_are_people():
     frame = pl.DataFrame({"d": ["flu", "cold", "covid"], "n": [1, 1, 1]})
-    schema = om.Schema(d=om.Nominal(DISEASES), n=om.Weight())
+    schema = om.Schema(d=om.Nominal(DISEASES), n=om.Count())
     heavy = om.protect(frame.with_columns(n=pl.Series([5, 5, 5])), schema, om.Microaggregation(5))
     assert heavy.frame["d"].to_list() == ["flu", "cold", "covid"]
     light = om.protect(frame, schema, om.Microaggregation(3))

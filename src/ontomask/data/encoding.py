@@ -25,7 +25,7 @@ from ontomask.errors import (
 from ontomask.taxonomy.bundled import load
 from ontomask.taxonomy.mapping import Mapping
 
-__all__ = ["day_number", "day_value", "encode"]
+__all__ = ["day_number", "day_value", "encode", "record_counts", "survey_weights"]
 
 DATE_PARTS = (
     (r"(?<=[Hh]:)mm", "%M"),
@@ -62,11 +62,12 @@ def encode(table: Table, schema: Schema) -> Microdata:
     if problems:
         listed = "\n".join(f"  {number}. {one}" for number, one in enumerate(problems, start=1))
         raise SchemaError(f"The table does not fit the schema:\n{listed}")
-    weights = _weights(table, schema)
+    counts = record_counts(table, schema)
     everything = Microdata(
         schema,
         attributes,
-        weights,
+        counts,
+        counts * survey_weights(table, schema),
         np.arange(len(table)),
         np.empty(0, np.int64),
         lambda name: _flat(table, name, Flat(role="other")),
@@ -306,13 +307,27 @@ def _reordered(
     return places[codes], values, bool((codes < 0).any())
 
 
-def _weights(table: Table, schema: Schema) -> Floats:
+def record_counts(table: Table, schema: Schema) -> Floats:
+    """How many equal records each one stands for: 1, unless a column counts them."""
+    if schema.count is None:
+        return np.ones(len(table))
+    counts = table.numbers(schema.count)
+    if np.isnan(counts).any() or (counts < 1).any() or (counts != np.rint(counts)).any():
+        raise DataError(
+            f"The counts in column {schema.count!r} must be whole numbers of at least 1, without "
+            "gaps; correct them or leave the column out."
+        )
+    return counts
+
+
+def survey_weights(table: Table, schema: Schema) -> Floats:
+    """How many people of the population each record stands for: 1, unless a column weighs them."""
     if schema.weight is None:
         return np.ones(len(table))
     weights = table.numbers(schema.weight)
-    if np.isnan(weights).any() or (weights < 1).any() or (weights != np.rint(weights)).any():
+    if np.isnan(weights).any() or (weights <= 0).any():
         raise DataError(
-            f"The weights in column {schema.weight!r} must be whole numbers of at least 1, without "
+            f"The weights in column {schema.weight!r} must be numbers greater than 0, without "
             "gaps; correct them or leave the column out."
         )
     return weights

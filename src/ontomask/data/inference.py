@@ -19,6 +19,7 @@ from ontomask.data.column_names import Hints, read_name
 from ontomask.data.schema import (
     AnyColumn,
     Column,
+    Count,
     Date,
     Flat,
     Identifier,
@@ -26,7 +27,6 @@ from ontomask.data.schema import (
     Numeric,
     Ordinal,
     Schema,
-    Weight,
 )
 from ontomask.data.tables import Table, open_table
 from ontomask.data.value_shapes import (
@@ -152,7 +152,7 @@ def infer_schema(frame: object) -> Proposal:
     table = open_table(frame)
     sample = _sampled(table)
     guesses = {name: _guess(_evidence(table, sample, name)) for name in table.names}
-    guesses = _with_one_weight(guesses)
+    guesses = _with_one_count(guesses)
     return Proposal(
         Schema.of({name: guess.column for name, guess in guesses.items()}),
         {name: guess.reason for name, guess in guesses.items()},
@@ -199,12 +199,12 @@ def _guess(evidence: Evidence) -> Guess:
     return replace(guess, reason=reason, unsure=True)
 
 
-def _with_one_weight(guesses: dict[str, Guess]) -> dict[str, Guess]:
-    """Keep the first weight only: a schema cannot have two."""
-    weights = [name for name, guess in guesses.items() if isinstance(guess.column, Weight)]
+def _with_one_count(guesses: dict[str, Guess]) -> dict[str, Guess]:
+    """Keep the first count only: a schema cannot have two."""
+    counts = [name for name, guess in guesses.items() if isinstance(guess.column, Count)]
     demoted = {
-        name: Guess(Numeric(role="other"), f"{guesses[name].reason}; {weights[0]!r} does too", True)
-        for name in weights[1:]
+        name: Guess(Numeric(role="other"), f"{guesses[name].reason}; {counts[0]!r} does too", True)
+        for name in counts[1:]
     }
     return {**guesses, **demoted}
 
@@ -285,7 +285,7 @@ def _is_frequency(evidence: Evidence) -> Guess | None:
         return None
     if min(float(text) for text in evidence.texts) < 1 or _has_gaps(evidence):
         return None
-    return Guess(Weight(), "its name and its whole numbers say how many people a record is", True)
+    return Guess(Count(), "its name and its whole numbers say how often a record occurs", True)
 
 
 def _has_gaps(evidence: Evidence) -> bool:

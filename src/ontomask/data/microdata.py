@@ -119,7 +119,7 @@ class Attribute:
 
 @dataclass(frozen=True, eq=False)
 class Tuples:
-    """The distinct combinations of some columns' codes, with their weights.
+    """The distinct combinations of some columns' codes, with their counts and weights.
 
     Attributes
     ----------
@@ -127,14 +127,17 @@ class Tuples:
         The columns.
     codes
         One row per column, one column per tuple.
+    counts
+        How many records each tuple stands for: what k counts.
     weights
-        How many people each tuple stands for.
+        How many people each tuple stands for: what statistics and centroids count.
     places
         For each record, its tuple.
     """
 
     names: tuple[str, ...]
     codes: Ints
+    counts: Floats
     weights: Floats
     places: Longs
 
@@ -152,8 +155,11 @@ class Microdata:
         What the columns are.
     attributes
         The encoded columns by name, in the table's order.
+    counts
+        How many equal records each one stands for, 1 unless a column says so: what k counts.
     weights
-        How many people each record stands for.
+        How many people each record stands for, its count times its survey weight: what statistics
+        and centroids count.
     left_out
         Records that a missing-value rule leaves out of the release, by position in the table.
     rows
@@ -164,6 +170,7 @@ class Microdata:
 
     schema: Schema
     attributes: Mapping[str, Attribute]
+    counts: Floats
     weights: Floats
     rows: Longs
     left_out: Longs
@@ -182,8 +189,8 @@ class Microdata:
 
     @functools.cached_property
     def total(self) -> float:
-        """How many people the table stands for."""
-        return float(self.weights.sum())
+        """How many records the table stands for."""
+        return float(self.counts.sum())
 
     def tuples(self, names: Sequence[str] | None = None) -> Tuples:
         """The distinct combinations of some columns, by default the quasi-identifiers."""
@@ -193,14 +200,18 @@ class Microdata:
             [one.codes for one in columns], [one.cardinality for one in columns]
         )
         codes = np.array([one.codes[firsts] for one in columns], np.int32)
-        weights = np.bincount(places, weights=self.weights, minlength=firsts.size)
-        return Tuples(chosen, np.ascontiguousarray(codes), weights.astype(np.float64), places)
+        counts, weights = (
+            np.bincount(places, weights=amounts, minlength=firsts.size).astype(np.float64)
+            for amounts in (self.counts, self.weights)
+        )
+        return Tuples(chosen, np.ascontiguousarray(codes), counts, weights, places)
 
     def records(self, names: Sequence[str] | None = None) -> Tuples:
         """Every record as a tuple of its own, for methods that work on records."""
         chosen = self.quasi if names is None else tuple(names)
         codes = np.array([self.attributes[name].codes for name in chosen], np.int32)
-        return Tuples(chosen, np.ascontiguousarray(codes), self.weights, np.arange(len(self)))
+        every = np.arange(len(self))
+        return Tuples(chosen, np.ascontiguousarray(codes), self.counts, self.weights, every)
 
     def subset(self, mask: Bools) -> Microdata:
         """The same table with only some of its records; domains stay as they are."""
@@ -208,7 +219,11 @@ class Microdata:
             name: replace(one, codes=one.codes[mask]) for name, one in self.attributes.items()
         }
         return replace(
-            self, attributes=attributes, weights=self.weights[mask], rows=self.rows[mask]
+            self,
+            attributes=attributes,
+            counts=self.counts[mask],
+            weights=self.weights[mask],
+            rows=self.rows[mask],
         )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnyColumn",
     "Column",
+    "Count",
     "Date",
     "Flat",
     "Identifier",
@@ -70,8 +71,24 @@ class Identifier:
 
 
 @dataclass(frozen=True)
+class Count:
+    """A column of whole numbers: equal records stored once, with how many of them there are.
+
+    A record counts that often towards every k. The column is published as it is, so that whoever
+    has the release can count too.
+    """
+
+    kind: ClassVar[str] = "count"
+    role: ClassVar[str] = "count"
+
+
+@dataclass(frozen=True)
 class Weight:
-    """A column of whole numbers: the record stands for so many people. It is not published."""
+    """A survey weight: how many people of the population a record stands for. It is not published.
+
+    It enters statistics and centroids, and never k: an intruder who knows a person in the table
+    finds one record, whomever else it stands for.
+    """
 
     kind: ClassVar[str] = "weight"
     role: ClassVar[str] = "weight"
@@ -179,7 +196,7 @@ class Nominal(Column):
         MEASURES[measure].settings(self.options)
 
 
-AnyColumn = Column | Identifier | Weight
+AnyColumn = Column | Count | Identifier | Weight
 
 
 class Schema(Mapping[str, AnyColumn]):
@@ -203,11 +220,14 @@ class Schema(Mapping[str, AnyColumn]):
         if wrong:
             raise SchemaError(
                 f"Column {wrong[0]!r} must be declared as Identifier, Nominal, Flat, Ordinal, "
-                f"Numeric, Date or Weight, not as {columns[wrong[0]]!r}."
+                f"Numeric, Date, Count or Weight, not as {columns[wrong[0]]!r}."
             )
-        weights = [name for name, column in columns.items() if isinstance(column, Weight)]
-        if len(weights) > 1:
-            raise SchemaError(f"Only one column can be the weight, not {', '.join(weights)}.")
+        for kind in (Count, Weight):
+            several = [name for name, column in columns.items() if isinstance(column, kind)]
+            if len(several) > 1:
+                raise SchemaError(
+                    f"Only one column can be the {kind.kind}, not {', '.join(several)}."
+                )
 
     @classmethod
     def of(cls, columns: Mapping[str, AnyColumn]) -> Schema:
@@ -260,13 +280,18 @@ class Schema(Mapping[str, AnyColumn]):
 
     @property
     def weight(self) -> str | None:
-        """The name of the weight column."""
+        """The name of the column of survey weights."""
         return next(iter(self.with_role("weight")), None)
+
+    @property
+    def count(self) -> str | None:
+        """The name of the column that says how often a record occurs."""
+        return next(iter(self.with_role("count")), None)
 
     @property
     def published(self) -> tuple[str, ...]:
         """The names of the columns that a release holds."""
-        return tuple(name for name, column in self.items() if isinstance(column, Column))
+        return tuple(name for name, column in self.items() if isinstance(column, (Column, Count)))
 
     def column(self, name: str) -> Column:
         """The declaration of a published column."""

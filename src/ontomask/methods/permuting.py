@@ -55,7 +55,7 @@ def chosen_columns(columns: Sequence[str] | None, microdata: Microdata) -> tuple
 
 def check_no_weights(microdata: Microdata, method: str) -> None:
     """Refuse records that stand for several people: exchanging values would change the counts."""
-    if (microdata.weights != 1.0).any():
+    if (microdata.counts != 1.0).any():
         raise MethodError(
             f"{method} exchanges the values of single records, but the schema has a weight column "
             "and some records stand for several people; repeat each record as often as its weight "

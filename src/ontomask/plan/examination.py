@@ -114,7 +114,7 @@ def _unreadable(contents: Contents, folder: Path) -> Iterator[tuple[Place, str]]
 
 
 def _no_numbers(path: Path, how: FileFormat, name: str, kind: str) -> str:
-    if kind not in ("numeric", "weight"):
+    if kind not in ("numeric", "count", "weight"):
         return ""
     try:
         read_file(path, how, kinds={name: kind}, columns=[name])
@@ -134,14 +134,13 @@ def _misfits(table: Table, schema: Schema) -> Iterator[tuple[Place, str]]:
 
 
 def _too_few(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
-    """Steps whose classes would be larger than the table; records with a weight are many people."""
-    weight = contents.schema.weight
-    count = len(table) if weight is None else int(np.nansum(table.numbers(weight)))
-    what = "has {} records" if weight is None else "stands for {} people"
+    """Steps whose classes would be larger than the table; a counted record is several."""
+    column = contents.schema.count
+    count = len(table) if column is None else int(np.nansum(table.numbers(column)))
     for number, step in enumerate(contents.steps):
         k = max(_sizes(step), default=0)
         if k > count:
-            yield ("steps", number), f"k is {k}, but the table {what.format(count)} only."
+            yield ("steps", number), f"k is {k}, but the table has only {count} records."
 
 
 def _sizes(step: Method) -> Iterator[int]:

@@ -211,13 +211,14 @@ def _columns(reader: _Reader) -> Iterator[tuple[str, Any]]:
         made = reader.chosen(COLUMNS, COLUMN_MODELS, one, ("columns", name))
         if made is not None:
             yield name, made
-    weights = [n for n, one in written.items() if isinstance(one, Mapping) and _is_weight(one)]
-    for name in weights[1:]:
-        reader.note(("columns", name), f"only one column can be the weight; {weights[0]!r} is.")
+    for kind in ("count", "weight"):
+        first, *others = [*_of_kind(written, kind), None]
+        for name in others[:-1]:
+            reader.note(("columns", name), f"only one column can be the {kind}; {first!r} is.")
 
 
-def _is_weight(written: Mapping[str, Any]) -> bool:
-    return bool(written.get("kind") == "weight")
+def _of_kind(columns: Mapping[str, Any], kind: str) -> list[str]:
+    return [n for n, one in columns.items() if isinstance(one, Mapping) and one.get("kind") == kind]
 
 
 def _steps(reader: _Reader) -> Iterator[Method]:
@@ -341,7 +342,7 @@ def _check_quasi(reader: _Reader) -> None:
     if not isinstance(columns, Mapping) or not isinstance(steps, list):
         return None
     published = [one for one in columns.values() if isinstance(one, Mapping)]
-    plain = [one for one in published if one.get("kind") not in ("identifier", "weight")]
+    plain = [one for one in published if one.get("kind") not in ("identifier", "count", "weight")]
     if published and not plain:
         return reader.note(
             ("columns", next(iter(columns))),

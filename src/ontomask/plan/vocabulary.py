@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo
 from ontomask.checks import ListOf, Text, Typed, check
 from ontomask.data.files import FileFormat, read_file
 from ontomask.data.schema import (
+    Count,
     Date,
     Flat,
     Identifier,
@@ -94,6 +95,7 @@ def _overrides(written: str | dict[str, str], folder: Path) -> Any:
 
 COLUMNS = _by_name(
     Kind("kind", "identifier", Identifier),
+    Kind("kind", "count", Count),
     Kind("kind", "weight", Weight),
     Kind("kind", "numeric", Numeric),
     Kind("kind", "date", Date),

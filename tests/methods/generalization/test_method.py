@@ -239,7 +239,7 @@ def test_weights_count_people(icd9):
     data = people(30, seed=13)
     data["n"] = [5] * 30
     columns = {"age": om.Numeric(), "sex": om.Flat(), "diagnosis": om.Nominal(icd9)}
-    schema = om.Schema.of({**columns, "n": om.Weight()})
+    schema = om.Schema.of({**columns, "n": om.Count()})
     release = om.protect(pd.DataFrame(data), schema, method(), seed=1)
     assert release.details[0]["levels"] == {"age": 0, "sex": 0, "diagnosis": 0}
 

@@ -26,7 +26,7 @@ __all__ = [
     "with_kinds",
 ]
 
-NUMBERS = ("numeric", "weight")
+NUMBERS = ("numeric", "count", "weight")
 TEXTS = ("nominal", "flat", "ordinal", "identifier", "date")
 KINDS = (*NUMBERS, *TEXTS)
 KEEPS_TYPES = ("parquet",)

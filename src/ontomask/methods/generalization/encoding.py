@@ -195,7 +195,7 @@ def make_problem(
         tuple(one.hierarchy for one in columns.values()),
         np.array([one.codes for one in columns.values()], np.int32),
         names,
-        np.rint(microdata.weights).astype(np.int64),
+        np.rint(microdata.counts).astype(np.int64),
         {name: _sensitive(microdata[name], privacy, hierarchies) for name in sensitive(microdata)},
         {name: _plain(microdata[name]) for name in targets},
         None if population is None else _population(population, columns),
