@@ -212,9 +212,9 @@ def _columns(reader: _Reader) -> Iterator[tuple[str, Any]]:
         if made is not None:
             yield name, made
     for kind in ("count", "weight"):
-        first, *others = [*_of_kind(written, kind), None]
-        for name in others[:-1]:
-            reader.note(("columns", name), f"only one column can be the {kind}; {first!r} is.")
+        several = _of_kind(written, kind)
+        for name in several[1:]:
+            reader.note(("columns", name), f"only one column can be the {kind}; {several[0]!r} is.")
 
 
 def _of_kind(columns: Mapping[str, Any], kind: str) -> list[str]:
