@@ -370,12 +370,20 @@ def test_dates_that_are_none():
     )
 
 
-def test_weights_that_are_none():
-    schema = om.Schema(illness=om.Nominal(TOY), age=om.Weight())
-    message = sentence(errors.DataError, protect, {**PEOPLE, "age": [1, 2, 0, 1]}, schema)
+@pytest.mark.parametrize(
+    ("kind", "wrong", "allowed"),
+    [
+        (om.Weight, [1, 2, 0, 1], "numbers greater than 0"),
+        (om.Count, [1, 2, 0, 1], "whole numbers of at least 1"),
+        (om.Count, [1.0, 2.0, 1.5, 1.0], "whole numbers of at least 1"),
+    ],
+)
+def test_counts_and_weights_that_are_none(kind, wrong, allowed):
+    schema = om.Schema(illness=om.Nominal(TOY), age=kind())
+    message = sentence(errors.DataError, protect, {**PEOPLE, "age": wrong}, schema)
     assert message == (
-        "The weights in column 'age' must be whole numbers of at least 1, without gaps; correct "
-        "them or leave the column out."
+        f"The {kind.kind}s in column 'age' must be {allowed}, without gaps; correct them or leave "
+        "the column out."
     )
 
 

@@ -458,7 +458,7 @@ def _release(
         timings=timings,
         digests={"input": table.digest(declared), "output": open_table(outgoing).digest()},
         promises=promises,
-        _weights=tuple(state.microdata.weights.tolist()) if schema.weight else None,
+        _weights=tuple(state.microdata.counts.tolist()) if schema.count else None,
         _scheme=scheme,
         _rows=state.microdata.rows,
         _original=_found_again(table.given),
@@ -504,7 +504,7 @@ def _verified(
         promises,
         published=published,
         records=len(state.microdata),
-        weights=state.microdata.weights.tolist(),
+        weights=state.microdata.counts.tolist(),
         original=original,
     ).require(DEFECT if len(masks) == 1 else UNDONE)
 
@@ -546,7 +546,7 @@ def _promises(
 def _class_sizes(microdata: Microdata) -> dict[int, int]:
     if not microdata.quasi:
         return {}
-    sizes = microdata.tuples().weights.astype(np.int64)
+    sizes = microdata.tuples().counts.astype(np.int64)
     found, counts = np.unique(sizes, return_counts=True)
     return dict(zip(found.tolist(), counts.tolist(), strict=True))
 

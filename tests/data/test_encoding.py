@@ -215,3 +215,12 @@ def test_for_words_no_taxonomy_is_loaded(icd9, monkeypatch):
     words = {"d": ["zz top", "yy", "xx", "ww"]}
     sentence = refused(om.errors.UnmappedValuesError, words, d=om.Nominal(icd9))
     assert "Correct the values" in sentence
+
+
+def test_counts_and_weights_are_kept_apart():
+    frame = pl.DataFrame({"a": ["x", "x", "y"], "n": [2, 1, 3], "w": [10.0, 20.5, 1.0]})
+    microdata = encoded(frame, a=om.Flat(), n=om.Count(), w=om.Weight())
+    tuples = microdata.tuples(["a"])
+    assert tuples.counts.tolist() == [3, 3]
+    assert tuples.weights.tolist() == [40.5, 3]
+    assert microdata.total == 6

@@ -215,7 +215,7 @@ class Schema(Mapping[str, AnyColumn]):
         wrong = [
             name
             for name, column in columns.items()
-            if not isinstance(column, (Column, Identifier, Weight)) or type(column) is Column
+            if not isinstance(column, AnyColumn) or type(column) is Column
         ]
         if wrong:
             raise SchemaError(
