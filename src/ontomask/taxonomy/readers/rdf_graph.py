@@ -15,15 +15,15 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from xml.sax import SAXParseException
 
 from rdflib import RDF, Dataset, Graph
 from rdflib.exceptions import ParserError
 from rdflib.plugins.parsers.notation3 import BadSyntax
+from rdflib.plugins.parsers.rdfxml import RDFXMLHandler
 
 from ontomask.errors import FormatError, UnsafeSourceError
 from ontomask.taxonomy.readers.rdf_syntax import not_rdf
-from ontomask.taxonomy.readers.xml_safety import malformed, plain_xml
+from ontomask.taxonomy.readers.xml_safety import feed_handler
 
 __all__ = ["parse"]
 
@@ -44,13 +44,15 @@ BASE = "http://base.invalid/"
 
 def parse(text: str, syntax: str, path: Path) -> Graph:
     """Parse the text of an RDF file; statements of named graphs are united."""
-    if syntax == "xml":
-        text = plain_xml(text, str(path))
-        if RDF_NAMESPACE not in text:
-            raise not_rdf(path)
-    elif syntax == "json-ld":
+    if syntax == "xml" and RDF_NAMESPACE not in text:
+        raise not_rdf(path)
+    if syntax == "json-ld":
         text = _without_remote_context(text, path)
     with _reported(text, syntax, path), _quiet():
+        if syntax == "xml":
+            graph = Graph()
+            feed_handler(RDFXMLHandler(graph), text, BASE, path)
+            return graph
         if syntax in WITH_NAMED_GRAPHS:
             return _united(Dataset().parse(data=text.encode(), format=syntax, publicID=BASE))
         return Graph().parse(data=text.encode(), format=syntax, publicID=BASE)
@@ -113,8 +115,6 @@ def _reported(text: str, syntax: str, path: Path) -> Iterator[None]:
     """Turn the parsers' complaints into our sentence, with the line where there is one."""
     try:
         yield
-    except SAXParseException as error:
-        raise malformed(path, error.getLineNumber(), error.getMessage()) from None
     except BadSyntax as error:
         reason = re.search(r"Bad syntax \((.*)\) at \^", str(error), re.DOTALL)
         raise _wrong_syntax(path, error.lines + 1, syntax, reason[1] if reason else "") from None
