@@ -15,7 +15,7 @@ from ontomask.errors import (
     UnknownParentError,
 )
 from ontomask.kernels import concepts as kernel
-from ontomask.taxonomy.draft import Draft, place
+from ontomask.taxonomy.draft import Draft, Line, place
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["ROOT_ID", "ROOT_LABEL", "assemble", "frozen"]
@@ -90,7 +90,7 @@ def _numbered_links(draft: Draft) -> tuple[Ints, Ints]:
     return pairs[:, 0].copy(), pairs[:, 1].copy()
 
 
-def _unknown_parent(draft: Draft, child: str, parent: str, line: int | None) -> UnknownParentError:
+def _unknown_parent(draft: Draft, child: str, parent: str, line: Line) -> UnknownParentError:
     missing, role = (parent, "parent") if parent not in draft.positions else (child, "child")
     return UnknownParentError(
         f"{place(draft.source, line)}: {child!r} is said to be a {parent!r}, but there is no "

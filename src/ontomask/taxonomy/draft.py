@@ -6,14 +6,22 @@ from collections.abc import Iterable
 
 from ontomask.errors import DuplicateConceptError
 
-__all__ = ["Draft", "place"]
+__all__ = ["Draft", "Line", "place", "spot"]
+
+Line = int | str | None
+"""Where something stands in a source: a line's number, a path of keys, or nothing known."""
 
 
-def place(source: str, line: int | None) -> str:
+def place(source: str, line: Line) -> str:
     """Name a place in a source the way error messages do."""
-    if not source:
-        return f"Line {line}" if line else "The taxonomy"
-    return f"{source}, line {line}" if line else source
+    if not line:
+        return source or "The taxonomy"
+    return f"{source}, {spot(line)}" if source else spot(line).capitalize()
+
+
+def spot(line: Line) -> str:
+    """Name a place where its source has been named already."""
+    return f"line {line}" if isinstance(line, int) else line or ""
 
 
 class Draft:
@@ -40,10 +48,10 @@ class Draft:
         self.labels: list[str] = []
         self.synonyms: list[tuple[str, ...]] = []
         self.glosses: list[str] = []
-        self.lines: list[int | None] = []
+        self.lines: list[Line] = []
         self.label_ranks: list[int] = []
         self.synonym_ranks: list[tuple[int, ...]] = []
-        self.links: list[tuple[str, str, int | None]] = []
+        self.links: list[tuple[str, str, Line]] = []
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -55,7 +63,7 @@ class Draft:
         *,
         synonyms: Iterable[str] = (),
         gloss: str = "",
-        line: int | None = None,
+        line: Line = None,
         label_rank: int = 0,
         synonym_ranks: Iterable[int] = (),
     ) -> None:
@@ -76,7 +84,7 @@ class Draft:
         self.label_ranks.append(label_rank)
         self.synonym_ranks.append(tuple(synonym_ranks) or (0,) * len(synonyms))
 
-    def add_link(self, child: str, parent: str, line: int | None = None) -> None:
+    def add_link(self, child: str, parent: str, line: Line = None) -> None:
         """Say that `child` is a `parent`."""
         self.links.append((child, parent, line))
 
@@ -87,12 +95,12 @@ class Draft:
         label: str,
         synonyms: tuple[str, ...],
         gloss: str,
-        line: int | None,
+        line: Line,
     ) -> None:
         known = self.labels[position]
         if label and known and label != known:
             first = self.lines[position]
-            since = f" (line {first})" if first else ""
+            since = f" ({spot(first)})" if first else ""
             raise DuplicateConceptError(
                 f"{place(self.source, line)}: concept {identifier!r} is labeled {label!r} here "
                 f"but {known!r} before{since}; give one id one label, or another id to one of them."

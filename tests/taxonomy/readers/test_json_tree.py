@@ -1,6 +1,7 @@
 import pytest
 
-from ontomask.errors import FormatError
+import ontomask as om
+from ontomask.errors import CycleError, DuplicateConceptError, FormatError
 from ontomask.taxonomy.readers import json_tree
 
 
@@ -22,7 +23,7 @@ def test_objects(tmp_path):
     assert draft.labels == ["Disease", "Flu", ""]
     assert draft.synonyms[0] == ("illness",)
     assert draft.glosses[0] == "Bad"
-    assert draft.links == [("7", "d", 2), ("cold", "d", 2)]
+    assert draft.links == [("7", "d", "children[0]"), ("cold", "d", "children[1]")]
 
 
 def test_plain_nesting(tmp_path):
@@ -45,64 +46,75 @@ def test_several_roots_and_parents(tmp_path):
     ("text", "sentence"),
     [
         (
-            '{"id": "a",\n"childern": []}',
-            "line 2: the concept has a list under the unknown name 'childern'; a concept may have "
-            "children, gloss, id, label, name, synonyms.",
+            '{"id": "a", "childern": []}',
+            "childern: the concept has a list under the unknown name 'childern'; a concept may "
+            "have children, gloss, id, label, name, synonyms.",
         ),
         (
-            '{"a": {},\n\n"a": {}}',
-            "line 3: the key 'a' stands twice in one object; unite the two.",
-        ),
-        (
-            '{"a":\n"Influenza"}',
-            "line 2: the key 'a' holds \"Influenza\" instead of its children; write {} for a "
+            '{"a": {"b": {"c": {}, "d": "Influenza"}}}',
+            "a.b.d: the key 'd' holds \"Influenza\" instead of its children; write {} for a "
             "concept without children.",
         ),
+        ('{"a": {" ": {}}}', "a. : a concept's key is empty; give it a name."),
         (
-            '{"id": "a",\n"synonyms": "b"}',
-            'line 2: synonyms is "b"; it must be a list of texts.',
+            '{"id": "a", "synonyms": "b"}',
+            'synonyms: synonyms is "b"; it must be a list of texts.',
         ),
         (
-            '{"id": "a",\n"children": 3}',
-            "line 2: children is 3; it must be a list of concepts.",
+            '{"id": "a", "synonyms": ["b", null]}',
+            "synonyms[1]: null stands where a text that is not empty is needed.",
         ),
         (
-            '[\n{"children": []}]',
-            "line 2: the concept has children but neither an id nor a label; add one.",
+            '{"id": "a", "children": [{"id": "b"}, {"id": "c", "children": 3}]}',
+            "children[1].children: children is 3; it must be a list of concepts.",
         ),
         (
-            '["a",\ntrue]',
-            "line 2: true stands where a text that is not empty is needed.",
+            '["a", {"children": []}]',
+            "[1]: the concept has neither an id nor a label; add one.",
+        ),
+        (
+            '{"a": ["b", true]}',
+            "a[1]: true stands where a text that is not empty is needed.",
         ),
         (
             '{"a": {}\n"b": {}}',
-            "line 2: a comma or '}' is expected; correct the JSON at this place.",
+            "line 2: the JSON is malformed (Expecting ',' delimiter).",
         ),
-        (
-            '{"a"\n {}}',
-            "line 2: a colon is expected after the key 'a'; correct the JSON at this place.",
-        ),
-        (
-            "{\na: {}}",
-            "line 2: a key in double quotes is expected; correct the JSON at this place.",
-        ),
-        (
-            "{}\n{}",
-            "line 2: something follows after the end of the tree; correct the JSON at this place.",
-        ),
+        ("{}\n{}", "line 2: the JSON is malformed (Extra data)."),
     ],
 )
-def test_mistakes(tmp_path, text, sentence):
+def test_mistakes_are_found_by_their_path(tmp_path, text, sentence):
     path = written(tmp_path, text)
     with pytest.raises(FormatError) as caught:
         json_tree.read(path)
     assert str(caught.value) == f"{path}, {sentence}"
 
 
-@pytest.mark.parametrize("text", ['{"a": ', '["a\\x"]', "[NaN]", "[" * 100_000])
-def test_malformed(tmp_path, text):
-    with pytest.raises(FormatError, match=r"line 1: the (JSON is malformed|tree is nested deeper)"):
-        json_tree.read(written(tmp_path, text))
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{"x": {"a": {}, "b": {}, "a": {}}}', "the key 'a' stands twice in one object; unite"),
+        ("[NaN]", "the JSON is malformed (NaN is not JSON)"),
+        ("[" * 100_000, "the tree is nested too deeply"),
+        ('{"a":' * 800 + "{}" + "}" * 800, "the tree is nested too deeply"),
+    ],
+)
+def test_mistakes_of_the_whole_file(tmp_path, text, sentence):
+    path = written(tmp_path, text)
+    with pytest.raises(FormatError) as caught:
+        json_tree.read(path)
+    assert str(caught.value).startswith(f"{path}: {sentence}")
+
+
+def test_the_path_of_a_contradiction(tmp_path):
+    path = written(
+        tmp_path, '{"id": "A", "children": [{"id": "B", "label": "x"}, {"id": "B", "label": "y"}]}'
+    )
+    with pytest.raises(DuplicateConceptError, match=r"children\[1\]: .* before \(children\[0\]\)"):
+        json_tree.read(path)
+    path.write_text('{"a": {"b": {"a": {}}}}')
+    with pytest.raises(CycleError, match=r"tree\.json, a\.b"):
+        om.load_taxonomy(path)
 
 
 def test_can_read(tmp_path):

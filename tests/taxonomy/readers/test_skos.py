@@ -179,5 +179,5 @@ def test_an_entity_bomb_is_refused(tmp_path):
         '<!DOCTYPE rdf:RDF [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><rdf:RDF xmlns:rdf='
         '"http://www.w3.org/1999/02/22-rdf-syntax-ns#">&c;</rdf:RDF>'
     )
-    with pytest.raises(UnsafeSourceError, match=r"skos\.rdf: the file declares the entity 'c'"):
+    with pytest.raises(UnsafeSourceError, match=r"skos\.rdf, line 1"):
         rdf.read(path)

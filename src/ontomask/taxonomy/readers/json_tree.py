@@ -19,12 +19,13 @@ holds the children; the two may be mixed::
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 from ontomask.errors import FormatError
-from ontomask.taxonomy.draft import Draft
-from ontomask.taxonomy.readers.json_positions import Node, parse
+from ontomask.taxonomy.draft import Draft, Line, place
 from ontomask.taxonomy.readers.separated import plain_suffix
 from ontomask.taxonomy.readers.sources import read_text
 
@@ -49,119 +50,130 @@ def read(path: Path) -> Draft:
     """Read a JSON tree, plain or gzip."""
     draft = Draft(str(path))
     text = read_text(path)
-    if text.strip():
-        _add(draft, parse(text, draft.source), None)
+    try:
+        if text.strip():
+            tree = json.loads(text, object_pairs_hook=_members, parse_constant=_refuse)
+            _add(draft, tree, "", None)
+    except json.JSONDecodeError as error:
+        raise _error(draft, error.lineno, f"the JSON is malformed ({error.msg})") from None
+    except ValueError as error:
+        raise _error(draft, None, str(error)) from None
+    except RecursionError:
+        raise _error(draft, None, "the tree is nested too deeply") from None
     return draft
 
 
-def _add(draft: Draft, node: Node, parent: str | None) -> None:
-    """Add what a node says: a list of nodes, a concept, plain nesting, or a leaf."""
-    if node.items is not None:
-        for item in node.items:
-            _add(draft, item, parent)
-    elif node.members is None:
-        _add_concept(draft, node, _name(draft, node), parent)
-    elif _is_concept(members := _members(draft, node)):
-        _add_object(draft, node, members, parent)
-    else:
-        for key, value in members.items():
-            _add_nested(draft, key, value, parent)
-
-
-def _members(draft: Draft, node: Node) -> dict[str, Node]:
-    members: dict[str, Node] = {}
-    for key, value in node.members or ():
-        if key in members:
-            raise _error(draft, value, f"the key {key!r} stands twice in one object; unite the two")
-        members[key] = value
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object; unite the two")
     return members
 
 
-def _is_concept(members: dict[str, Node]) -> bool:
-    return any(name in members and members[name].members is None for name in MARKS)
+def _refuse(constant: str) -> None:
+    raise ValueError(f"the JSON is malformed ({constant} is not JSON)")
 
 
-def _add_nested(draft: Draft, key: str, value: Node, parent: str | None) -> None:
+def _add(draft: Draft, node: Any, where: str, parent: str | None) -> None:
+    """Add what a node says: a list of nodes, a concept, plain nesting, or a leaf."""
+    if isinstance(node, list):
+        for position, item in enumerate(node):
+            _add(draft, item, f"{where}[{position}]", parent)
+    elif not isinstance(node, dict):
+        _add_concept(draft, _name(draft, node, where), where, parent)
+    elif any(mark in node and not isinstance(node[mark], dict) for mark in MARKS):
+        _add_object(draft, node, where, parent)
+    else:
+        for key, value in node.items():
+            _add_nested(draft, key, value, _below(where, key), parent)
+
+
+def _add_nested(draft: Draft, key: str, value: Any, where: str, parent: str | None) -> None:
     if not key.strip():
-        raise _error(draft, value, "a concept's key is empty; give it a name")
-    if value.scalar is not None:
+        raise _error(draft, where, "a concept's key is empty; give it a name")
+    if not isinstance(value, dict | list | None):
         raise _error(
             draft,
-            value,
-            f"the key {key!r} holds {value.describe()} instead of its children; "
+            where,
+            f"the key {key!r} holds {_shown(value)} instead of its children; "
             "write {} for a concept without children",
         )
-    _add_concept(draft, value, key.strip(), parent)
-    if value.members or value.items:
-        _add(draft, value, key.strip())
+    _add_concept(draft, key.strip(), where, parent)
+    if value:
+        _add(draft, value, where, key.strip())
 
 
-def _add_object(draft: Draft, node: Node, members: dict[str, Node], parent: str | None) -> None:
-    for key, value in members.items():
-        if key not in PROPERTIES and (value.members is not None or value.items is not None):
+def _add_object(draft: Draft, node: dict[str, Any], where: str, parent: str | None) -> None:
+    for key, value in node.items():
+        if key not in PROPERTIES and isinstance(value, dict | list):
             raise _error(
                 draft,
-                value,
-                f"the concept has {value.describe()} under the unknown name {key!r}; "
+                _below(where, key),
+                f"the concept has {_shown(value)} under the unknown name {key!r}; "
                 f"a concept may have {', '.join(sorted(PROPERTIES))}",
             )
-    label = _text(draft, members.get("label")) or _text(draft, members.get("name"))
-    identifier = _text(draft, members.get("id")) or label
+    texts = {
+        key: _name(draft, node[key], _below(where, key))
+        for key in ("id", "label", "name", "gloss")
+        if node.get(key) not in (None, "")
+    }
+    label = texts.get("label") or texts.get("name", "")
+    identifier = texts.get("id") or label
     if not identifier:
-        raise _error(draft, node, "the concept has children but neither an id nor a label; add one")
-    draft.add_concept(
+        raise _error(draft, where, "the concept has neither an id nor a label; add one")
+    synonyms = _synonyms(draft, node.get("synonyms"), _below(where, "synonyms"))
+    _add_concept(
+        draft,
         identifier,
-        label,
-        synonyms=_synonyms(draft, members.get("synonyms")),
-        gloss=_text(draft, members.get("gloss")),
-        line=node.line,
+        where,
+        parent,
+        label=label,
+        synonyms=synonyms,
+        gloss=texts.get("gloss", ""),
     )
-    _link(draft, identifier, parent, node.line)
-    children = members.get("children", Node(node.line))
-    if children.members or children.items:
-        _add(draft, children, identifier)
-    elif children.scalar is not None:
-        raise _error(
-            draft, children, f"children is {children.describe()}; it must be a list of concepts"
-        )
+    children, below = node.get("children"), _below(where, "children")
+    if not isinstance(children, dict | list | None):
+        raise _error(draft, below, f"children is {_shown(children)}; it must be a list of concepts")
+    if children:
+        _add(draft, children, below, identifier)
 
 
-def _synonyms(draft: Draft, node: Node | None) -> list[str]:
-    if node is None or _is_blank(node):
+def _synonyms(draft: Draft, listed: Any, where: str) -> list[str]:
+    if listed in (None, ""):
         return []
-    if node.items is None:
-        raise _error(draft, node, f"synonyms is {node.describe()}; it must be a list of texts")
-    return [_name(draft, item) for item in node.items]
+    if not isinstance(listed, list):
+        raise _error(draft, where, f"synonyms is {_shown(listed)}; it must be a list of texts")
+    return [_name(draft, each, f"{where}[{position}]") for position, each in enumerate(listed)]
 
 
-def _is_blank(node: Node) -> bool:
-    return node.scalar in (None, "") and node.members is None and node.items is None
-
-
-def _text(draft: Draft, node: Node | None) -> str:
-    """Return a property's text; one that is missing, null or empty is no text."""
-    return "" if node is None or _is_blank(node) else _name(draft, node)
-
-
-def _name(draft: Draft, node: Node) -> str:
+def _name(draft: Draft, value: Any, where: str) -> str:
     """Return a text, or a number as a text: codes are often written as numbers."""
-    is_number = isinstance(node.scalar, int | float) and not isinstance(node.scalar, bool)
-    if isinstance(node.scalar, str) and node.scalar.strip():
-        return node.scalar.strip()
-    if is_number:
-        return str(node.scalar)
-    raise _error(draft, node, f"{node.describe()} stands where a text that is not empty is needed")
+    is_name = isinstance(value, str | int | float) and not isinstance(value, bool)
+    if is_name and (text := str(value).strip()):
+        return text
+    raise _error(draft, where, f"{_shown(value)} stands where a text that is not empty is needed")
 
 
-def _add_concept(draft: Draft, node: Node, identifier: str, parent: str | None) -> None:
-    draft.add_concept(identifier, line=node.line)
-    _link(draft, identifier, parent, node.line)
-
-
-def _link(draft: Draft, identifier: str, parent: str | None, line: int) -> None:
+def _add_concept(
+    draft: Draft, identifier: str, where: str, parent: str | None, **words: Any
+) -> None:
+    draft.add_concept(identifier, line=where, **words)
     if parent is not None:
-        draft.add_link(identifier, parent, line)
+        draft.add_link(identifier, parent, where)
 
 
-def _error(draft: Draft, node: Node, reason: str) -> FormatError:
-    return FormatError(f"{draft.source}, line {node.line}: {reason}.")
+def _error(draft: Draft, where: Line, reason: str) -> FormatError:
+    return FormatError(f"{place(draft.source, where)}: {reason}.")
+
+
+def _below(where: str, key: str) -> str:
+    return f"{where}.{key}" if where else key
+
+
+def _shown(value: Any) -> str:
+    """Name the kind of value, or show it if it is small."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    return json.dumps(value, ensure_ascii=False)

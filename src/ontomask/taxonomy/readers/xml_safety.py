@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -32,6 +32,7 @@ from defusedxml.ElementTree import iterparse
 from defusedxml.expatreader import DefusedExpatParser
 
 from ontomask.errors import EncodingError, FormatError, UnsafeSourceError
+from ontomask.taxonomy.draft import Line, place
 
 __all__ = ["feed_handler", "stream_records"]
 
@@ -52,7 +53,7 @@ def feed_handler(handler: ContentHandler, text: str, base: str, source: Path) ->
     content = InputSource()
     content.setPublicId(base)
     content.setCharacterStream(io.StringIO(_standalone(text, source)))
-    with _reported(source):
+    with _reported(source, parser.getLineNumber):
         parser.parse(content)
 
 
@@ -103,16 +104,16 @@ def _standalone(text: str, source: Path) -> str:
 
 
 @contextmanager
-def _reported(source: Path) -> Iterator[None]:
-    """Turn the parsers' complaints into our sentences."""
+def _reported(source: Path, line: Callable[[], Line] = lambda: None) -> Iterator[None]:
+    """Turn the parsers' complaints into our sentences; `line` says where a parser stands."""
     try:
         yield
     except DefusedXmlException as error:
         name = getattr(error, "name", None) or getattr(error, "sysid", "")
-        raise _refusal(source, f"the entity {name!r}") from None
+        raise _refusal(place(str(source), line()), f"the entity {name!r}") from None
     except SAXParseException as error:
         if "amplification" in error.getMessage():
-            raise _refusal(source, "entities that make it many times larger") from None
+            raise _refusal(str(source), "entities that make it many times larger") from None
         raise _malformed(source, error.getLineNumber(), error.getMessage()) from None
     except ParseError as error:
         raise _malformed(source, error.position[0], str(error).rpartition(": ")[0]) from None
@@ -125,9 +126,9 @@ def _malformed(source: Path, line: int | None, reason: str) -> FormatError:
     )
 
 
-def _refusal(source: Path, what: str) -> UnsafeSourceError:
+def _refusal(where: str, what: str) -> UnsafeSourceError:
     return UnsafeSourceError(
-        f"{source}: the file declares {what}; entities are never expanded, except for plain "
+        f"{where}: the file declares {what}; entities are never expanded, except for plain "
         "namespace abbreviations of an ontology: remove the declaration or fetch the file again "
         "from its publisher."
     )
