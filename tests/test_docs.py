@@ -359,7 +359,7 @@ def test_every_distance_is_defined_with_its_citation_and_options():
 def test_every_error_is_listed():
     page = text_of("guides/errors.md")
     listed = re.findall(r"^\| `(\w+Error)` \|", page, re.MULTILINE)
-    assert sorted([*listed, "OntomaskError"]) == sorted(errors.__all__)
+    assert sorted([*listed, "OntomaskError", "OntomaskWarning"]) == sorted(errors.__all__)
 
 
 def test_every_exit_code_is_listed():

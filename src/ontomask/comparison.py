@@ -319,9 +319,7 @@ _SHARED: dict[str, Any] = {}
 
 
 def _share(frame: object, schema: Schema, alpha: float, threads: int) -> None:
-    import numba
-
-    numba.set_num_threads(threads)
+    os.environ["ONTOMASK_THREADS"] = str(threads)
     _SHARED.update(frame=frame, schema=schema, alpha=alpha)
 
 

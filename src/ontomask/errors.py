@@ -27,6 +27,8 @@
         ├── UnknownConceptError      a concept that the taxonomy does not hold (KeyError)
         └── UnmappedValuesError      values of a column have no concept
 
+    OntomaskWarning                  something that works, but perhaps not as meant (UserWarning)
+
 Every message is one sentence (or a short list of them) that says where, what was wrong, what
 is allowed and what to do; it can be shown to a person as it is.
 """
@@ -44,6 +46,7 @@ __all__ = [
     "FormatError",
     "MethodError",
     "OntomaskError",
+    "OntomaskWarning",
     "OutputError",
     "ParameterError",
     "PlanError",
@@ -67,6 +70,10 @@ class OntomaskError(Exception):
     def __str__(self) -> str:
         """Return the sentence itself (a KeyError would show it quoted)."""
         return str(self.args[0]) if self.args else ""
+
+
+class OntomaskWarning(UserWarning):
+    """Something works, but perhaps not as it was meant."""
 
 
 class ParameterError(OntomaskError, ValueError):

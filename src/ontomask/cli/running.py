@@ -254,10 +254,10 @@ def warm(quiet: Quiet = False) -> None:
 
     Example: `ontomask warm`
     """
-    from ontomask.warming import warm as compiled
-
     voice = Voice(quiet=quiet)
     with voice.answering():
+        from ontomask.warming import warm as compiled
+
         with voice.progress("compiling") as progress:
             for share, name in compiled():
                 progress(share, f"compiling {name}")

@@ -9,6 +9,7 @@ import math
 import sys
 import textwrap
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -124,7 +125,9 @@ class Voice:
     def answering(self) -> Iterator[None]:
         """Answer a user's mistake with its sentence and an exit code, never with a traceback."""
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.showwarning = self._warned
+                yield
         except CancelledError as error:
             raise self._ended(error, INTERRUPTED) from None
         except PromiseError as error:
@@ -140,6 +143,10 @@ class Voice:
                 "machine with more."
             )
             raise self._ended(short, USAGE) from None
+
+    def _warned(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        """Say a warning as a sentence, without the place in our sources."""
+        self.aside(Text(str(message), style="yellow"))
 
     def _ended(self, error: OntomaskError, code: int) -> typer.Exit:
         if self.as_json:

@@ -14,9 +14,10 @@ one look-up per ancestor, so a pair costs some ten nanoseconds whatever the taxo
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.blocks import in_blocks
 
 __all__ = [
     "ancestor_sets",
@@ -190,26 +191,48 @@ def weighted_ups(
     return result
 
 
-@njit(cache=True, parallel=True)
+LEAST_PAIRS = 100_000
+"""Pairs that are enough work for one more thread."""
+
+
 def shared_counts(
     row_offsets: Longs, row_members: Ints, column_offsets: Longs, column_members: Ints, size: int
 ) -> Ints:
     """Number of common ancestors of every row and column concept."""
     rows, columns = row_offsets.size - 1, column_offsets.size - 1
     result = np.empty((rows, columns), np.int32)
-    for row in prange(rows):
-        marks = np.zeros(size, np.int32)
+
+    def work(first: int, last: int) -> None:
+        sets = (row_offsets, row_members, column_offsets, column_members)
+        _count_shared(first, last, *sets, size, result)
+
+    in_blocks(work, rows, 1 + LEAST_PAIRS // max(1, columns))
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _count_shared(
+    first: int,
+    last: int,
+    row_offsets: Longs,
+    row_members: Ints,
+    column_offsets: Longs,
+    column_members: Ints,
+    size: int,
+    result: Ints,
+) -> None:
+    marks = np.zeros(size, np.int32)
+    for row in range(first, last):
+        marks[:] = 0
         for slot in range(row_offsets[row], row_offsets[row + 1]):
             marks[row_members[slot]] = 1
-        for column in range(columns):
+        for column in range(result.shape[1]):
             shared = 0
             for slot in range(column_offsets[column], column_offsets[column + 1]):
                 shared += marks[column_members[slot]]
             result[row, column] = shared
-    return result
 
 
-@njit(cache=True, parallel=True)
 def shortest_paths(
     row_offsets: Longs,
     row_members: Ints,
@@ -222,19 +245,40 @@ def shortest_paths(
     """Least cost of a way from row to column through a common ancestor."""
     rows, columns = row_offsets.size - 1, column_offsets.size - 1
     result = np.empty((rows, columns), np.float64)
-    for row in prange(rows):
-        costs = np.full(size, np.inf)
+
+    def work(first: int, last: int) -> None:
+        ways = (row_offsets, row_members, row_costs, column_offsets, column_members, column_costs)
+        _find_shortest(first, last, *ways, size, result)
+
+    in_blocks(work, rows, 1 + LEAST_PAIRS // max(1, columns))
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _find_shortest(
+    first: int,
+    last: int,
+    row_offsets: Longs,
+    row_members: Ints,
+    row_costs: Floats,
+    column_offsets: Longs,
+    column_members: Ints,
+    column_costs: Floats,
+    size: int,
+    result: Floats,
+) -> None:
+    costs = np.empty(size, np.float64)
+    for row in range(first, last):
+        costs[:] = np.inf
         for slot in range(row_offsets[row], row_offsets[row + 1]):
             costs[row_members[slot]] = row_costs[slot]
-        for column in range(columns):
+        for column in range(result.shape[1]):
             best = np.inf
             for slot in range(column_offsets[column], column_offsets[column + 1]):
                 best = min(best, costs[column_members[slot]] + column_costs[slot])
             result[row, column] = best
-    return result
 
 
-@njit(cache=True, parallel=True)
 def deepest_shared(
     row_offsets: Longs,
     row_members: Ints,
@@ -252,11 +296,35 @@ def deepest_shared(
     rows, columns = row_offsets.size - 1, column_offsets.size - 1
     subsumers = np.empty((rows, columns), np.int32)
     sums = np.empty((rows, columns), np.int32)
-    for row in prange(rows):
-        ways = np.full(depths.size, -1, np.int32)
+
+    def work(first: int, last: int) -> None:
+        sets = (row_offsets, row_members, row_ups, column_offsets, column_members, column_ups)
+        _find_deepest(first, last, *sets, depths, subsumers, sums)
+
+    in_blocks(work, rows, 1 + LEAST_PAIRS // max(1, columns))
+    return subsumers, sums
+
+
+@njit(cache=True, nogil=True)
+def _find_deepest(
+    first: int,
+    last: int,
+    row_offsets: Longs,
+    row_members: Ints,
+    row_ups: Ints,
+    column_offsets: Longs,
+    column_members: Ints,
+    column_ups: Ints,
+    depths: Ints,
+    subsumers: Ints,
+    sums: Ints,
+) -> None:
+    ways = np.empty(depths.size, np.int32)
+    for row in range(first, last):
+        ways[:] = -1
         for slot in range(row_offsets[row], row_offsets[row + 1]):
             ways[row_members[slot]] = row_ups[slot]
-        for column in range(columns):
+        for column in range(sums.shape[1]):
             best, best_sum, best_depth = -1, 0, 0
             for slot in range(column_offsets[column + 1] - 1, column_offsets[column] - 1, -1):
                 member = column_members[slot]
@@ -268,4 +336,3 @@ def deepest_shared(
                         best, best_sum, best_depth = member, way, depths[member]
             subsumers[row, column] = best
             sums[row, column] = best_sum
-    return subsumers, sums

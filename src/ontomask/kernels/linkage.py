@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.blocks import in_blocks
 
 __all__ = ["closest_links"]
 
 
-@njit(cache=True, parallel=True, nogil=True)
+LEAST_PAIRS = 20_000
+"""Pairs of tuples that are enough work for one more thread."""
+
+
 def closest_links(
     codes: Ints,
     masked_codes: Ints,
@@ -32,8 +36,36 @@ def closest_links(
     count, others = codes.shape[1], masked_codes.shape[1]
     least = np.empty(count, np.float64)
     shared = np.empty(count, np.float64)
-    for one in prange(count):
-        totals = np.zeros(others, np.float64)
+
+    def work(first: int, last: int) -> None:
+        columns = (codes, masked_codes, tables, starts, sizes, numbers, masked_numbers)
+        _link(first, last, *columns, weights, power, tolerance, least, shared)
+
+    in_blocks(work, count, 1 + LEAST_PAIRS // max(1, others))
+    return least, shared
+
+
+@njit(cache=True, nogil=True)
+def _link(
+    first: int,
+    last: int,
+    codes: Ints,
+    masked_codes: Ints,
+    tables: Floats,
+    starts: Longs,
+    sizes: Longs,
+    numbers: Floats,
+    masked_numbers: Floats,
+    weights: Floats,
+    power: int,
+    tolerance: float,
+    least: Floats,
+    shared: Floats,
+) -> None:
+    others = masked_codes.shape[1]
+    totals = np.empty(others, np.float64)
+    for one in range(first, last):
+        totals[:] = 0.0
         for attribute in range(codes.shape[0]):
             size = sizes[attribute]
             base = starts[attribute] + codes[attribute, one] * size
@@ -59,4 +91,3 @@ def closest_links(
                 total += weights[other]
         least[one] = best
         shared[one] = total
-    return least, shared

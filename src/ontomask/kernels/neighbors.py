@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
@@ -88,8 +86,5 @@ def nearest_points(points: Points, wanted: int) -> Ints:
         _link_nearest(points, index, finds, reference, keys, near, first, last, graph)
 
     work(0, 0)
-    threads = max(1, min(os.cpu_count() or 1, size // SMALLEST_SHARE))
-    bounds = np.linspace(0, size, 4 * threads + 1).astype(int).tolist()
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, bounds[:-1], bounds[1:]))
+    in_blocks(work, size, SMALLEST_SHARE)
     return graph

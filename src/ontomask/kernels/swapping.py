@@ -26,9 +26,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.kernels.blocks import in_blocks
 
 __all__ = [
     "Neighbors",
@@ -174,19 +175,31 @@ class Neighbors(NamedTuple):
     """[size, size] True where the next value in the row is farther."""
 
 
-@njit(cache=True, nogil=True, parallel=True)
+LEAST_VALUES = 20_000
+"""Values to sort that are enough work for one more thread."""
+
+
 def neighbors(matrix: Floats) -> Neighbors:
     """Sort every row of a distance matrix once."""
     size = matrix.shape[0]
-    order = np.empty((size, size), np.int32)
-    ends = np.ones((size, size), np.bool_)
-    for row in prange(size):
+    near = Neighbors(np.empty((size, size), np.int32), np.ones((size, size), np.bool_))
+
+    def work(first: int, last: int) -> None:
+        _sort_rows(first, last, matrix, near)
+
+    in_blocks(work, size, 1 + LEAST_VALUES // max(1, size))
+    return near
+
+
+@njit(cache=True, nogil=True)
+def _sort_rows(first: int, last: int, matrix: Floats, near: Neighbors) -> None:
+    size = matrix.shape[0]
+    for row in range(first, last):
         ranked = np.argsort(matrix[row], kind="mergesort")
         for place in range(size):
-            order[row, place] = ranked[place]
+            near.order[row, place] = ranked[place]
         for place in range(size - 1):
-            ends[row, place] = matrix[row, ranked[place]] != matrix[row, ranked[place + 1]]
-    return Neighbors(order, ends)
+            near.ends[row, place] = matrix[row, ranked[place]] != matrix[row, ranked[place + 1]]
 
 
 class Interval(NamedTuple):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.records import START, VALUES, Points
 
 __all__ = ["draw_near", "nearest_reference", "nearest_references", "window_widths"]
@@ -52,7 +53,7 @@ def draw_near(
     return drawn
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def nearest_reference(points: Points, point: int, rows: Ints, numbers: Floats) -> int:
     """The reference nearest to one point; ties by the smaller number.
 
@@ -76,10 +77,24 @@ def nearest_reference(points: Points, point: int, rows: Ints, numbers: Floats) -
     return best
 
 
-@njit(cache=True, parallel=True)
+LEAST_REFERENCES = 20_000
+"""Pairs of a point and a reference that are enough work for one more thread."""
+
+
 def nearest_references(points: Points, rows: Ints, numbers: Floats) -> Longs:
     """The nearest reference of each point, on all cores; see `nearest_reference`."""
     nearest = np.empty(points.weights.size, np.int64)
-    for point in prange(points.weights.size):
-        nearest[point] = nearest_reference(points, point, rows, numbers)
+
+    def work(first: int, last: int) -> None:
+        _find_nearest(first, last, points, rows, numbers, nearest)
+
+    in_blocks(work, nearest.size, 1 + LEAST_REFERENCES // max(1, rows.shape[0]))
     return nearest
+
+
+@njit(cache=True, nogil=True)
+def _find_nearest(
+    first: int, last: int, points: Points, rows: Ints, numbers: Floats, nearest: Longs
+) -> None:
+    for point in range(first, last):
+        nearest[point] = nearest_reference(points, point, rows, numbers)

@@ -1,0 +1,46 @@
+"""Loops over independent rows, on all cores.
+
+The threads are Python's own and live as long as one loop; the kernels let go of the interpreter.
+What Numba starts for `parallel=True` stays alive: it hangs in a process that is forked later
+(OpenMP), or ends the process when two threads meet in it (Numba's own queue).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+__all__ = ["in_blocks"]
+
+BLOCKS_PER_THREAD = 4
+"""Rows differ in how long they take: who is done early takes another block."""
+
+
+def in_blocks(work: Callable[[int, int], None], count: int, smallest: int = 1) -> None:
+    """Call ``work(first, last)`` until all rows are done, on as many threads as pay.
+
+    Parameters
+    ----------
+    work
+        Does the rows from first to last (not included) and writes nowhere else.
+    count
+        How many rows there are.
+    smallest
+        How many rows are enough work for one more thread.
+    """
+    threads = min(_allowed_threads(), count // smallest)
+    if threads < 2:
+        work(0, count)
+        return
+    bounds = np.linspace(0, count, BLOCKS_PER_THREAD * threads + 1).astype(int).tolist()
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, bounds[:-1], bounds[1:]))
+
+
+def _allowed_threads() -> int:
+    """One per core, unless ONTOMASK_THREADS says how many."""
+    chosen = os.environ.get("ONTOMASK_THREADS", "")
+    return int(chosen) if chosen.isdigit() and int(chosen) else os.cpu_count() or 1

@@ -1,0 +1,54 @@
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+from ontomask import kernels
+from ontomask.kernels.blocks import in_blocks
+
+
+@pytest.mark.parametrize("threads", ["", "0", "1", "3", "64", "many"])
+@pytest.mark.parametrize(("count", "smallest"), [(0, 1), (1, 1), (7, 1), (1000, 10), (10, 1000)])
+def test_every_row_is_done_once(monkeypatch, threads, count, smallest):
+    monkeypatch.setenv("ONTOMASK_THREADS", threads)
+    done = np.zeros(count, int)
+
+    def work(first, last):
+        done[first:last] += 1
+
+    in_blocks(work, count, smallest)
+    assert done.tolist() == [1] * count
+
+
+def test_the_number_of_threads_can_be_said(monkeypatch):
+    blocks = {}
+    for threads in ("1", "4"):
+        monkeypatch.setenv("ONTOMASK_THREADS", threads)
+        seen = []
+        in_blocks(lambda first, last, seen=seen: seen.append((first, last)), 100)
+        blocks[threads] = len(seen)
+    assert blocks == {"1": 1, "4": 16}
+
+
+def test_what_goes_wrong_in_a_block_is_raised(monkeypatch):
+    monkeypatch.setenv("ONTOMASK_THREADS", "4")
+
+    def work(first, last):
+        if last == 100:
+            raise ValueError("the last row")
+
+    with pytest.raises(ValueError, match="the last row"):
+        in_blocks(work, 100)
+
+
+def test_no_kernel_starts_threads_that_outlive_it():
+    compiled = [
+        function
+        for module in pkgutil.iter_modules(kernels.__path__, "ontomask.kernels.")
+        for function in vars(importlib.import_module(module.name)).values()
+        if isinstance(function, Dispatcher)
+    ]
+    assert len(compiled) > 50
+    assert not [one.__name__ for one in compiled if one.targetoptions.get("parallel")]
