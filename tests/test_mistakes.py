@@ -358,7 +358,11 @@ def test_an_order_that_lacks_a_value():
         "Column 'illness' holds 'flu', which is not in its order; add it to the order or correct "
         "it. Did you mean 'fluu'?"
     )
-    assert "needs its order" in sentence(errors.SchemaError, om.Ordinal)
+    for wrong in ((), ([],), (["a", "a"],), ([["a"], ["b"]],)):
+        assert "needs its order" in sentence(errors.SchemaError, om.Ordinal, *wrong)
+    assert om.Ordinal(["low", "high"]) == om.Ordinal(order=("low", "high"), role="quasi")
+    said = sentence(errors.ParameterError, om.Ordinal, "sensitive")
+    assert said == "order must be a list, not 'sensitive'."
 
 
 def test_dates_that_are_none():

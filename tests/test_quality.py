@@ -53,6 +53,14 @@ def at_north_south(suppressed=(False, False, False, False)):
     )
 
 
+def original():
+    """Every distinct record is a class of its own."""
+    problem = make_problem()
+    count = len(problem.tuples.rows)
+    sizes, nobody = problem.tuples.amounts[0], np.zeros(count, bool)
+    return Partition(problem.facts, (0, 0), sizes, nobody, np.arange(count, dtype=np.int32))
+
+
 LAST_GONE = (False, False, False, True)
 
 
@@ -95,9 +103,25 @@ def test_the_factor_weighs_generalization_against_suppression():
     # 0.25: suppression weighs 1/2: the lost record costs 1/2 + 1/2 * 1/2 = 3/4 in both
     city, age = (3.25 - 1.5) / 4.5, (3.25 - 3) / 3
     assert value(quality.Loss("sum", 0.25), partition) == pytest.approx(city + age)
-    # 0.75: generalization weighs 1/2: kept records cost 1/4, the lost one 1
-    city, age = (2.25 - 1.5) / 4.5, (2.25 - 3) / 3
+    # 0.75: generalization weighs 1/2: kept records cost 1/4, the lost one 1; at best, half as much
+    # as before: 6/8 and 6/4
+    city, age = (2.25 - 0.75) / 5.25, (2.25 - 1.5) / 4.5
     assert value(quality.Loss("sum", 0.75), partition) == pytest.approx(city + age)
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.1, 0.5, 0.6, 0.9, 1.0])
+@pytest.mark.parametrize("name", sorted(set(quality.QUALITIES) - {"classification"}))
+def test_no_factor_makes_a_loss_negative_and_none_charges_the_original(name, factor):
+    """The original table costs nothing, everything at the root or suppressed not more than 1."""
+    kind = quality.QUALITIES[name]
+    options = {"factor": factor} if "factor" in kind.__dataclass_fields__ else {}
+    model = kind(**options)
+    for partition in (at_north_south(), at_north_south(LAST_GONE), at_north_south((True,) * 4)):
+        assert value(model, partition) >= 0
+    if name in ("loss", "precision", "entropy-loss", "non-uniform-entropy"):
+        assert value(model, original()) == pytest.approx(0)
+    if name in ("loss", "precision"):
+        assert value(model, at_north_south((True,) * 4)) <= 1 + 1e-12
 
 
 def test_precision():

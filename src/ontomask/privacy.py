@@ -66,7 +66,8 @@ class Domain:
     order
         The values from lowest to highest, for the ordered distance; as they are numbered, if None.
     levels
-        A hierarchy: for each level (0 is the value itself) and value a code.
+        A hierarchy: for each level (0 is the value itself) and value a code, numbered anyhow; at
+        the highest level all values have the same.
     distances
         Semantic distances of all pairs of values.
     """
@@ -459,30 +460,32 @@ def _ordered(excess: Floats, domain: Domain) -> Floats:
 
 
 def _hierarchical(excess: Floats, domain: Domain) -> Floats:
-    """Sum over inner nodes of level / height times what is moved between their children."""
+    """What must pass each link of the tree, times its length.
+
+    Two values whose lowest common generalization is at level l of h are l / h apart: as far as the
+    way between them if every link from a level to the next has length 1 / 2h.
+    """
     if domain.levels is None:
         raise ParameterError(
             "The hierarchical ground distance needs a sensitive column with a hierarchy."
         )
-    height = len(domain.levels) - 1
-    distances = np.zeros(len(excess))
-    below, children = excess, domain.levels[0]
-    for level in range(1, height + 1):
-        codes = domain.levels[level]
-        parents = np.zeros(below.shape[1], np.int64)
-        parents[children] = codes
-        surplus = _united(np.maximum(below, 0), parents)
-        below = _united(below, parents)
-        distances += level / height * np.minimum(surplus, surplus - below).sum(axis=1)
-        children = codes
+    if (domain.levels[-1] != domain.levels[-1][0]).any():
+        raise ParameterError(
+            "The hierarchical ground distance needs a hierarchy that ends in one value for all; "
+            "add a last level to the hierarchy of the sensitive column."
+        )
+    passing = np.zeros(len(excess))
+    for codes in domain.levels[:-1]:
+        passing += np.abs(_united(excess, codes)).sum(axis=1)
+    distances: Floats = passing / (2.0 * max(1, len(domain.levels) - 1))
     return distances
 
 
-def _united(columns: Floats, parents: Longs) -> Floats:
+def _united(columns: Floats, parents: Ints) -> Floats:
     """Add up the columns that have the same parent."""
-    united = np.zeros((len(columns), int(parents.max()) + 1))
-    for column, parent in enumerate(parents.tolist()):
-        united[:, parent] += columns[:, column]
+    order = np.argsort(parents, kind="stable")
+    starts = np.flatnonzero(np.diff(parents[order], prepend=-1))
+    united: Floats = np.add.reduceat(columns[:, order], starts, axis=1)
     return united
 
 

@@ -129,7 +129,7 @@ class Scene:
                 if key in self.gone:
                     each = share + suppression * (1 - share)
                 cost += len(members) * each
-            least = self.total / len(hierarchy)
+            least = generalization * self.total / len(hierarchy)
             span = self.total - least
             parts.append((cost - least) / (span if span else 1))
         return parts

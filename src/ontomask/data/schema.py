@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -137,10 +137,18 @@ class Ordinal(Column):
 
     order: Annotated[tuple[object, ...] | list[object], Typed((list, tuple), "a list")] = ()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def __init__(
+        self,
+        order: Sequence[object] = (),
+        role: str = "quasi",
+        *,
+        missing: str = "own-category",
+        weight: float = 1.0,
+    ) -> None:
+        _set_fields(self, locals())
         object.__setattr__(self, "order", tuple(self.order))
-        if len(set(self.order)) != len(self.order) or not self.order:
+        plain = all(isinstance(value, Hashable) for value in self.order)
+        if not self.order or not plain or len(set(self.order)) != len(self.order):
             raise SchemaError(
                 "An ordinal column needs its order: every value once, from lowest to highest."
             )
@@ -189,11 +197,15 @@ class Nominal(Column):
         missing: str = "own-category",
         weight: float = 1.0,
     ) -> None:
-        values = {**locals(), "options": dict(options or {})}
-        for name in (one.name for one in fields(self)):
-            object.__setattr__(self, name, values[name])
-        validate(self)
+        _set_fields(self, {**locals(), "options": dict(options or {})})
         MEASURES[measure].settings(self.options)
+
+
+def _set_fields(column: Column, values: Mapping[str, Any]) -> None:
+    """Fill a frozen column whose arguments come in another order than its fields."""
+    for name in (one.name for one in fields(column)):
+        object.__setattr__(column, name, values[name])
+    validate(column)
 
 
 AnyColumn = Column | Count | Identifier | Weight

@@ -121,7 +121,7 @@ class Loss(Quality):
         """Costs are shares, rescaled so that the original has 0 and the root 1."""
         generalization, suppression = _factors(self.factor)
         shares = np.concatenate([one.shares.ravel() for one in facts.attributes])
-        least = np.array([facts.records / one.rows for one in facts.attributes])
+        least = np.array([generalization * facts.records / one.rows for one in facts.attributes])
         span = facts.records - least
         return LevelMeasure(
             facts,

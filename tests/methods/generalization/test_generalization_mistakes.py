@@ -133,6 +133,11 @@ MISTAKES = {
         lambda: protect(TCloseness(0.2, "semantic")),
         "The semantic ground distance needs a sensitive column with a taxonomy.",
     ),
+    "an order of words": (
+        lambda: protect(TCloseness(0.2, "ordered")),
+        "The ordered ground distance needs a column with an order, but 'ill' is flat; declare it "
+        "as Ordinal([…]), Numeric or Date, or choose another ground.",
+    ),
     "tuples with other models": (
         lambda: protect(LDiversity(2), search="tuple"),
         "search='tuple' knows k-anonymity only; use search='local'.",

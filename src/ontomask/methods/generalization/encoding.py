@@ -19,7 +19,6 @@ from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.generalization.hierarchies import ROOT, Hierarchy
 from ontomask.methods.generalization.problem import Problem, Sensitive
 from ontomask.privacy import PrivacyModel, TCloseness
-from ontomask.quality import Quality
 
 __all__ = ["EncodedColumn", "encode_columns", "make_problem"]
 
@@ -182,30 +181,34 @@ def make_problem(
     microdata: Microdata,
     columns: Mapping[str, EncodedColumn],
     privacy: Sequence[PrivacyModel],
-    quality: Quality,
+    targets: Sequence[str],
     hierarchies: Mapping[str, Any],
     population: Any,
 ) -> Problem:
-    """Bring everything together as arrays."""
+    """Bring everything together as arrays; `targets` are the columns to be predicted."""
     names = tuple(columns)
-    targets = [name for name in quality.targets if name not in names]
-    for name in targets:
+    others = [name for name in dict.fromkeys(targets) if name not in names]
+    for name in others:
         _check_target(name, microdata)
+    protected = microdata.schema.with_role("sensitive")
     return Problem(
         tuple(one.hierarchy for one in columns.values()),
         np.array([one.codes for one in columns.values()], np.int32),
         names,
         np.rint(microdata.counts).astype(np.int64),
-        {name: _sensitive(microdata[name], privacy, hierarchies) for name in sensitive(microdata)},
-        {name: _plain(microdata[name]) for name in targets},
+        {
+            name: _sensitive(microdata[name], grounds(privacy, name, protected), hierarchies)
+            for name in protected
+        },
+        {name: _plain(microdata[name]) for name in others},
         None if population is None else _population(population, columns),
     )
 
 
-def sensitive(microdata: Microdata) -> tuple[str, ...]:
-    """The names of the sensitive columns."""
-    schema = microdata.schema
-    return tuple(name for name in microdata.attributes if schema[name].role == "sensitive")
+def grounds(privacy: Sequence[PrivacyModel], name: str, protected: Sequence[str]) -> set[str]:
+    """The ground distances that t-closeness of a sensitive column is to be measured with."""
+    meant = (name, None) if len(protected) == 1 else (name,)
+    return {one.ground for one in privacy if isinstance(one, TCloseness) and one.column in meant}
 
 
 def _check_target(name: str, microdata: Microdata) -> None:
@@ -228,28 +231,24 @@ def _plain(attribute: Attribute) -> Sensitive:
 
 
 def _sensitive(
-    attribute: Attribute, privacy: Sequence[PrivacyModel], hierarchies: Mapping[str, Any]
+    attribute: Attribute, grounds: set[str], hierarchies: Mapping[str, Any]
 ) -> Sensitive:
     """A sensitive column, with the distances that the models ask for."""
-    grounds = {
-        model.ground
-        for model in privacy
-        if isinstance(model, TCloseness) and model.column in (None, attribute.name)
-    }
     levels = distances = None
+    if "ordered" in grounds and attribute.numbers is None:
+        raise ParameterError(
+            f"The ordered ground distance needs a column with an order, but {attribute.name!r} is "
+            f"{attribute.column.kind}; declare it as Ordinal([…]), Numeric or Date, or choose "
+            "another ground."
+        )
     if "hierarchical" in grounds:
         hierarchy = hierarchy_of(attribute, hierarchies.get(attribute.name), "steps")
         if hierarchy is not None:
             encoded = _encoded(attribute, hierarchy, given=attribute.name in hierarchies)
-            levels = _numbered(encoded.hierarchy.levels[:, encoded.rows])
+            levels = encoded.hierarchy.levels[:, encoded.rows]
     if "semantic" in grounds:
         distances = _distances(attribute)
     return Sensitive(attribute.codes, attribute.cardinality, None, levels, distances)
-
-
-def _numbered(levels: Ints) -> Ints:
-    """The levels of the values that occur, each level numbered from 0 on."""
-    return np.array([np.unique(codes, return_inverse=True)[1] for codes in levels], np.int32)
 
 
 def _distances(attribute: Attribute) -> np.ndarray[Any, np.dtype[np.float64]] | None:

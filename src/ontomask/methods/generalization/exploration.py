@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import fields
 
 from ontomask.data.encoding import encode
 from ontomask.data.schema import Schema
@@ -33,18 +35,34 @@ def explore(
     method
         The generalization: its privacy models, limit and hierarchies are used, not its search.
     qualities
-        Quality models to compute, by name or with parameters; the method's own by default.
+        Quality models to compute, by name or with parameters; the method's own by default. Models
+        that share a name are told apart by their parameters, as in `loss(factor=0.1)`.
     """
     models = [quality_model(one) for one in (qualities or (method.quality,))]
     microdata = encode(open_table(frame), schema)
     columns = encode_columns(microdata, method.hierarchies, levels_by=method.levels_by)
-    leading = next((one for one in models if one.targets), models[0])
+    targets = [name for one in models for name in one.targets]
     problem = make_problem(
-        microdata, columns, method.privacy, leading, method.hierarchies, method.population
+        microdata, columns, method.privacy, targets, method.hierarchies, method.population
     )
 
     def report(checked: int, _pruned: int, total: int) -> None:
         progress(min(1.0, checked / total), f"{checked} of {total} nodes")
 
-    named = {model.name: model for model in models}
-    return exhaustive(problem, method.privacy, method.suppression_limit, named, report=report)
+    return exhaustive(
+        problem, method.privacy, method.suppression_limit, _named(models), report=report
+    )
+
+
+def _named(models: Sequence[Quality]) -> dict[str, Quality]:
+    """Models by name; where several share one, with the parameters that are not the default."""
+    often = Counter(model.name for model in models)
+    return {one.name if often[one.name] == 1 else _described(one): one for one in models}
+
+
+def _described(model: Quality) -> str:
+    given = {one.name: getattr(model, one.name) for one in fields(model)}
+    said = [
+        f"{one.name}={given[one.name]!r}" for one in fields(model) if given[one.name] != one.default
+    ]
+    return f"{model.name}({', '.join(said)})" if said else model.name

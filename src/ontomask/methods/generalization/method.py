@@ -100,7 +100,7 @@ class Generalization(Method):
         columns = encode_columns(microdata, self.hierarchies, levels_by=self.levels_by)
         quality = quality_model(self.quality)
         problem = make_problem(
-            microdata, columns, self.privacy, quality, self.hierarchies, self.population
+            microdata, columns, self.privacy, quality.targets, self.hierarchies, self.population
         )
         if self.search in ("optimal", "best-effort"):
             masked = self._global(problem, columns, quality, context)
