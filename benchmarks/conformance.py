@@ -35,9 +35,9 @@ import numpy as np
 
 from ontomask import privacy, quality
 from ontomask.arrays import Bools
-from ontomask.methods.generalization.hierarchies import Hierarchy
 from ontomask.methods.generalization.problem import Problem, Sensitive
 from ontomask.methods.generalization.search import exhaustive, optimal
+from ontomask.taxonomy.hierarchies import Hierarchy
 
 TOLERANCE = 1e-6
 LATTICE_COLUMNS = ("sex", "age", "race", "marital-status", "education")

@@ -34,13 +34,13 @@ import polars
 import ontomask as om
 from ontomask import privacy, quality
 from ontomask.methods.generalization.best_effort import best_effort
-from ontomask.methods.generalization.builders import interval_hierarchy
-from ontomask.methods.generalization.hierarchies import Hierarchy
 from ontomask.methods.generalization.local import local
 from ontomask.methods.generalization.mondrian import mondrian
 from ontomask.methods.generalization.problem import Problem, Sensitive
 from ontomask.methods.generalization.recoded import LocalSolution, recoded_loss
 from ontomask.methods.generalization.search import Solution, optimal
+from ontomask.taxonomy.from_data import interval_hierarchy
+from ontomask.taxonomy.hierarchies import Hierarchy
 
 COLUMNS = (
     "sex",

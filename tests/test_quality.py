@@ -7,9 +7,9 @@ import pytest
 
 from ontomask import quality
 from ontomask.errors import ParameterError
-from ontomask.methods.generalization.hierarchies import Hierarchy
 from ontomask.methods.generalization.problem import Problem, Sensitive
 from ontomask.quality import Partition, Recoded
+from ontomask.taxonomy.hierarchies import Hierarchy
 
 # Two attributes. Cities: a, b in North, c, d in South; age groups: young, old.
 CITY = [["a", "N", "*"], ["b", "N", "*"], ["c", "S", "*"], ["d", "S", "*"]]

@@ -19,7 +19,11 @@ THEMES = {
     "Release": ("release", "plan", "samples"),
     "Schema": ("data.",),
     "Methods": ("methods.",),
-    "Hierarchies and levels": ("methods.generalization.",),
+    "Hierarchies and levels": (
+        "methods.generalization.",
+        "taxonomy.hierarchies",
+        "taxonomy.from_data",
+    ),
     "Privacy models": ("privacy",),
     "Evaluation": ("evaluation.",),
     "Comparison": ("comparison",),

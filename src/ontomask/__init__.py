@@ -40,13 +40,7 @@ if TYPE_CHECKING:
     )
     from ontomask.methods.columns import DropColumns as DropColumns
     from ontomask.methods.columns import Pseudonyms as Pseudonyms
-    from ontomask.methods.generalization.builders import date_hierarchy as date_hierarchy
-    from ontomask.methods.generalization.builders import frequency_hierarchy as frequency_hierarchy
-    from ontomask.methods.generalization.builders import interval_hierarchy as interval_hierarchy
-    from ontomask.methods.generalization.builders import masking_hierarchy as masking_hierarchy
-    from ontomask.methods.generalization.builders import order_hierarchy as order_hierarchy
     from ontomask.methods.generalization.exploration import explore as explore
-    from ontomask.methods.generalization.hierarchies import Hierarchy as Hierarchy
     from ontomask.methods.generalization.method import Generalization as Generalization
     from ontomask.methods.hybrid import Hybrid as Hybrid
     from ontomask.methods.microaggregation import Microaggregation as Microaggregation
@@ -89,10 +83,16 @@ if TYPE_CHECKING:
     from ontomask.semantics.marginality import s_distance as s_distance
     from ontomask.semantics.sample import Sample as Sample
     from ontomask.taxonomy.bundled import taxonomies as taxonomies
+    from ontomask.taxonomy.from_data import date_hierarchy as date_hierarchy
     from ontomask.taxonomy.from_data import date_taxonomy as date_taxonomy
+    from ontomask.taxonomy.from_data import frequency_hierarchy as frequency_hierarchy
+    from ontomask.taxonomy.from_data import interval_hierarchy as interval_hierarchy
     from ontomask.taxonomy.from_data import interval_taxonomy as interval_taxonomy
+    from ontomask.taxonomy.from_data import masking_hierarchy as masking_hierarchy
     from ontomask.taxonomy.from_data import masking_taxonomy as masking_taxonomy
     from ontomask.taxonomy.from_data import nested_taxonomy as nested_taxonomy
+    from ontomask.taxonomy.from_data import order_hierarchy as order_hierarchy
+    from ontomask.taxonomy.hierarchies import Hierarchy as Hierarchy
     from ontomask.taxonomy.loading import load_taxonomy as load_taxonomy
     from ontomask.taxonomy.measures import measures as measures
     from ontomask.taxonomy.taxonomy import Taxonomy as Taxonomy
@@ -107,7 +107,7 @@ _HOMES = {
     "Comparison": "comparison",
     "Count": "data.schema",
     "Date": "data.schema",
-    "date_hierarchy": "methods.generalization.builders",
+    "date_hierarchy": "taxonomy.from_data",
     "date_taxonomy": "taxonomy.from_data",
     "DeltaDisclosure": "privacy",
     "DeltaPresence": "privacy",
@@ -119,13 +119,13 @@ _HOMES = {
     "file_risk": "evaluation.assessment",
     "FileFormat": "data.files.formats",
     "Flat": "data.schema",
-    "frequency_hierarchy": "methods.generalization.builders",
+    "frequency_hierarchy": "taxonomy.from_data",
     "Generalization": "methods.generalization.method",
-    "Hierarchy": "methods.generalization.hierarchies",
+    "Hierarchy": "taxonomy.hierarchies",
     "Hybrid": "methods.hybrid",
     "Identifier": "data.schema",
     "interval_disclosure": "evaluation.risk",
-    "interval_hierarchy": "methods.generalization.builders",
+    "interval_hierarchy": "taxonomy.from_data",
     "interval_taxonomy": "taxonomy.from_data",
     "judge_classification": "comparison",
     "KAnonymity": "privacy",
@@ -135,7 +135,7 @@ _HOMES = {
     "LocalSuppression": "methods.suppression",
     "Mapping": "taxonomy.terms",
     "marginality": "semantics.marginality",
-    "masking_hierarchy": "methods.generalization.builders",
+    "masking_hierarchy": "taxonomy.from_data",
     "masking_taxonomy": "taxonomy.from_data",
     "measures": "taxonomy.measures",
     "Microaggregation": "methods.microaggregation",
@@ -147,7 +147,7 @@ _HOMES = {
     "nominal_mean": "semantics.marginality",
     "nominal_variance": "semantics.marginality",
     "Numeric": "data.schema",
-    "order_hierarchy": "methods.generalization.builders",
+    "order_hierarchy": "taxonomy.from_data",
     "Ordinal": "data.schema",
     "Outcome": "plan.execution",
     "partition_distance": "evaluation.clustering",

@@ -1,131 +1,114 @@
-"""Taxonomies built from a table itself: nested columns, dates, numbers, masked texts.
+"""Taxonomies and hierarchies built from the values themselves.
+
+Intervals of numbers, masked texts, calendar units, an order, rare values and nested columns are
+made into rows of levels once, and seen as a `Hierarchy` (level by level, the last one the root `*`)
+or as a `Taxonomy`, in which every value becomes a concept, so that the column maps to its own
+taxonomy completely; where a concept's id is written differently from the value (`17` for `17.0`),
+the value is its synonym.
 
 All take plain sequences, in which None, NaN and empty texts are missing values and are skipped.
-Every value becomes a concept, so that the column maps to its own taxonomy completely; where a
-concept's id is written differently from the value (`17` for `17.0`), the value is its synonym.
 """
 
 from __future__ import annotations
 
 import datetime
 import itertools
-from collections.abc import Iterable, Sequence
-from decimal import ROUND_FLOOR, Decimal, localcontext
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 
-from ontomask.checks import AnyOf, Flag, Integer, Null, Real, check
+from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, check
 from ontomask.errors import ParameterError, StructureError
 from ontomask.taxonomy.assembly import assemble
 from ontomask.taxonomy.draft import Draft
-from ontomask.taxonomy.levels import add_rows
+from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
+from ontomask.taxonomy.levels import Row, add_rows
 from ontomask.taxonomy.taxonomy import Taxonomy
-from ontomask.taxonomy.values import distinct_values, finite_number, is_missing, shown_number
 
 __all__ = [
-    "date_draft",
+    "date_hierarchy",
     "date_taxonomy",
-    "interval_draft",
+    "frequency_hierarchy",
+    "interval_hierarchy",
     "interval_taxonomy",
-    "masking_draft",
+    "masking_hierarchy",
     "masking_taxonomy",
-    "nested_draft",
     "nested_taxonomy",
+    "order_hierarchy",
 ]
 
-ANY_DATE = "*"
+OTHER = "other"
 
 PRECISION = 700
 """Decimal digits enough to subtract and divide any two floats without rounding."""
 
 MAX_INTERVALS = 2**53
 
+Names = dict[str, str]
+"""What each value is called in the taxonomy, by how it is written in the column."""
 
-def nested_taxonomy(*columns: Sequence[object], name: str = "") -> Taxonomy:
-    """Build a taxonomy from columns that contain each other, the finest first.
-
-    For instance city, province and country. A value is one concept wherever it stands: the city
-    Madrid in the province Madrid is the same concept as the province. The same name below two
-    different ones (a Toledo in Ohio and one in Spain) is an error, for its records could not be
-    told apart; write such values differently first. Missing values may stand at the fine end of
-    a row, not above a value.
-
-    Parameters
-    ----------
-    *columns
-        At least two sequences of equal length, one value per record.
-    name
-        The taxonomy's name.
-    """
-    return assemble(nested_draft(*columns), name=name)
+# Values ---------------------------------------------------------------------------------------
 
 
-def nested_draft(*columns: Sequence[object]) -> Draft:
-    """Make the draft of `nested_taxonomy`."""
-    if len(columns) < 2:
-        raise ParameterError(
-            f"nested_taxonomy needs at least two columns, the finest first, not {len(columns)}."
-        )
-    lengths = [len(column) for column in columns]
-    if len(set(lengths)) > 1:
-        raise ParameterError(
-            f"The nested columns must have the same length, not {', '.join(map(str, lengths))}."
-        )
-    first_rows: dict[tuple[object, ...], int] = {}
-    for number, row in enumerate(zip(*columns, strict=True), start=1):
-        first_rows.setdefault(row, number)
-    draft = Draft("the table")
-    rows = ((number, _known_part(row, number)) for row, number in first_rows.items())
-    names = [f"column {number}" for number in range(1, len(columns) + 1)]
-    add_rows(draft, rows, lambda number: f"The nested columns, row {number}", names)
-    return draft
+def _distinct(values: Iterable[object]) -> dict[str, object]:
+    """Return the values that are not missing, each once, by how they are written."""
+    if isinstance(values, str):
+        raise ParameterError(f"values must be a sequence of values, not the text {values!r}.")
+    found = (value for value in dict.fromkeys(values) if not _is_missing(value))
+    return {str(value).strip(): value for value in found}
 
 
-def _known_part(row: tuple[object, ...], number: int) -> list[str]:
-    """Return the row as texts from its first value on; a gap above a value is an error."""
-    values = list(itertools.dropwhile(is_missing, row))
-    if any(map(is_missing, values)):
-        raise StructureError(
-            f"The nested columns, row {number}: a value is missing above {str(values[0])!r}; "
-            "fill it in, or leave the finer values of the row empty too."
-        )
-    return [str(value).strip() for value in values]
+def _is_missing(value: object) -> bool:
+    """Tell None, NaN (the only thing unlike itself) and blank texts."""
+    try:
+        return value is None or bool(value != value) or not str(value).strip()
+    except TypeError:  # some libraries' missing value refuses to be compared
+        return True
 
 
-def date_taxonomy(values: Iterable[object], *, name: str = "") -> Taxonomy:
-    """Build the taxonomy day, month, year, any date (`*`) over the dates that occur.
+def _hierarchy(rows: Iterable[Sequence[str]], source: str) -> Hierarchy:
+    return Hierarchy.from_rows([[*row, ROOT] for row in rows], source)
+
+
+def _taxonomy(rows: Iterable[Sequence[str]], source: str, name: str, names: Names) -> Taxonomy:
+    draft = Draft(source)
+    add_rows(draft, (Row(None, row) for row in rows))
+    for written, called in names.items():
+        draft.add_concept(called, synonyms=[written] if written != called else ())
+    return assemble(draft, name=name)
+
+
+# Numbers --------------------------------------------------------------------------------------
+
+
+def interval_hierarchy(
+    values: Iterable[object],
+    widths: Sequence[float] = (5, 10, 20),
+    *,
+    bottom: float | None = None,
+    top: float | None = None,
+    origin: float = 0,
+) -> Hierarchy:
+    """Numbers in half-open intervals [a, b), a level for each width.
 
     Parameters
     ----------
     values
-        Dates, date-times, or texts that begin with an ISO date (2019-03-01).
-    name
-        The taxonomy's name.
+        Numbers, or texts that are numbers.
+    widths
+        The widths of the intervals, each a whole multiple of the one before.
+    bottom, top
+        Bottom and top coding: from level 1 on, numbers below `bottom` become `< bottom` and those
+        from `top` on become `>= top`; intervals are cut there.
+    origin
+        A bound of the intervals, from which the others are counted.
     """
-    return assemble(date_draft(values), name=name)
-
-
-def date_draft(values: Iterable[object]) -> Draft:
-    """Make the draft of `date_taxonomy`."""
-    draft = Draft("the dates")
-    for value in distinct_values(values):
-        day = _day(value)
-        path = [day, day[:7], day[:4], ANY_DATE]
-        _add_path(draft, path, str(value).strip())
-    return draft
-
-
-def _day(value: object) -> str:
-    if isinstance(value, datetime.date):
-        return f"{value:%Y-%m-%d}"
-    text = str(value).strip()
-    is_day = len(text) == 10 or text[10:11] in ("T", " ")
-    try:
-        if is_day:
-            return datetime.date.fromisoformat(text[:10]).isoformat()
-    except ValueError:
-        pass
-    raise ParameterError(
-        f"values must be dates or ISO texts such as 2019-03-01, not {text!r}; convert them first."
-    )
+    _check_intervals(widths, bottom, top)
+    numbers = {written: _number(value) for written, value in _distinct(values).items()}
+    steps, start = [_number(width) for width in widths], _number(origin)
+    low, high = (None if bound is None else _number(bound) for bound in (bottom, top))
+    return _hierarchy(_interval_rows(numbers, steps, start, low, high), "the intervals")
 
 
 def interval_taxonomy(
@@ -159,44 +142,113 @@ def interval_taxonomy(
     name
         The taxonomy's name.
     """
-    draft = interval_draft(values, width=width, fanout=fanout, levels=levels, origin=origin)
-    return assemble(draft, name=name)
-
-
-def interval_draft(
-    values: Iterable[object],
-    *,
-    width: float | None = None,
-    fanout: int = 2,
-    levels: int | None = None,
-    origin: float | None = None,
-) -> Draft:
-    """Make the draft of `interval_taxonomy`."""
     check("width", width, AnyOf(Real(0, open_low=True), Null()))
     check("fanout", fanout, Integer(2))
     check("levels", levels, AnyOf(Integer(1), Null()))
     check("origin", origin, AnyOf(Real(), Null()))
-    numbers = {value: finite_number(value) for value in distinct_values(values)}
-    draft = Draft("the numbers")
-    if not numbers:
-        return draft
-    with localcontext() as context:
-        context.prec = PRECISION
-        distinct = sorted(set(numbers.values()))
-        step = _default_width(distinct, fanout) if width is None else Decimal(str(width))
-        start = _start(distinct[0], step, fanout, origin)
-        _check_count(distinct[-1] - start, step)
-        paths = _interval_paths(distinct, step, fanout, levels, start)
-        for value, number in numbers.items():
-            _add_path(draft, [shown_number(number), *paths[number]], str(value).strip())
-    return draft
+    numbers = {written: _number(value) for written, value in _distinct(values).items()}
+    called = {_shown(number): number for number in numbers.values()}
+    names = {written: _shown(number) for written, number in numbers.items()}
+    with localcontext(prec=PRECISION):
+        steps, start = _growing(sorted(called.values()), width, fanout, levels, origin)
+        rows = _interval_rows(called, steps, start, None, None)
+    return _taxonomy(rows, "the numbers", name, names)
 
 
-def _default_width(distinct: list[Decimal], fanout: int) -> Decimal:
+def _number(value: object) -> Decimal:
+    """Read a number exactly as it is written."""
+    try:
+        number = Decimal(str(value).strip())
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if isinstance(value, bool) or not number.is_finite():
+        raise ParameterError(
+            f"values must be finite numbers, not {value!r}; convert or remove it first."
+        )
+    return number
+
+
+def _shown(number: Decimal) -> str:
+    """Write a number without exponent and without trailing zeros."""
+    text = f"{number:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text in ("-0", "") else text
+
+
+def _check_intervals(widths: Sequence[float], bottom: float | None, top: float | None) -> None:
+    check("widths", list(widths), ListOf(Real(0, open_low=True), empty=False))
+    for name, bound in (("bottom", bottom), ("top", top)):
+        check(name, bound, AnyOf(Real(), Null()))
+    for finer, coarser in itertools.pairwise(widths):
+        if _number(coarser) % _number(finer) != 0:
+            raise ParameterError(
+                f"widths must be multiples of each other, so that each interval lies in one of the "
+                f"next level, but {coarser:g} is no multiple of {finer:g}."
+            )
+    if bottom is not None and top is not None and bottom > top:
+        raise ParameterError(f"bottom must not be above top, but {bottom:g} is above {top:g}.")
+
+
+def _interval_rows(
+    numbers: Mapping[str, Decimal],
+    steps: Sequence[Decimal],
+    start: Decimal,
+    low: Decimal | None,
+    high: Decimal | None,
+) -> list[list[str]]:
+    """Return every number as it is called, with the intervals of these widths around it."""
+
+    def interval(number: Decimal, step: Decimal) -> str:
+        if low is not None and number < low:
+            return f"< {_shown(low)}"
+        if high is not None and number >= high:
+            return f">= {_shown(high)}"
+        left = start + _floor(number - start, step) * step
+        right = left + step
+        left = left if low is None else max(left, low)
+        right = right if high is None else min(right, high)
+        return f"[{_shown(left)}, {_shown(right)})"
+
+    with localcontext(prec=PRECISION):
+        return [
+            [called, *(interval(number, step) for step in steps)]
+            for called, number in numbers.items()
+        ]
+
+
+def _growing(
+    ordered: list[Decimal],
+    width: float | None,
+    fanout: int,
+    levels: int | None,
+    origin: float | None,
+) -> tuple[list[Decimal], Decimal]:
+    """Return the widths from the finest until one interval holds all, and where they begin."""
+    if not ordered:
+        return [], Decimal(0)
+    step = _default_width(ordered, fanout) if width is None else Decimal(str(width))
+    start = _start(ordered[0], step, fanout, origin)
+    span = ordered[-1] - start
+    if span / step > MAX_INTERVALS:
+        raise ParameterError(
+            f"width is {_shown(step)}, too small for numbers that span {span:.3g}; choose a larger "
+            "width."
+        )
+    steps = [step]
+    while _floor(ordered[0] - start, steps[-1]) != _floor(span, steps[-1]) and len(steps) != levels:
+        steps.append(steps[-1] * fanout)
+    return steps, start
+
+
+def _floor(distance: Decimal, step: Decimal) -> Decimal:
+    return (distance / step).to_integral_value(ROUND_FLOOR)
+
+
+def _default_width(ordered: list[Decimal], fanout: int) -> Decimal:
     """Return the 1-2-5 number next above the mean gap between numbers times the fanout."""
-    if len(distinct) == 1:
+    if len(ordered) == 1:
         return Decimal(1)
-    target = (distinct[-1] - distinct[0]) / (len(distinct) - 1) * fanout
+    target = (ordered[-1] - ordered[0]) / (len(ordered) - 1) * fanout
     power = Decimal(1).scaleb(target.adjusted())
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= target)
 
@@ -209,35 +261,23 @@ def _start(lowest: Decimal, step: Decimal, fanout: int, origin: float | None) ->
         return start
     if Decimal(str(origin)) > lowest:
         raise ParameterError(
-            f"origin must not be above the smallest number, {shown_number(lowest)}, but is "
-            f"{origin!r}."
+            f"origin must not be above the smallest number, {_shown(lowest)}, but is {origin!r}."
         )
     return Decimal(str(origin))
 
 
-def _check_count(span: Decimal, step: Decimal) -> None:
-    if span / step > MAX_INTERVALS:
-        raise ParameterError(
-            f"width is {shown_number(step)}, too small for numbers that span {span:.3g}; choose a "
-            "larger width."
-        )
+# Texts ----------------------------------------------------------------------------------------
 
 
-def _interval_paths(
-    distinct: list[Decimal], step: Decimal, fanout: int, levels: int | None, start: Decimal
-) -> dict[Decimal, list[str]]:
-    """Return the intervals above every number, the finest first."""
-    indexes = [int(((number - start) / step).to_integral_value(ROUND_FLOOR)) for number in distinct]
-    paths: dict[Decimal, list[str]] = {number: [] for number in distinct}
-    for level in itertools.count(1):
-        for number, index in zip(distinct, indexes, strict=True):
-            low = start + index * step
-            paths[number].append(f"[{shown_number(low)}, {shown_number(low + step)})")
-        if indexes[0] == indexes[-1] or level == levels:
-            return paths
-        indexes = [index // fanout for index in indexes]
-        step *= fanout
-    raise AssertionError("the loop above ends by returning")
+def masking_hierarchy(
+    values: Iterable[object], *, character: str = "*", from_right: bool = True
+) -> Hierarchy:
+    """Texts masked character by character: 28013, 2801*, 280**, and so on to the root.
+
+    All masks are as long as the longest text; a shorter text is masked from its own end on, so
+    that equal masks mean equal beginnings (or, with `from_right=False`, equal ends).
+    """
+    return _hierarchy(_mask_rows(values, character, from_right), "the masks")
 
 
 def masking_taxonomy(
@@ -259,44 +299,182 @@ def masking_taxonomy(
     name
         The taxonomy's name.
     """
-    draft = masking_draft(values, character=character, from_right=from_right)
-    return assemble(draft, name=name)
+    rows = _mask_rows(values, character, from_right)
+    top = character * max((len(row[0]) for row in rows), default=0)
+    return _taxonomy([[*row, top] for row in rows], "the texts", name, {})
 
 
-def masking_draft(
-    values: Iterable[object], *, character: str = "*", from_right: bool = True
-) -> Draft:
-    """Make the draft of `masking_taxonomy`."""
+def _mask_rows(values: Iterable[object], character: str, from_right: bool) -> list[list[str]]:
     check("from_right", from_right, Flag())
     if not isinstance(character, str) or len(character) != 1 or character.isspace():
         raise ParameterError(f"character must be a single visible character, not {character!r}.")
-    texts = list(dict.fromkeys(str(value).strip() for value in distinct_values(values)))
+    texts = list(_distinct(values))
     longest = max(map(len, texts), default=0)
-    draft = Draft("the texts")
+
+    def mask(text: str, count: int) -> str:
+        kept = min(len(text), longest - count)
+        if from_right:
+            return text[:kept].ljust(longest, character)
+        return text[len(text) - kept :].rjust(longest, character)
+
     for text in texts:
         if character in text:
             raise ParameterError(
                 f"The value {text!r} holds the masking character {character!r}; choose another "
                 "character."
             )
-        kept = range(min(len(text), longest - 1), -1, -1)
-        _add_path(draft, [text, *(_masked(text, n, longest, character, from_right) for n in kept)])
-    return draft
+    return [[text, *(mask(text, count) for count in range(1, longest))] for text in texts]
 
 
-def _masked(text: str, kept: int, length: int, character: str, from_right: bool) -> str:
-    if from_right:
-        return text[:kept].ljust(length, character)
-    return text[len(text) - kept :].rjust(length, character)
+# Dates ----------------------------------------------------------------------------------------
+
+UNITS: dict[str, Callable[[datetime.date], str]] = {
+    "week": lambda day: "{}-W{:02d}".format(*day.isocalendar()[:2]),
+    "month": lambda day: day.isoformat()[:7],
+    "quarter": lambda day: f"{day.isoformat()[:4]}-Q{(day.month + 2) // 3}",
+    "year": lambda day: day.isoformat()[:4],
+    "decade": lambda day: f"{day.year // 10 * 10}s",
+    "century": lambda day: f"{day.year // 100 * 100}s",
+}
+"""What a date becomes, by the name of the level."""
 
 
-def _add_path(draft: Draft, path: list[str], spelling: str = "") -> None:
-    """Add a value and everything above it; `spelling` is how the value was written."""
-    synonyms = [spelling] if spelling and spelling != path[0] else []
-    draft.add_concept(path[0], synonyms=synonyms)
-    for child, parent in itertools.pairwise(path):
-        is_new = parent not in draft.positions
-        draft.add_concept(parent)
-        draft.add_link(child, parent)
-        if not is_new:
-            return
+def date_hierarchy(
+    values: Iterable[object], units: Sequence[str] = ("month", "quarter", "year", "decade")
+) -> Hierarchy:
+    """Dates (or texts that begin with an ISO date) by calendar units, finest first.
+
+    Units are week, month, quarter, year, decade and century; a week may lie in two months, so
+    `week` goes only with levels that it determines in the dates at hand.
+    """
+    check("units", list(units), ListOf(Choice(*UNITS), empty=False))
+    return _hierarchy(_date_rows(_days(values), units), "the dates")
+
+
+def date_taxonomy(values: Iterable[object], *, name: str = "") -> Taxonomy:
+    """Build the taxonomy day, month, year, any date (`*`) over the dates that occur.
+
+    Parameters
+    ----------
+    values
+        Dates, date-times, or texts that begin with an ISO date (2019-03-01).
+    name
+        The taxonomy's name.
+    """
+    days = _days(values)
+    names = {written: day.isoformat() for written, day in days.items()}
+    rows = _date_rows({day.isoformat(): day for day in days.values()}, ("month", "year"))
+    return _taxonomy([[*row, ROOT] for row in rows], "the dates", name, names)
+
+
+def _date_rows(days: Mapping[str, datetime.date], units: Sequence[str]) -> list[list[str]]:
+    return [[called, *(UNITS[unit](day) for unit in units)] for called, day in days.items()]
+
+
+def _days(values: Iterable[object]) -> dict[str, datetime.date]:
+    return {written: _day(value, written) for written, value in _distinct(values).items()}
+
+
+def _day(value: object, text: str) -> datetime.date:
+    if isinstance(value, datetime.date):
+        return datetime.date(value.year, value.month, value.day)
+    try:
+        if len(text) == 10 or text[10:11] in ("T", " "):
+            return datetime.date.fromisoformat(text[:10])
+    except ValueError:
+        pass
+    raise ParameterError(
+        f"values must be dates or ISO texts such as 2019-03-01, not {text!r}; convert them first."
+    )
+
+
+# Orders, frequencies, columns -----------------------------------------------------------------
+
+
+def order_hierarchy(values: Sequence[object], *, fanout: int = 2) -> Hierarchy:
+    """Values in their order, united with their neighbors.
+
+    Level 1 unites `fanout` of them, level 2 its square, and so on; `values` gives the order, from
+    lowest to highest.
+    """
+    check("fanout", fanout, Integer(2))
+    ordered = list(_distinct(values))
+    levels = max(1, math.ceil(round(math.log(max(len(ordered), 2), fanout), 9)))
+
+    def around(position: int, size: int) -> str:
+        first = position // size * size
+        last = min(first + size, len(ordered)) - 1
+        return ordered[first] if first == last else f"{ordered[first]} – {ordered[last]}"
+
+    rows = [
+        [value, *(around(position, fanout**level) for level in range(1, levels))]
+        for position, value in enumerate(ordered)
+    ]
+    return _hierarchy(rows, "the order")
+
+
+def frequency_hierarchy(
+    values: Iterable[object], thresholds: Sequence[int] = (5, 50, 500), *, other: str = OTHER
+) -> Hierarchy:
+    """Rare values united: at level l, those that occur less often than `thresholds[l - 1]`.
+
+    Here repeated values count: give the whole column.
+    """
+    check("thresholds", list(thresholds), ListOf(Integer(1), empty=False))
+    if list(thresholds) != sorted(thresholds):
+        raise ParameterError(f"thresholds must rise from level to level, not {list(thresholds)}.")
+    counts = Counter(str(value).strip() for value in values if not _is_missing(value))
+    if other in counts:
+        raise ParameterError(
+            f"The column holds {other!r} itself; say what rare values become with other=…"
+        )
+    rows = [
+        [value, *(other if count < least else value for least in thresholds)]
+        for value, count in counts.items()
+    ]
+    return _hierarchy(rows, "the frequencies")
+
+
+def nested_taxonomy(*columns: Sequence[object], name: str = "") -> Taxonomy:
+    """Build a taxonomy from columns that contain each other, the finest first.
+
+    For instance city, province and country. A value is one concept wherever it stands: the city
+    Madrid in the province Madrid is the same concept as the province. The same name below two
+    different ones (a Toledo in Ohio and one in Spain) is an error, for its records could not be
+    told apart; write such values differently first. Missing values may stand at the fine end of
+    a row, not above a value.
+
+    Parameters
+    ----------
+    *columns
+        At least two sequences of equal length, one value per record.
+    name
+        The taxonomy's name.
+    """
+    if len(columns) < 2:
+        raise ParameterError(
+            f"nested_taxonomy needs at least two columns, the finest first, not {len(columns)}."
+        )
+    lengths = [len(column) for column in columns]
+    if len(set(lengths)) > 1:
+        raise ParameterError(
+            f"The nested columns must have the same length, not {', '.join(map(str, lengths))}."
+        )
+    first_rows: dict[tuple[object, ...], int] = {}
+    for number, row in enumerate(zip(*columns, strict=True), start=1):
+        first_rows.setdefault(row, number)
+    draft = Draft("The nested columns")
+    rows = (Row(f"row {number}", _known_part(row, number)) for row, number in first_rows.items())
+    add_rows(draft, rows, [f"column {number}" for number in range(1, len(columns) + 1)])
+    return assemble(draft, name=name)
+
+
+def _known_part(row: tuple[object, ...], number: int) -> list[str]:
+    """Return the row as texts from its first value on; a gap above a value is an error."""
+    values = list(itertools.dropwhile(_is_missing, row))
+    if any(map(_is_missing, values)):
+        raise StructureError(
+            f"The nested columns, row {number}: a value is missing above {str(values[0])!r}; "
+            "fill it in, or leave the finer values of the row empty too."
+        )
+    return [str(value).strip() for value in values]

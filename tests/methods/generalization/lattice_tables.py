@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ontomask.methods.generalization.hierarchies import Hierarchy
 from ontomask.methods.generalization.problem import Problem, Sensitive
+from ontomask.taxonomy.hierarchies import Hierarchy
 
 LETTERS = "abcdefgh"
 

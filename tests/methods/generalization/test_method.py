@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import ontomask as om
-from ontomask.methods.generalization.builders import interval_hierarchy
 from ontomask.methods.generalization.method import SEARCHES, Generalization
 from ontomask.privacy import DeltaPresence, KAnonymity, KMap, LDiversity, TCloseness
 from ontomask.quality import Classification, Loss, Semantic
+from ontomask.taxonomy.from_data import interval_hierarchy
 
 SEX = [["f", "*"], ["m", "*"]]
 

@@ -49,7 +49,7 @@ def test_several_roots_get_a_virtual_one(tmp_path):
     assert len(assemble(hierarchy.read(written(tmp_path, "a;x\nb;y\n")))) == 5
 
 
-def sentence(tmp_path, text, error=FormatError):
+def sentence(tmp_path, text, error=StructureError):
     path = written(tmp_path, text)
     with pytest.raises(error) as caught:
         hierarchy.read(path)
@@ -64,21 +64,21 @@ def test_ragged_row(tmp_path):
 
 
 def test_empty_cell_and_single_column(tmp_path):
-    assert "line 1: the row of 'a' has an empty cell at level 2" in sentence(tmp_path, "a;;*\n")
-    assert "line 1: 'a' is the row's only cell" in sentence(tmp_path, "a\nb\n")
+    assert "line 1: the row of 'a' has an empty cell at level 1" in sentence(tmp_path, "a;;*\n")
+    assert "line 1: 'a' is the row's only cell" in sentence(tmp_path, "a\nb\n", FormatError)
 
 
 def test_level_that_does_not_determine_the_next(tmp_path):
-    assert sentence(tmp_path, "a;b;x;*\nc;b;y;*\n", StructureError) == (
-        "line 2: 'b' (level 2) leads up to 'y' but in line 1 (level 2) up to 'x', so level 2 does "
-        "not determine level 3; every value needs one value above it: correct the row, or give "
+    assert sentence(tmp_path, "a;b;x;*\nc;b;y;*\n") == (
+        "line 2: 'b' (level 1) leads up to 'y' but in line 1 (level 1) up to 'x', so level 1 does "
+        "not determine level 2; every value needs one value above it: correct the row, or give "
         "the two different names."
     )
 
 
 @pytest.mark.parametrize("text", ["a;b;*\nb;a;*\n", "a;b;a\n", "a;b;c\nc;d;e\n"])
 def test_one_name_at_two_levels(tmp_path, text):
-    assert "so one name means two things" in sentence(tmp_path, text, StructureError)
+    assert "so one name means two things" in sentence(tmp_path, text)
 
 
 def test_can_read(tmp_path):

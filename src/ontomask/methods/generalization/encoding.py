@@ -16,9 +16,9 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Nominal
 from ontomask.data.tables import open_table
 from ontomask.errors import MethodError, ParameterError
-from ontomask.methods.generalization.hierarchies import ROOT, Hierarchy
 from ontomask.methods.generalization.problem import Problem, Sensitive
 from ontomask.privacy import PrivacyModel, TCloseness
+from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 
 __all__ = ["EncodedColumn", "encode_columns", "make_problem"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.errors import ParameterError
 from ontomask.kernels import groups as kernel
-from ontomask.methods.generalization.hierarchies import Hierarchy
 from ontomask.privacy import Domain
 from ontomask.quality import AttributeFacts, Facts
+from ontomask.taxonomy.hierarchies import Hierarchy
 
 __all__ = ["Problem", "Sensitive", "Tuples", "distinct_rows"]
 

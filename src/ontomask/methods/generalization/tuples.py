@@ -9,10 +9,10 @@ import numpy as np
 from ontomask.checks import Integer, check
 from ontomask.errors import MethodError
 from ontomask.kernels.mergers import merge_smallest
-from ontomask.methods.generalization.hierarchies import real_steps
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.recoded import LocalSolution, recoded_loss
 from ontomask.quality import Loss, Quality
+from ontomask.taxonomy.hierarchies import real_steps
 
 __all__ = ["generalize_tuples"]
 

@@ -12,13 +12,14 @@ The format is recognized when all rows end in one root; otherwise ask for `forma
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from pathlib import Path
 
 from ontomask.checks import check
 from ontomask.errors import FormatError
 from ontomask.taxonomy.draft import Draft, place
-from ontomask.taxonomy.levels import add_rows
+from ontomask.taxonomy.levels import Row, add_rows, check_even
 from ontomask.taxonomy.readers.separated import (
     BYTE_ORDER_MARK,
     SEPARATORS,
@@ -28,7 +29,7 @@ from ontomask.taxonomy.readers.separated import (
 )
 from ontomask.taxonomy.readers.sources import read_text
 
-__all__ = ["NAME", "can_read", "read"]
+__all__ = ["NAME", "can_read", "read", "read_rows"]
 
 NAME = "hierarchy"
 
@@ -36,8 +37,6 @@ SUFFIXES = {".csv", ".tsv", ".txt"}
 
 HEADER_WORDS = {"child", "parent", "parents", "id", "code", "label"}
 """A first row with one of these is the header of a list, not a row of a hierarchy."""
-
-Rows = list[tuple[int, list[str]]]
 
 
 def can_read(path: Path, first_bytes: bytes) -> bool:
@@ -47,7 +46,7 @@ def can_read(path: Path, first_bytes: bytes) -> bool:
     text = first_bytes.decode("utf-8", errors="replace").lstrip(BYTE_ORDER_MARK)
     complete = text[: text.rfind("\n") + 1] or text
     try:
-        rows = [cells for _, cells in _split(complete, None, str(path))]
+        rows = [row.cells for row in _split(complete, None, str(path))]
     except FormatError:
         return False
     if not rows or HEADER_WORDS & {cell.lower() for cell in rows[0]}:
@@ -75,57 +74,38 @@ def read(path: Path, *, separator: str | None = None) -> Draft:
     separator
         What separates the cells; found out among comma, semicolon, tab and bar when None.
     """
-    source = str(path)
-    if separator is not None:
-        check("separator", separator, SeparatorConstraint())
-    rows = _split(read_text(path), separator, source)
-    _check_rows(rows, source)
-    draft = Draft(source)
-    add_rows(draft, rows, lambda line: place(source, line))
+    rows = read_rows(path, separator)
+    if rows and len(rows[0].cells) == 1:
+        raise FormatError(
+            f"{place(str(path), rows[0].line)}: {rows[0].cells[0]!r} is the row's only cell; a "
+            "hierarchy has a leaf and at least one level above it, separated by comma, semicolon, "
+            "tab or bar."
+        )
+    check_even(rows, str(path))
+    draft = Draft(str(path))
+    add_rows(draft, rows)
     return draft
 
 
-def _split(text: str, separator: str | None, source: str) -> Rows:
-    """Split by the separator that gives all rows the same number of cells, at least two.
+def read_rows(path: Path, separator: str | None = None) -> list[Row]:
+    """Return the rows of a hierarchy file as they stand there."""
+    if separator is not None:
+        check("separator", separator, SeparatorConstraint())
+    return _split(read_text(path), separator, str(path))
+
+
+def _split(text: str, separator: str | None, source: str) -> list[Row]:
+    """Split by the separator that gives all rows the same number of cells.
 
     Where several do, the comma is taken last, for it is the one that occurs inside values; where
     none does, the one most frequent in the first row, so that the ragged row can be named.
     """
-    if separator is not None:
-        return list(rows_of(text, separator, source))
     first = next((line for line in text.splitlines() if line.strip()), "")
     likely = sorted(SEPARATORS, key=first.count, reverse=True)
-    for candidate in sorted(filter(first.count, likely), key=lambda each: each == ","):
-        rows = _even_rows(text, candidate, source)
-        if rows:
-            return rows
-    return list(rows_of(text, likely[0], source))
-
-
-def _even_rows(text: str, separator: str, source: str) -> Rows:
-    """Return the rows if all of them have the same number of cells, else none."""
-    try:
-        rows = list(rows_of(text, separator, source))
-    except FormatError:
-        return []
-    return rows if len({len(cells) for _, cells in rows}) == 1 else []
-
-
-def _check_rows(rows: Rows, source: str) -> None:
-    width = len(rows[0][1]) if rows else 0
-    if width == 1:
-        raise FormatError(
-            f"{place(source, rows[0][0])}: {rows[0][1][0]!r} is the row's only cell; a hierarchy "
-            "has a leaf and at least one level above it, separated by comma, semicolon, tab or bar."
-        )
-    for line, cells in rows:
-        if len(cells) != width:
-            raise FormatError(
-                f"{place(source, line)}: the row of {cells[0]!r} has {len(cells)} levels and the "
-                f"first row {width}; repeat a value where a level is missing."
-            )
-        if not all(cells):
-            raise FormatError(
-                f"{place(source, line)}: the row of {cells[0]!r} has an empty cell at level "
-                f"{cells.index('') + 1}; repeat a value where a level is missing."
-            )
+    candidates = sorted(filter(first.count, likely), key=lambda each: each == ",")
+    for candidate in candidates if separator is None else ():
+        with contextlib.suppress(FormatError):
+            rows = [Row(*row) for row in rows_of(text, candidate, source)]
+            if len({len(row.cells) for row in rows}) == 1:
+                return rows
+    return [Row(*row) for row in rows_of(text, separator or likely[0], source)]

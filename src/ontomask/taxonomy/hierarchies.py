@@ -13,12 +13,14 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import Choice, check, did_you_mean
-from ontomask.errors import DataError, FormatError, StructureError
-from ontomask.taxonomy.readers.separated import SEPARATORS, rows_of
-from ontomask.taxonomy.readers.sources import read_text
+from ontomask.errors import DataError, StructureError
+from ontomask.taxonomy.assembly import assemble
+from ontomask.taxonomy.draft import Draft, place, spot
+from ontomask.taxonomy.levels import Row, add_rows, check_even
+from ontomask.taxonomy.readers.hierarchy import read_rows
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["ROOT", "Hierarchy", "canonical_paths", "real_steps"]
+__all__ = ["ROOT", "Hierarchy", "real_steps"]
 
 ROOT = "*"
 """What a suppressed value becomes, and the usual top of a hierarchy."""
@@ -26,29 +28,25 @@ ROOT = "*"
 BLOCK = 64
 """So many ancestors are compared with the values below them at a time."""
 
-Numbered = tuple[str, Sequence[str]]
-
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
     """A table of values and their generalizations.
 
     Make one with `from_rows`, `from_csv`, `from_taxonomy`, or one of the builders in
-    `ontomask.methods.generalization.builders`.
+    `ontomask.taxonomy.from_data`.
 
     Attributes
     ----------
-    values
-        The values, one per row; rows need not all occur in a table.
     levels
         For each level (level 0 is the value itself) and row, the code of the generalized value.
+        The values need not all occur in a table.
     labels
         For each level the generalized values, by code.
     distances
         For each level and row, the semantic distance of the value to its generalization.
     """
 
-    values: tuple[str, ...]
     levels: Ints
     labels: tuple[tuple[str, ...], ...]
     distances: Floats = field(repr=False)
@@ -58,20 +56,13 @@ class Hierarchy:
     @staticmethod
     def from_rows(rows: Iterable[Sequence[object]], source: str = "the hierarchy") -> Hierarchy:
         """Make a hierarchy of rows: the value first, then its generalizations, the root last."""
-        numbered = [
-            (f"{source}, row {number}", [str(cell).strip() for cell in row])
-            for number, row in enumerate(rows, start=1)
-        ]
-        return _of_numbered_rows(numbered, source)
+        cells = ([str(cell).strip() for cell in row] for row in rows)
+        return _of_rows([Row(f"row {n}", row) for n, row in enumerate(cells, start=1)], source)
 
     @staticmethod
     def from_csv(path: str | os.PathLike[str], separator: str | None = None) -> Hierarchy:
         """Read a file without header: a row per value, columns from the value to the root."""
-        source = str(path)
-        text = read_text(Path(path))
-        chosen = separator or _separator(text, source)
-        rows = [(f"{source}, line {line}", row) for line, row in rows_of(text, chosen, source)]
-        return _of_numbered_rows(rows, source)
+        return _of_rows(read_rows(Path(path), separator), str(path))
 
     @staticmethod
     def from_taxonomy(
@@ -98,7 +89,7 @@ class Hierarchy:
         check("by", by, Choice("steps", "depth"))
         distinct = tuple(dict.fromkeys(values))
         numbers = taxonomy.indices_of(distinct)
-        concepts = canonical_paths(taxonomy, numbers, by)
+        concepts = _canonical_paths(taxonomy, numbers, by)
         ids = [taxonomy.ids_of(level.tolist()) for level in concepts]
         plain = Hierarchy.from_rows(zip(*ids, strict=True), "the taxonomy")
         distances = _concept_distances(taxonomy, concepts, measure, **options)
@@ -110,6 +101,11 @@ class Hierarchy:
     def height(self) -> int:
         """The highest level."""
         return len(self.levels) - 1
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values, one per row."""
+        return self.labels[0]
 
     @property
     def rows(self) -> int:
@@ -151,68 +147,54 @@ class Hierarchy:
 
     def with_missing_value(self, label: str) -> Hierarchy:
         """The same with a last row for missing values, which stay apart until the top level."""
-        rows = [
+        missing = [label] * max(1, self.height) + [self.labels[-1][0]] * bool(self.height)
+        grown = Hierarchy.from_rows([*self._cells(), missing])
+        return replace(grown, distances=np.append(self.distances, grown.distances[:, -1:], axis=1))
+
+    def to_taxonomy(self, name: str = "") -> Taxonomy:
+        """The same as a taxonomy, in which a value is one concept at whatever level it stands."""
+        draft = Draft("The hierarchy")
+        add_rows(draft, (Row(f"row {n}", row) for n, row in enumerate(self._cells(), start=1)))
+        return assemble(draft, name=name)
+
+    def _cells(self) -> list[list[str]]:
+        return [
             [labels[code] for labels, code in zip(self.labels, codes, strict=True)]
             for codes in self.levels.T.tolist()
         ]
-        missing = [label] * max(1, self.height) + [self.labels[-1][0]] * bool(self.height)
-        grown = Hierarchy.from_rows([*rows, missing])
-        return replace(grown, distances=np.append(self.distances, grown.distances[:, -1:], axis=1))
 
 
-def _separator(text: str, source: str) -> str:
-    """The separator that gives all rows the same number of cells; the comma is tried last."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    likely = sorted(SEPARATORS, key=first.count, reverse=True)
-    for candidate in sorted(filter(first.count, likely), key=lambda one: one == ","):
-        try:
-            widths = {len(cells) for _, cells in rows_of(text, candidate, source)}
-        except FormatError:
-            continue
-        if len(widths) == 1:
-            return candidate
-    return likely[0]
-
-
-def _of_numbered_rows(numbered: Sequence[Numbered], source: str) -> Hierarchy:
-    rows = _distinct_rows(numbered, source)
+def _of_rows(given: Sequence[Row], source: str) -> Hierarchy:
+    if not given:
+        raise StructureError(f"{source} has no rows; a hierarchy needs one for every value.")
+    check_even(given, source)
+    rows = _distinct(given, source)
     levels, labels = [], []
-    for cells in zip(*(row for _, row in rows), strict=True):
+    for cells in zip(*(row.cells for row in rows), strict=True):
         known: dict[str, int] = {}
         levels.append([known.setdefault(cell, len(known)) for cell in cells])
         labels.append(tuple(known))
     codes = np.array(levels, np.int32)
-    _check_levels(codes, labels, rows)
-    return Hierarchy(labels[0], codes, tuple(labels), _steps_distance(real_steps(codes)))
+    _check_levels(codes, labels, rows, source)
+    return Hierarchy(codes, tuple(labels), _steps_distance(real_steps(codes)))
 
 
-def _distinct_rows(numbered: Sequence[Numbered], source: str) -> list[Numbered]:
-    """The rows, each value once; ragged, empty and contradictory ones are errors."""
-    if not numbered:
-        raise StructureError(f"{source} has no rows; a hierarchy needs one for every value.")
-    width = len(numbered[0][1])
-    known: dict[str, Numbered] = {}
-    for place, row in numbered:
-        if len(row) != width:
+def _distinct(rows: Sequence[Row], source: str) -> list[Row]:
+    """The rows, each value once; contradictory ones are errors."""
+    known: dict[str, Row] = {}
+    for row in rows:
+        first = known.setdefault(row.cells[0], row)
+        if list(first.cells) != list(row.cells):
             raise StructureError(
-                f"{place}: the row of {row[0]!r} has {len(row)} levels and the first row {width}; "
-                "repeat a value where a level is missing."
-            )
-        if not all(row):
-            raise StructureError(
-                f"{place}: the row of {row[0]!r} has an empty cell at level {list(row).index('')}; "
-                "repeat a value where a level is missing."
-            )
-        there, same = known.setdefault(row[0], (place, row))
-        if list(same) != list(row):
-            raise StructureError(
-                f"{place}: {row[0]!r} has a row already ({there}) with other generalizations; "
-                "keep one row for each value."
+                f"{place(source, row.line)}: {row.cells[0]!r} has a row already "
+                f"({spot(first.line)}) with other generalizations; keep one row for each value."
             )
     return list(known.values())
 
 
-def _check_levels(codes: Ints, labels: Sequence[tuple[str, ...]], rows: Sequence[Numbered]) -> None:
+def _check_levels(
+    codes: Ints, labels: Sequence[tuple[str, ...]], rows: Sequence[Row], source: str
+) -> None:
     """Refuse a level that does not determine the next."""
     for level in range(len(codes) - 1):
         firsts = np.unique(codes[level], return_index=True)[1]
@@ -221,12 +203,14 @@ def _check_levels(codes: Ints, labels: Sequence[tuple[str, ...]], rows: Sequence
         if wrong.size:
             row = int(wrong[0])
             label = labels[level][codes[level, row]]
-            here = labels[level + 1][codes[level + 1, row]]
-            there = labels[level + 1][expected[row]]
+            here, there = (
+                labels[level + 1][code] for code in (codes[level + 1, row], expected[row])
+            )
+            first = rows[firsts[codes[level, row]]].cells[0]
             raise StructureError(
-                f"{rows[row][0]}: {label!r} at level {level} becomes {here!r} at level {level + 1} "
-                f"but {there!r} in the row of {rows[firsts[codes[level, row]]][1][0]!r}, so level "
-                f"{level} does not determine level {level + 1}; correct the row or rename one."
+                f"{place(source, rows[row].line)}: {label!r} at level {level} becomes {here!r} at "
+                f"level {level + 1} but {there!r} in the row of {first!r}, so level {level} does "
+                f"not determine level {level + 1}; correct the row or rename one."
             )
 
 
@@ -253,7 +237,7 @@ def _steps_distance(steps: Ints) -> Floats:
     return distances
 
 
-def canonical_paths(taxonomy: Taxonomy, numbers: Ints, by: str) -> Ints:
+def _canonical_paths(taxonomy: Taxonomy, numbers: Ints, by: str) -> Ints:
     """For each level (level 0 the concept itself) the ancestor of each concept on its path."""
     paths = [numbers.astype(np.int32)]
     parents = _canonical_parents(taxonomy)

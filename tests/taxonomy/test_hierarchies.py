@@ -7,14 +7,14 @@ import pytest
 
 import ontomask as om
 from ontomask.errors import DataError, FormatError, ParameterError, StructureError
-from ontomask.methods.generalization.builders import (
+from ontomask.taxonomy.from_data import (
     date_hierarchy,
     frequency_hierarchy,
     interval_hierarchy,
     masking_hierarchy,
     order_hierarchy,
 )
-from ontomask.methods.generalization.hierarchies import Hierarchy
+from ontomask.taxonomy.hierarchies import Hierarchy
 
 ROWS = [
     ["Bachelors", "Undergraduate", "Higher", "*"],
@@ -196,10 +196,47 @@ def test_intervals_of_negative_and_broken_numbers():
     assert path(interval_hierarchy([7], [5], origin=1), "7") == ["7", "[6, 11)", "*"]
 
 
+@pytest.mark.parametrize(
+    "hierarchy",
+    [
+        Hierarchy.from_rows(ROWS),
+        interval_hierarchy([3, 17, 42, 89, 95], [5, 10, 20], bottom=10, top=90),
+        masking_hierarchy(["28013", "80", "28099"]),
+        date_hierarchy(["2019-03-31", "2019-04-01", "2021-04-01"]),
+        order_hierarchy(["none", "mild", "fair", "bad", "worst"]),
+        frequency_hierarchy(list("aaaaabbbc"), [2, 4]),
+    ],
+)
+def test_every_hierarchy_can_be_seen_as_a_taxonomy(hierarchy):
+    taxonomy = hierarchy.to_taxonomy("seen")
+    assert taxonomy.name == "seen"
+    assert taxonomy.root == "*"
+    for value in hierarchy.values:
+        expected = list(dict.fromkeys(path(hierarchy, value)))
+        assert list(reversed(taxonomy.ancestors(value))) == expected
+    again = Hierarchy.from_taxonomy(taxonomy, hierarchy.values)
+    assert again.values == hierarchy.values
+    assert again.labels[-1] == ("*",)
+
+
+def test_a_name_for_two_things_is_a_hierarchy_but_no_taxonomy():
+    rows = [["a", "x", "y", "*"], ["x", "z", "z", "*"]]
+    with pytest.raises(StructureError, match=r"The hierarchy, row 2: 'x' .* means two things"):
+        Hierarchy.from_rows(rows).to_taxonomy()
+
+
+def test_bounds_are_written_as_intervals_are():
+    hierarchy = interval_hierarchy([1, 2e6], [5e5], bottom=5.0, top=1e6)
+    assert path(hierarchy, "1")[1] == "< 5"
+    assert path(hierarchy, "2000000.0")[1] == ">= 1000000"
+
+
 def test_masks():
     hierarchy = masking_hierarchy(["28013", "8013", "28099"])
     assert path(hierarchy, "28013") == ["28013", "2801*", "280**", "28***", "2****", "*"]
     assert path(hierarchy, "8013")[1] == "8013*"
+    short = masking_hierarchy(["28013", "80"])
+    assert path(short, "80") == ["80", "80***", "80***", "80***", "8****", "*"]
     left = masking_hierarchy(["28013", "28099"], from_right=False, character="#")
     assert path(left, "28013")[1:3] == ["#8013", "##013"]
 
