@@ -179,7 +179,8 @@ class Release:
         evaluation
             An evaluation that was made already.
         internal
-            Add details that must not be published; the report is marked so.
+            Add details that must not be published; the report is marked so, and only its owner
+            may read the file.
         title
             What to call the table.
         """
@@ -188,7 +189,7 @@ class Release:
         target = Path(path)
         require_new(target, force=True)
         account = self.account(original, evaluation, title=title)
-        write_new(target, render(account, internal=internal), force=True)
+        write_new(target, render(account, internal=internal), force=True, private=internal)
         return target
 
     def account(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 from ontomask.errors import OutputError
 from ontomask.samples import discharges
-from ontomask.writing import writing
+from ontomask.writing import write_new, write_rows, writing
 
 __all__ = ["PLAN", "prepare"]
 
@@ -101,13 +100,8 @@ def prepare(folder: Path) -> Path:
                 f"{plan} was changed and is kept; run it with `ontomask run --force`, or name "
                 "another folder for the demonstration."
             )
-        plan.write_text(PLAN, encoding="utf-8", newline="\n")
+    write_new(plan, PLAN, force=True)
     columns = discharges(RECORDS, SEED)
-    with (
-        writing(folder / TABLE),
-        (folder / TABLE).open("w", encoding="utf-8", newline="") as stream,
-    ):
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+    with writing(folder / TABLE):
+        write_rows(folder / TABLE, (columns, *zip(*columns.values(), strict=True)))
     return plan

@@ -66,7 +66,8 @@ def evaluate(
             found = evaluate_files(Plan.read(plan), original, masked)
         _show_evaluation(voice, found.evaluation)
         if report is not None:
-            write_new(report, found.report(internal=internal), force=force)
+            page = found.report(internal=internal)
+            write_new(report, page, force=force, private=internal)
             voice.say(f"\nThe report is [bold]{escape(str(report))}[/].")
         voice.exceeded(found.exceeded)
         exceeded = [vars(one) for one in found.exceeded]

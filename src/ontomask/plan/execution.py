@@ -34,6 +34,7 @@ from ontomask.plan.reading import Contents
 from ontomask.release import Release, protect
 from ontomask.report.document import render
 from ontomask.report.facts import Account, Limit
+from ontomask.writing import write_new
 
 __all__ = ["Job", "Outcome", "execute"]
 
@@ -155,7 +156,7 @@ def execute(
         with stages.stage("report", "drawing the report"):
             _write_reports(_account(job, found, digest, stages), stage, internal=with_internal)
         described = to_json(_manifest(job, found, digest, stages))
-        (stage / MANIFEST).write_text(described, encoding="utf-8", newline="\n")
+        write_new(stage / MANIFEST, described, force=False, private=True)
     return Outcome(
         folder=job.target,
         table=job.target / job.table,
@@ -287,8 +288,6 @@ def _write(contents: Contents, release: Release, source: Source, path: Path) -> 
 
 
 def _write_reports(account: Account, stage: Path, *, internal: bool) -> None:
-    (stage / REPORT).write_text(render(account), encoding="utf-8", newline="\n")
+    write_new(stage / REPORT, render(account), force=False)
     if internal:
-        (stage / INTERNAL).write_text(
-            render(account, internal=True), encoding="utf-8", newline="\n"
-        )
+        write_new(stage / INTERNAL, render(account, internal=True), force=False, private=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import os
 from pathlib import Path
 
 from ontomask.errors import ParameterError
 from ontomask.taxonomy.taxonomy import Taxonomy
+from ontomask.writing import write_rows
 
 __all__ = ["write_concepts"]
 
@@ -20,19 +19,12 @@ def write_concepts(taxonomy: Taxonomy, path: Path, *, overwrite: bool = False) -
     if path.exists() and not overwrite:
         raise ParameterError(f"{path} exists already; choose another name or say overwrite=True.")
     _check_joints(taxonomy)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(COLUMNS)
-            names = zip(taxonomy.ids, taxonomy.labels, taxonomy.synonyms, strict=True)
-            for identifier, label, synonyms in names:
-                above = JOINT.join(taxonomy.parents(identifier))
-                writer.writerow((identifier, label, above, JOINT.join(synonyms)))
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    names = zip(taxonomy.ids, taxonomy.labels, taxonomy.synonyms, strict=True)
+    rows = (
+        (identifier, label, JOINT.join(taxonomy.parents(identifier)), JOINT.join(synonyms))
+        for identifier, label, synonyms in names
+    )
+    write_rows(path, (COLUMNS, *rows))
 
 
 def _check_joints(taxonomy: Taxonomy) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import functools
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from ontomask.errors import ParameterError, SourceNotFoundError, UnmappedValuesE
 from ontomask.taxonomy import mapping_report as report
 from ontomask.taxonomy.suggestions import Suggester, Suggestion
 from ontomask.taxonomy.term_index import Match, TermIndex
+from ontomask.writing import write_rows
 
 __all__ = ["Ambiguity", "Coverage", "Mapping"]
 
@@ -205,14 +206,13 @@ class Mapping:
         """
         target = Path(path)
         rows = [report.FILE_COLUMNS, *report.file_rows(self, suggestions)]
-        try:
-            # With its byte-order mark, spreadsheets recognize UTF-8.
-            with target.open("w" if overwrite else "x", encoding="utf-8-sig", newline="") as stream:
-                csv.writer(stream, lineterminator="\n").writerows(rows)
-        except FileExistsError:
+        if os.path.lexists(target) and not overwrite:
             raise ParameterError(
                 f"{target} exists already; choose another name or say overwrite=True."
-            ) from None
+            )
+        try:
+            # With its byte-order mark, spreadsheets recognize UTF-8.
+            write_rows(target, rows, encoding="utf-8-sig")
         except FileNotFoundError:
             raise SourceNotFoundError(
                 f"There is no folder {str(target.parent)!r} to write {target.name!r} into."

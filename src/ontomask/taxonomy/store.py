@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ontomask.errors import FormatError, ParameterError, TaxonomyError
 from ontomask.taxonomy.assembly import frozen
 from ontomask.taxonomy.taxonomy import Taxonomy
+from ontomask.writing import replacing
 
 __all__ = ["SUFFIX", "cache_folder", "cached", "load", "save"]
 
@@ -43,14 +44,8 @@ def save(taxonomy: Taxonomy, path: Path, *, overwrite: bool = False) -> None:
     arrays |= {text: _packed(getattr(taxonomy, text)) for text in TEXTS}
     arrays |= {array: getattr(taxonomy, array) for array in ARRAYS}
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as stream:
-            np.savez_compressed(stream, allow_pickle=False, **arrays)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replacing(path) as stream:
+        np.savez_compressed(stream, allow_pickle=False, **arrays)
 
 
 def load(path: Path) -> Taxonomy:

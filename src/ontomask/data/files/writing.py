@@ -24,6 +24,7 @@ from ontomask.data.files.survey_writing import survey_content
 from ontomask.data.files.wording import quoted
 from ontomask.data.files.workbook_writing import workbook_content
 from ontomask.errors import DataError
+from ontomask.writing import replacing
 
 __all__ = ["with_formulas_escaped", "write_file"]
 
@@ -86,7 +87,8 @@ def write_file(
     content = WRITERS[how.format or "csv"](plain, how, place)
     with reported(str(path)):
         _check_folder(place)
-        place.write_bytes(content)
+        with replacing(place) as stream:
+            stream.write(content)
 
 
 def _filled(how: FileFormat, path: Path) -> FileFormat:
