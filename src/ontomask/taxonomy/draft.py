@@ -1,12 +1,14 @@
-"""What a reader hands over: concepts and is-a links in reading order, not yet checked."""
+"""What a reader is, and what it hands over: concepts and is-a links in order, not yet checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
 from ontomask.errors import DuplicateConceptError
 
-__all__ = ["Draft", "Line", "place", "spot"]
+__all__ = ["Draft", "Line", "Reader", "place", "spot"]
 
 Line = int | str | None
 """Where something stands in a source: a line's number, a path of keys, or nothing known."""
@@ -110,3 +112,12 @@ class Draft:
         new = tuple(synonym for synonym in synonyms if synonym not in self.synonyms[position])
         self.synonyms[position] += new
         self.synonym_ranks[position] += (0,) * len(new)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A format: what it is called, how it is recognized by path and first bytes, how it is read."""
+
+    name: str
+    can_read: Callable[[Path, bytes], bool]
+    read: Callable[..., Draft]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from ontomask.checks import AnyOf, Choice, Flag, Null, Text, Typed, checked, did_you_mean
 from ontomask.errors import EmptyTaxonomyError, FormatError, ParameterError, SourceNotFoundError
 from ontomask.taxonomy import bundled, store
 from ontomask.taxonomy.assembly import assemble
+from ontomask.taxonomy.draft import Reader
 from ontomask.taxonomy.readers import READERS
 from ontomask.taxonomy.readers.sources import first_bytes
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -66,9 +66,9 @@ def load_taxonomy(
             f"There is no file or bundled taxonomy {str(source)!r}; bundled are "
             f"{', '.join(bundled.NAMES)}.{did_you_mean(source, bundled.NAMES)}"
         )
-    reader = _reader(path, format, options)
-    if reader is store:
+    if format is None and path.name.endswith(store.SUFFIX):
         return store.load(path)
+    reader = _reader(path, format, options)
     _check_options(reader, options)
     title = name or path.name.split(".")[0]
 
@@ -78,15 +78,13 @@ def load_taxonomy(
     files = _files(path)
     if not cache or sum(file.stat().st_size for file in files) < CACHED_FROM:
         return build()
-    settings = {"reader": reader.NAME, "name": title, "single_root": single_root, **options}
+    settings = {"reader": reader.name, "name": title, "single_root": single_root, **options}
     return store.cached(files, settings, build)
 
 
-def _reader(path: Path, format_name: str | None, options: dict[str, Any]) -> ModuleType:
+def _reader(path: Path, format_name: str | None, options: dict[str, Any]) -> Reader:
     if format_name is not None:
         return READERS[format_name]
-    if path.name.endswith(store.SUFFIX):
-        return store
     if "by_prefix" in options:
         return READERS["codes"]
     beginning = first_bytes(path)
@@ -101,12 +99,12 @@ def _reader(path: Path, format_name: str | None, options: dict[str, Any]) -> Mod
     )
 
 
-def _check_options(reader: ModuleType, options: dict[str, Any]) -> None:
+def _check_options(reader: Reader, options: dict[str, Any]) -> None:
     allowed = [name for name in inspect.signature(reader.read).parameters if name != "path"]
     for option in options:
         if option not in allowed:
             raise ParameterError(
-                f"The reader for {reader.NAME!r} has no option {option!r}; its options: "
+                f"The reader for {reader.name!r} has no option {option!r}; its options: "
                 f"{', '.join(allowed) or 'none'}."
             )
 

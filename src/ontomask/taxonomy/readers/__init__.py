@@ -1,19 +1,16 @@
-"""One module per format: each says what it can read and reads it into a draft.
+"""The formats: each says what it can read and reads it into a draft.
 
 The order is the order of asking: formats with an unmistakable mark first, plain texts last.
 """
 
 from __future__ import annotations
 
-from types import ModuleType
-
+from ontomask.taxonomy.draft import Reader
 from ontomask.taxonomy.readers import (
-    code_list,
-    concepts,
-    edges,
     hierarchy,
     indented,
     json_tree,
+    lists,
     mesh,
     obo,
     rdf,
@@ -23,19 +20,19 @@ from ontomask.taxonomy.readers import (
 
 __all__ = ["READERS"]
 
-READERS: dict[str, ModuleType] = {
-    reader.NAME: reader
+READERS: dict[str, Reader] = {
+    reader.name: reader
     for reader in (
-        rf2,
-        wordnet,
-        mesh,
-        rdf,
-        obo,
-        json_tree,
-        edges,
-        concepts,
-        hierarchy,
-        code_list,
-        indented,
+        rf2.READER,
+        wordnet.READER,
+        mesh.READER,
+        rdf.READER,
+        obo.READER,
+        json_tree.READER,
+        lists.EDGES,
+        lists.CONCEPTS,
+        hierarchy.READER,
+        lists.CODES,
+        indented.READER,
     )
 }

@@ -16,22 +16,19 @@ import contextlib
 from collections import Counter
 from pathlib import Path
 
-from ontomask.checks import check
 from ontomask.errors import FormatError
-from ontomask.taxonomy.draft import Draft, place
+from ontomask.taxonomy.draft import Draft, Reader, place
 from ontomask.taxonomy.levels import Row, add_rows, check_even
 from ontomask.taxonomy.readers.separated import (
-    BYTE_ORDER_MARK,
     SEPARATORS,
-    SeparatorConstraint,
+    beginning,
+    check_separator,
     plain_suffix,
     rows_of,
 )
 from ontomask.taxonomy.readers.sources import read_text
 
-__all__ = ["NAME", "can_read", "read", "read_rows"]
-
-NAME = "hierarchy"
+__all__ = ["READER", "read_rows"]
 
 SUFFIXES = {".csv", ".tsv", ".txt"}
 
@@ -43,7 +40,7 @@ def can_read(path: Path, first_bytes: bytes) -> bool:
     """Tell whether the rows narrow from left to right, as levels do and other tables do not."""
     if plain_suffix(path) not in SUFFIXES:
         return False
-    text = first_bytes.decode("utf-8", errors="replace").lstrip(BYTE_ORDER_MARK)
+    text = beginning(first_bytes)
     complete = text[: text.rfind("\n") + 1] or text
     try:
         rows = [row.cells for row in _split(complete, None, str(path))]
@@ -89,8 +86,7 @@ def read(path: Path, *, separator: str | None = None) -> Draft:
 
 def read_rows(path: Path, separator: str | None = None) -> list[Row]:
     """Return the rows of a hierarchy file as they stand there."""
-    if separator is not None:
-        check("separator", separator, SeparatorConstraint())
+    check_separator(separator)
     return _split(read_text(path), separator, str(path))
 
 
@@ -109,3 +105,6 @@ def _split(text: str, separator: str | None, source: str) -> list[Row]:
             if len({len(row.cells) for row in rows}) == 1:
                 return rows
     return [Row(*row) for row in rows_of(text, separator or likely[0], source)]
+
+
+READER = Reader("hierarchy", can_read, read)

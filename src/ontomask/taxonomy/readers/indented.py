@@ -18,13 +18,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from ontomask.errors import FormatError
-from ontomask.taxonomy.draft import Draft
-from ontomask.taxonomy.readers.separated import BYTE_ORDER_MARK, plain_suffix
+from ontomask.taxonomy.draft import Draft, Reader
+from ontomask.taxonomy.readers.separated import beginning, plain_suffix
 from ontomask.taxonomy.readers.sources import numbered_lines
 
-__all__ = ["NAME", "can_read", "read"]
-
-NAME = "indented"
+__all__ = ["READER"]
 
 SUFFIXES = {".txt", ".outline", ".indented"}
 
@@ -38,7 +36,7 @@ def can_read(path: Path, first_bytes: bytes) -> bool:
     """Tell whether the text begins at the margin and is indented further on."""
     if plain_suffix(path) not in SUFFIXES:
         return False
-    text = first_bytes.decode("utf-8", errors="replace").lstrip(BYTE_ORDER_MARK)
+    text = beginning(first_bytes)
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines or lines[0][0] in INDENTS or lines[0].startswith(FOREIGN_STARTS):
         return False
@@ -99,3 +97,6 @@ def _close(open_concepts: list[tuple[int, str]], width: int, where: str) -> None
             f"above it begins; step back to {' or '.join(map(str, widths))}."
         )
     del open_concepts[widths.index(width) :]
+
+
+READER = Reader("indented", can_read, read)

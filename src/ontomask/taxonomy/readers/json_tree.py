@@ -25,13 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from ontomask.errors import FormatError
-from ontomask.taxonomy.draft import Draft, Line, place
+from ontomask.taxonomy.draft import Draft, Line, Reader, place
 from ontomask.taxonomy.readers.separated import plain_suffix
 from ontomask.taxonomy.readers.sources import read_text
 
-__all__ = ["NAME", "can_read", "read"]
-
-NAME = "json"
+__all__ = ["READER"]
 
 PROPERTIES = {"id", "label", "name", "synonyms", "gloss", "children"}
 MARKS = ("id", "label", "name", "children")
@@ -177,3 +175,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     return json.dumps(value, ensure_ascii=False)
+
+
+READER = Reader("json", can_read, read)

@@ -20,13 +20,11 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from ontomask.errors import FormatError
-from ontomask.taxonomy.draft import Draft
+from ontomask.taxonomy.draft import Draft, Reader
 from ontomask.taxonomy.readers.sources import stream_file
 from ontomask.taxonomy.readers.xml_safety import stream_records
 
-__all__ = ["NAME", "can_read", "read"]
-
-NAME = "mesh"
+__all__ = ["READER"]
 
 ROOT, RECORD = "DescriptorRecordSet", "DescriptorRecord"
 
@@ -142,3 +140,6 @@ def _reaches(start: str, goal: str, parents: dict[str, list[str]]) -> bool:
         seen.update(fresh)
         waiting.extend(fresh)
     return False
+
+
+READER = Reader("mesh", can_read, read)

@@ -22,13 +22,11 @@ from typing import Literal
 
 from ontomask.checks import Choice, check
 from ontomask.errors import FormatError, UnknownParentError
-from ontomask.taxonomy.draft import Draft, place
+from ontomask.taxonomy.draft import Draft, Reader, place
 from ontomask.taxonomy.readers.separated import plain_suffix
 from ontomask.taxonomy.readers.sources import numbered_lines
 
-__all__ = ["NAME", "can_read", "read"]
-
-NAME = "obo"
+__all__ = ["READER"]
 
 LINK_TAGS = {"Term": "is_a", "Instance": "instance_of"}
 """The stanzas that make concepts, and the tag that links each to what is above it."""
@@ -217,3 +215,6 @@ def _unescaped(text: str) -> str:
 
 def _shortened(text: str, width: int = 40) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+READER = Reader("obo", can_read, read)

@@ -12,13 +12,11 @@ from pathlib import Path
 
 from ontomask.checks import Text, checked
 from ontomask.errors import DependencyError, EmptyTaxonomyError
-from ontomask.taxonomy.draft import Draft
+from ontomask.taxonomy.draft import Draft, Reader
 from ontomask.taxonomy.readers.rdf_syntax import is_rdf, syntax_of
 from ontomask.taxonomy.readers.sources import read_text
 
-__all__ = ["NAME", "can_read", "read"]
-
-NAME = "rdf"
+__all__ = ["READER"]
 
 
 def can_read(path: Path, first_bytes: bytes) -> bool:
@@ -54,3 +52,6 @@ def read(path: Path, *, language: str = "en") -> Draft:
             "(owl:Class, rdfs:Class, rdfs:subClassOf) or concepts (skos:Concept, skos:broader)."
         )
     return draft
+
+
+READER = Reader("rdf", can_read, read)

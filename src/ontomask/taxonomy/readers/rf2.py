@@ -31,12 +31,10 @@ from typing import IO
 
 from ontomask.checks import Text, checked
 from ontomask.errors import EncodingError, FormatError, ParameterError, SourceNotFoundError
-from ontomask.taxonomy.draft import Draft
+from ontomask.taxonomy.draft import Draft, Reader
 from ontomask.taxonomy.readers.sources import open_zip, stream_file, stream_member
 
-__all__ = ["NAME", "can_read", "read"]
-
-NAME = "rf2"
+__all__ = ["READER"]
 
 IS_A = b"116680003"
 FULLY_SPECIFIED_NAME = b"900000000000003001"
@@ -288,3 +286,6 @@ def _check_complete(files: list[ReleaseFile], path: Path) -> None:
             f"{path} holds no {names}; a SNOMED CT release has them in Snapshot/Terminology: give "
             "the folder of the whole release or its zip."
         )
+
+
+READER = Reader("rf2", can_read, read)

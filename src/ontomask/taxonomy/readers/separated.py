@@ -1,6 +1,6 @@
 """Separated-value text: which separator it uses, and its rows with their lines.
 
-The readers of edge lists, concept lists, code lists and generalization hierarchies stand on this.
+The readers of lists and of generalization hierarchies stand on this.
 """
 
 from __future__ import annotations
@@ -8,65 +8,52 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from ontomask.checks import check
-from ontomask.errors import FormatError
+from ontomask.errors import FormatError, ParameterError
 from ontomask.taxonomy.readers.sources import read_text
 
 __all__ = [
     "SEPARATORS",
-    "Table",
-    "cells_of",
+    "beginning",
+    "check_separator",
     "header_of",
     "plain_suffix",
     "read_table",
     "rows_of",
-    "sniff_header_separator",
     "split_cell",
 ]
 
 SEPARATORS = ",;\t|"
 """The separators that are looked for."""
 
-BYTE_ORDER_MARK = "\ufeff"
+Table = list[tuple[int, dict[str, str]]]
+"""Line and cells of every row, by the names that the reader uses."""
 
 
-@dataclass(frozen=True)
-class Table:
-    """The rows of a file with a header; the columns that the reader asked for, by its own names."""
-
-    source: str
-    rows: tuple[tuple[int, dict[str, str]], ...]
-
-
-@dataclass(frozen=True)
-class SeparatorConstraint:
-    """A single character that can separate cells."""
-
-    def accepts(self, value: object) -> bool:
-        """Tell whether the value is such a character."""
-        return isinstance(value, str) and len(value) == 1 and value not in '"\r\n'
-
-    def describe(self) -> str:
-        """Say it."""
-        return "a single character, or None to find it out"
-
-    def wrong_values(self) -> list[object]:
-        """Make texts that are no single character."""
-        return ["", ",,", '"', 5]
-
-    def json_schema(self) -> dict[str, Any]:
-        """Say it as JSON Schema."""
-        return {"type": "string", "minLength": 1, "maxLength": 1}
+def check_separator(separator: object) -> None:
+    """Refuse what cannot separate cells; None has the separator found out."""
+    is_character = isinstance(separator, str) and len(separator) == 1 and separator not in '"\r\n'
+    if separator is not None and not is_character:
+        raise ParameterError(
+            f"separator must be a single character, or None to find it out, not {separator!r}."
+        )
 
 
 def plain_suffix(path: Path) -> str:
     """Return a file's suffix in lower case, looking through a final `.gz`."""
-    name = path.name.lower().removesuffix(".gz")
-    return Path(name).suffix
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def beginning(first_bytes: bytes) -> str:
+    """Return the text that a file begins with; for `can_read`."""
+    return first_bytes.decode("utf-8", errors="replace").lstrip("\ufeff")
+
+
+def header_of(first_bytes: bytes) -> set[str]:
+    """Return the lower-case cells of what would be a file's header; for `can_read`."""
+    line = _first_line(beginning(first_bytes))
+    return {cell.strip().strip('"').strip().lower() for cell in line.split(_most_frequent(line))}
 
 
 def rows_of(text: str, separator: str, source: str) -> Iterator[tuple[int, list[str]]]:
@@ -87,46 +74,34 @@ def rows_of(text: str, separator: str, source: str) -> Iterator[tuple[int, list[
         ) from None
 
 
-def sniff_header_separator(header: str) -> str:
-    """Return the separator that occurs most often in a header line."""
-    return max(SEPARATORS, key=header.count)
-
-
-def cells_of(line: str, separator: str) -> list[str]:
-    """Split one header line into lower-case cells."""
-    return [cell.strip().strip('"').strip().lower() for cell in line.split(separator)]
-
-
-def header_of(first_bytes: bytes) -> list[str]:
-    """Return the lower-case cells of what would be a file's header; for `can_read`."""
-    text = first_bytes.decode("utf-8", errors="replace").lstrip(BYTE_ORDER_MARK)
-    line = next((line for line in text.splitlines() if line.strip()), "")
-    return cells_of(line, sniff_header_separator(line))
-
-
 def read_table(
     path: Path,
     columns: Mapping[str, Sequence[str]],
     *,
     needed: Collection[str],
-    separator: str | None = None,
+    separator: str | None,
 ) -> Table:
     """Read a file with a header.
 
     `columns` gives, for each name the reader uses, the names a header may use for it; those in
     `needed` must be there. Further columns are ignored.
     """
-    source = str(path)
-    if separator is not None:
-        check("separator", separator, SeparatorConstraint())
-    text = read_text(path)
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    rows = rows_of(text, separator or sniff_header_separator(first), source)
+    check_separator(separator)
+    text, source = read_text(path), str(path)
+    rows = rows_of(text, separator or _most_frequent(_first_line(text)), source)
     line, header = next(rows, (0, []))
     if not header:
-        return Table(source, ())
+        return []
     places = _places(header, columns, needed, f"{source}, line {line}")
-    return Table(source, tuple(_picked(rows, len(header), places, source)))
+    return list(_picked(rows, len(header), places, source))
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "")
+
+
+def _most_frequent(header: str) -> str:
+    return max(SEPARATORS, key=header.count)
 
 
 def _places(
@@ -137,16 +112,16 @@ def _places(
     places: dict[str, int] = {}
     for column, spellings in columns.items():
         found = [position for position, name in enumerate(names) if name in spellings]
+        either = " or ".join(map(repr, spellings))
         if len(found) > 1:
             raise FormatError(
-                f"{where}: the header names {_either(spellings)} more than once "
-                f"({', '.join(header)}); keep one such column."
+                f"{where}: the header names {either} more than once ({', '.join(header)}); keep "
+                "one such column."
             )
         if not found and column in needed:
             raise FormatError(
-                f"{where}: the header has no column {_either(spellings)} "
-                f"but {', '.join(map(repr, header))}; the first row must name "
-                "the columns."
+                f"{where}: the header has no column {either} but "
+                f"{', '.join(map(repr, header))}; the first row must name the columns."
             )
         if found:
             places[column] = found[0]
@@ -170,7 +145,3 @@ def split_cell(cell: str, separators: str) -> list[str]:
     for separator in separators[1:]:
         cell = cell.replace(separator, separators[0])
     return [part for part in (part.strip() for part in cell.split(separators[0])) if part]
-
-
-def _either(spellings: Sequence[str]) -> str:
-    return " or ".join(repr(spelling) for spelling in spellings)

@@ -18,12 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ontomask.errors import FormatError, SourceNotFoundError
-from ontomask.taxonomy.draft import Draft, place
+from ontomask.taxonomy.draft import Draft, Reader, place
 from ontomask.taxonomy.readers.sources import decode, read_bytes, read_tar
 
-__all__ = ["NAME", "can_read", "read"]
-
-NAME = "wordnet"
+__all__ = ["READER"]
 
 DATA, INDEX = "data.noun", "index.noun"
 HYPERNYMS = {"@", "@i"}
@@ -175,3 +173,6 @@ def _malformed(source: str, line: int) -> FormatError:
         f"{place(source, line)}: the line is not built as WordNet's files are (see its manual "
         "page wndb); fetch the file again from its publisher."
     )
+
+
+READER = Reader("wordnet", can_read, read)
