@@ -217,6 +217,12 @@ def test_individuals_hang_below_their_classes(read):
     }  # fmt: skip
 
 
+def test_a_notation_does_not_rename_a_class(read):
+    draft = read(PREFIXES + ':A a owl:Class ; skos:notation "X1" .')
+    assert list(draft.positions) == ["A"]
+    assert synonyms(draft, "A") == ("X1",)
+
+
 def test_deprecated_classes_are_left_out_with_their_links(read):
     draft = read(
         PREFIXES

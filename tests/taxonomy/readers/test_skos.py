@@ -101,6 +101,15 @@ def test_without_notations_local_parts_are_ids(read):
     assert links(draft) == {("cat", "animal")}
 
 
+def test_the_notation_of_a_deprecated_concept_is_free(read):
+    draft = read(
+        PREFIXES
+        + """:old a skos:Concept ; skos:notation "1" ; owl:deprecated true .
+        :new a skos:Concept ; skos:notation "1" ."""
+    )
+    assert list(draft.positions) == ["1"]
+
+
 def test_a_shared_notation_is_a_synonym_only(read):
     draft = read(
         PREFIXES

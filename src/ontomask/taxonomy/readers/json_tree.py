@@ -20,7 +20,6 @@ holds the children; the two may be mixed::
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +34,11 @@ PROPERTIES = {"id", "label", "name", "synonyms", "gloss", "children"}
 MARKS = ("id", "label", "name", "children")
 """An object with one of these is a concept, not plain nesting."""
 
-LINKED_DATA = re.compile(rb'"@(context|graph|id|type)"\s*:')
-
 
 def can_read(path: Path, first_bytes: bytes) -> bool:
-    """Tell whether the file is called `.json` and is not linked data (JSON-LD)."""
+    """Tell whether the file is called `.json`; linked data (JSON-LD) is taken by `rdf` before."""
     is_tree = first_bytes.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
-    return plain_suffix(path) == ".json" and is_tree and not LINKED_DATA.search(first_bytes)
+    return plain_suffix(path) == ".json" and is_tree
 
 
 def read(path: Path) -> Draft:

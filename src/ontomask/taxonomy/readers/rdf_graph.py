@@ -16,13 +16,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rdflib import RDF, Dataset, Graph
+from rdflib import Dataset, Graph
 from rdflib.exceptions import ParserError
 from rdflib.plugins.parsers.notation3 import BadSyntax
 from rdflib.plugins.parsers.rdfxml import RDFXMLHandler
 
 from ontomask.errors import FormatError, UnsafeSourceError
-from ontomask.taxonomy.readers.rdf_syntax import not_rdf
 from ontomask.taxonomy.readers.xml_safety import feed_handler
 
 __all__ = ["parse"]
@@ -37,15 +36,12 @@ NAMES = {
     "json-ld": "JSON-LD",
 }
 WITH_NAMED_GRAPHS = frozenset({"trig", "nquads", "json-ld"})
-RDF_NAMESPACE = str(RDF)
 BASE = "http://base.invalid/"
 """What relative names are completed with where the file does not say; it is never fetched."""
 
 
 def parse(text: str, syntax: str, path: Path) -> Graph:
     """Parse the text of an RDF file; statements of named graphs are united."""
-    if syntax == "xml" and RDF_NAMESPACE not in text:
-        raise not_rdf(path)
     if syntax == "json-ld":
         text = _without_remote_context(text, path)
     with _reported(text, syntax, path), _quiet():

@@ -18,12 +18,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from rdflib import OWL, RDF, RDFS, SKOS, Graph, Literal, Namespace, URIRef
+from rdflib import RDFS, SKOS, Graph, Literal, Namespace, URIRef
 from rdflib.term import Node
 
 from ontomask.taxonomy.draft import Draft
 
-__all__ = ["add_concepts", "deprecated", "forms", "local_part", "unique_identifiers", "version"]
+__all__ = ["add_concepts", "forms", "unique_identifiers"]
 
 OBO = Namespace("http://purl.obolibrary.org/obo/")
 OBO_IN_OWL = Namespace("http://www.geneontology.org/formats/oboInOwl#")
@@ -51,7 +51,7 @@ class Text(NamedTuple):
     content: str
 
 
-def local_part(iri: str) -> str:
+def _local_part(iri: str) -> str:
     """Return what follows the last ``#``, or else the last ``/`` (or ``:``), percent-decoded."""
     trimmed = iri.rstrip("#/")
     for separator in "#/:":
@@ -66,7 +66,7 @@ def forms(iri: str) -> tuple[str, str, str]:
     cut = max(trimmed.rfind("#"), trimmed.rfind("/"))
     before = trimmed[: max(cut, 0)].rstrip("#/")
     start = max(before.rfind("#"), before.rfind("/")) + 1
-    return local_part(iri), unquote(trimmed[start:]), str(iri)
+    return _local_part(iri), unquote(trimmed[start:]), str(iri)
 
 
 def unique_identifiers(candidates: Mapping[URIRef, Sequence[str]]) -> dict[URIRef, str]:
@@ -103,7 +103,7 @@ def add_concepts(
     glosses = _texts(graph, GLOSS_PROPERTIES)
     codes = _texts(graph, CODE_PROPERTIES)
     for node in sorted(identifiers):
-        identifier, local = identifiers[node], local_part(node)
+        identifier, local = identifiers[node], _local_part(node)
         label, synonyms = _words(labels.get(node, []), alternatives.get(node, []), language)
         spare = [*synonyms, *sorted(text.content for text in codes.get(node, [])), local]
         label = label or local
@@ -113,25 +113,6 @@ def add_concepts(
             synonyms=dict.fromkeys(word for word in spare if word not in (label, identifier)),
             gloss=_words(glosses.get(node, []), [], language)[0],
         )
-
-
-def deprecated(graph: Graph) -> set[Node]:
-    """Return what is marked as no longer to be used."""
-    marks = graph.subject_objects(OWL.deprecated)
-    return {node for node, mark in marks if str(mark).strip().lower() in ("true", "1")}
-
-
-def version(graph: Graph) -> str:
-    """Return the version that the ontology or the concept scheme states, or nothing."""
-    headers = [
-        *graph.subjects(RDF.type, OWL.Ontology),
-        *graph.subjects(RDF.type, SKOS.ConceptScheme),
-    ]
-    for stated in (OWL.versionInfo, OWL.versionIRI):
-        found = sorted(str(value) for header in headers for value in graph.objects(header, stated))
-        if found:
-            return found[0]
-    return ""
 
 
 def _texts(graph: Graph, properties: Sequence[URIRef]) -> dict[Node, list[Text]]:
