@@ -173,6 +173,7 @@ def compare(
     check("k", _several(k), ListOf(Integer(2), empty=False))
     check("seeds", _several(seeds), ListOf(Integer(0), empty=False))
     check("alpha", alpha, Real(0, 1))
+    Schema.require(schema).require_decided()
     grid = [
         (name, one, size, seed)
         for name, make in _named(methods).items()

@@ -348,7 +348,8 @@ def protect(
     frame
         A pandas, Polars or PyArrow data frame; it is not changed.
     schema
-        What its columns are. Columns that the schema does not name are not published.
+        What its columns are. Columns that the schema does not name are not published; one whose
+        role is `undecided` is refused.
     method
         A method, or a list of steps that are applied in order.
     seed
@@ -362,7 +363,7 @@ def protect(
     table = open_table(frame)
     started = time.perf_counter()
     fingerprint = table.fingerprint()
-    microdata = encode(table, schema)
+    microdata = encode(table, Schema.require(schema).require_decided())
     timings = {"encode": time.perf_counter() - started}
     state, masks = _run(steps, microdata, chosen, progress, timings)
     if table.fingerprint() != fingerprint:

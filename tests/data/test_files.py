@@ -557,7 +557,7 @@ class TestMistakes:
 
     def test_unknown_kind(self, refused):
         sentence = refused("a\n1\n", kinds={"a": "number"}, error=ParameterError)
-        assert sentence.startswith("the kind of column 'a' must be one of 'numeric', 'weight'")
+        assert sentence.startswith("the kind of column 'a' must be one of 'numeric', 'count'")
 
     @pytest.mark.parametrize("wrong", ["a", 3, [], [3]])
     def test_wrong_columns(self, refused, wrong):

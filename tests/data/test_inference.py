@@ -167,13 +167,13 @@ def test_repeated_numbers_of_patients_are_identifiers_still():
         ("CLM_PMT_AMT", WHOLE_AMOUNTS, "numeric", "sensitive"),
         ("Charge", AMOUNTS, "numeric", "sensitive"),
         ("income", WHOLE_AMOUNTS, "numeric", "sensitive"),
-        ("reading", AMOUNTS, "numeric", "other"),
-        ("steps", WHOLE_AMOUNTS, "numeric", "other"),
+        ("reading", AMOUNTS, "numeric", "undecided"),
+        ("steps", WHOLE_AMOUNTS, "numeric", "undecided"),
         ("patient_age", RANDOM.integers(0, 95, SIZE).tolist(), "numeric", "quasi"),
-        ("phone_at_home", repeated(["yes", "no"]), "flat", "other"),
-        ("hospital_id", repeated([11, 12, 13, 14]), "flat", "other"),
-        ("num_procedures", repeated([41, 45, 38, 99]), "numeric", "other"),
-        ("number_diagnoses", repeated([401, 250, 486]), "numeric", "other"),
+        ("phone_at_home", repeated(["yes", "no"]), "flat", "undecided"),
+        ("hospital_id", repeated([11, 12, 13, 14]), "flat", "undecided"),
+        ("num_procedures", repeated([41, 45, 38, 99]), "numeric", "undecided"),
+        ("number_diagnoses", repeated([401, 250, 486]), "numeric", "undecided"),
     ],
 )
 def test_measures_and_labels_are_no_identifiers(name, values, kind, role):
@@ -427,12 +427,12 @@ def test_doubtful_orders_are_not(values):
             (name, "sensitive")
             for name in ("hiv_status", "salary class", "lab_result", "IncomeBand")
         ),
-        *((name, "other") for name in ("status", "flavor", "x1", "数")),
+        *((name, "undecided") for name in ("status", "flavor", "x1", "数")),
     ],
 )
 def test_names_suggest_roles(name, role):
     column, _, unsure = proposed(name, repeated(["aa", "bb", "cc"]))
-    assert (column.kind, column.role, unsure) == ("flat", role, role == "other")
+    assert (column.kind, column.role, unsure) == ("flat", role, role == "undecided")
 
 
 def test_numbers_that_are_labels_are_flat():
@@ -442,27 +442,24 @@ def test_numbers_that_are_labels_are_flat():
     assert proposed("price_group", repeated([1, 2, 3]))[0].kind == "flat"
 
 
-def test_frequencies_are_weights_but_other_weights_are_asked_about():
+def test_counts_and_weights_are_asked_about():
     counts = repeated([1, 2, 7])
-    column, _, unsure = proposed("frequency", counts)
-    assert (column, unsure) == (om.Count(), True)
+    column, reason, unsure = proposed("frequency", counts)
+    assert (column, unsure) == (om.Numeric(role="undecided"), True)
+    assert "declare it as a count" in reason
     for name, values in (
         ("frequency", repeated([0, 1, 2])),
         ("frequency", repeated([1.5, 2.0, 3.0])),
         ("frequency", [*counts, None]),
         ("platelet count", counts),
     ):
-        assert proposed(name, values)[0].kind == "numeric"
+        column, reason, _ = proposed(name, values)
+        assert column.kind == "numeric"
+        assert "count if" not in reason
     for name in ("weight", "sample_weight", "fnlwgt"):
         column, reason, unsure = proposed(name, repeated([70, 82, 65]))
-        assert (column, unsure) == (om.Numeric(role="other"), True)
+        assert (column, unsure) == (om.Numeric(role="undecided"), True)
         assert "of the kind weight" in reason
-
-
-def test_only_one_weight_is_proposed():
-    proposal = infer_schema(pl.DataFrame({"count": [1, 2, 3], "freq": [1, 2, 3]}))
-    assert [column.kind for column in proposal.schema.values()] == ["weight", "numeric"]
-    assert "'count'" in proposal.reasons["freq"]
 
 
 # The whole ----------------------------------------------------------------------------------------
@@ -487,7 +484,7 @@ def test_the_proposal_reads_well():
     lines = str(proposal).splitlines()
     assert lines[1] == "sex: flat, quasi (it has 2 distinct values; outsiders may know it)"
     assert lines[7] == (
-        "nothing: flat, other (it holds missing values only; leave it out; please check)"
+        "nothing: flat, undecided (it holds missing values only; leave it out; please check)"
     )
     assert set(proposal.reasons) == set(proposal.schema) == set(table())
     assert not [reason for reason in proposal.reasons.values() if re.search(r"\.$|\s\s", reason)]

@@ -85,7 +85,7 @@ METHODS = (
     "sampling, pram, rank-swapping, recoding, resampling, shuffling, suppression, "
     "local-suppression, generalization"
 )
-KINDS = "identifier, weight, numeric, date, flat, ordinal, nominal"
+KINDS = "identifier, count, weight, numeric, date, flat, ordinal, nominal"
 
 ANSWERS = [
     "line 1, the plan: seed must be a whole number of at least 0, not -1.",
@@ -98,8 +98,8 @@ ANSWERS = [
     "'identifier'?",
     "line 14, [columns.diagnosis]: taxonomy must be a bundled name, a file, or a table with its "
     "path, not 5.",
-    "line 18, [columns.age]: role must be one of 'quasi', 'sensitive', 'other', not "
-    "'quasi-identifier'.",
+    "line 18, [columns.age]: role must be one of 'quasi', 'sensitive', 'other', 'undecided', "
+    "not 'quasi-identifier'.",
     "line 19, [columns.age]: 'wieght' is not known here. Did you mean 'weight'? Known here: kind, "
     "role, missing, weight.",
     f"line 21, [columns.sex]: kind is missing; it is one of {KINDS}.",

@@ -388,15 +388,15 @@ def test_a_check_tells_values_and_classes_that_do_not_fit(tmp_path):
     assert step == "line 24, step 1: k is 99, but the table has 60 records only."
 
 
-def test_a_check_counts_people_where_records_weigh(tmp_path):
+def test_a_check_counts_records_as_often_as_a_column_says(tmp_path):
     write_typed(tmp_path / "in.csv")
-    text = f'[input]\npath = "in.csv"\n{TYPED}'
+    text = f'[input]\npath = "in.csv"\n{TYPED}'.replace('"weight"', '"count"')
     for k, fits in ((31, True), (45, True), (46, False)):
         plan = Plan.parse(text.replace("k = 3", f"k = {k}"), folder=tmp_path)
         if fits:
             assert plan.check().records == 30
             continue
-        with pytest.raises(PlanError, match="k is 46, but the table stands for 45 people only"):
+        with pytest.raises(PlanError, match="k is 46, but the table has 45 records only"):
             plan.check()
 
 

@@ -115,11 +115,12 @@ def compare(
         if output is not None:
             require_new(output, force=force)
         chosen, found = sizes(k), Plan.read(plan)
+        schema = found.contents.decided(found.name)
         frame = read_declared(found.contents, found.folder).frame
         with voice.progress("comparing") as progress:
             comparison = compared(
                 frame,
-                found.schema,
+                schema,
                 _named(methods, found),
                 k=chosen,
                 seeds=range(1, seeds + 1),

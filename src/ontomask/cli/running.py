@@ -16,10 +16,11 @@ from rich.markup import escape
 from rich.text import Text
 
 from ontomask.cli.tables import Decimal, Encoding, Reading, Separator, Sheet
-from ontomask.cli.voice import EXCEEDED, Json, Quiet, Voice, grid
+from ontomask.cli.voice import EXCEEDED, USAGE, Json, Quiet, Voice, grid
 
 if TYPE_CHECKING:
     from ontomask.data.inference import Proposal
+    from ontomask.data.schema import Schema
     from ontomask.plan.examination import Examination
     from ontomask.plan.execution import Outcome
 
@@ -88,6 +89,7 @@ def init(
         Plan.parse(text, name=target.name, folder=target.parent)
         write_new(target, text, force=force)
         _show_proposal(voice, proposal, source.notes)
+        _show_undecided(voice, proposal.schema)
         shown = escape(shlex.quote(str(target)))
         voice.say(
             f"\n[bold]{escape(str(target))}[/] is written. Read it, correct what is wrong, then:\n"
@@ -110,6 +112,14 @@ def _show_proposal(voice: Voice, proposal: Proposal, notes: Iterable[str]) -> No
         voice.say(Text(note, style="dim"))
 
 
+def _show_undecided(voice: Voice, schema: Schema) -> None:
+    if schema.undecided:
+        voice.say(
+            "\n[yellow]Undecided, so not published until you say what they are to others:[/] "
+            f"{escape(', '.join(schema.undecided))}."
+        )
+
+
 def check(plan: PlanFile, json_: Json = False, quiet: Quiet = False) -> None:
     """Say whether a plan is sound and fits its table; nothing is written.
 
@@ -119,19 +129,26 @@ def check(plan: PlanFile, json_: Json = False, quiet: Quiet = False) -> None:
     with voice.answering():
         from ontomask.plan.plan import Plan
 
+        read = Plan.read(plan)
         with voice.progress("comparing plan and table", measured=False):
-            found = Plan.read(plan).check()
+            found = read.check()
         _show_examination(voice, found)
+        voice.result(_examined(found))
+        if found.undecided and json_:
+            raise typer.Exit(USAGE)
+        read.contents.decided(str(plan))
         shown = escape(shlex.quote(str(plan)))
         voice.say(f"\n[green]{escape(str(plan))} fits its table.[/] Next:\n  ontomask run {shown}")
-        voice.result(
-            {
-                "records": found.records,
-                "columns": [vars(one) for one in found.columns],
-                "risk": found.risk.as_dict() if found.risk else None,
-                "notes": found.notes,
-            }
-        )
+
+
+def _examined(found: Examination) -> dict[str, Any]:
+    return {
+        "records": found.records,
+        "columns": [vars(one) for one in found.columns],
+        "risk": found.risk.as_dict() if found.risk else None,
+        "undecided": found.undecided,
+        "notes": found.notes,
+    }
 
 
 def _show_examination(voice: Voice, found: Examination) -> None:
@@ -143,7 +160,7 @@ def _show_examination(voice: Voice, found: Examination) -> None:
             one.role,
             f"{one.distinct:,}",
             f"{one.missing:,}",
-            Text(one.mapped, style="dim"),
+            Text(one.mapped or found.undecided.get(one.name, ""), style="dim"),
         )
     voice.say(table)
     if found.risk is not None:
@@ -160,6 +177,9 @@ def run(
     plan: PlanFile,
     force: Force = False,
     internal: Internal = False,
+    leave_out_undecided: Annotated[
+        bool, typer.Option("--leave-out-undecided", help="Publish without undecided columns.")
+    ] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Instead of the plan's.")] = None,
     json_: Json = False,
     quiet: Quiet = False,
@@ -173,19 +193,24 @@ def run(
     """
     voice = Voice(json_, quiet)
     with voice.answering():
-        _run(voice, plan, force=force, internal=internal, seed=seed)
+        _run(
+            voice,
+            plan,
+            seed,
+            force=force,
+            internal=internal,
+            leave_out_undecided=leave_out_undecided,
+        )
 
 
-def _run(
-    voice: Voice, path: Path, *, force: bool, internal: bool = False, seed: int | None = None
-) -> None:
+def _run(voice: Voice, path: Path, seed: int | None = None, **options: bool) -> None:
     from ontomask.plan.plan import Plan
 
     plan = Plan.read(path)
     if seed is not None:
         plan = plan.with_seed(seed)
     with voice.progress("reading") as progress:
-        outcome = plan.run(force=force, internal=internal, progress=progress)
+        outcome = plan.run(**options, progress=progress)
     _show_outcome(voice, outcome)
     voice.result(_summary(outcome))
     if outcome.exceeded:

@@ -77,14 +77,32 @@ DIRECT = (
 )
 """Words for what names one person, whatever else the name of the column says."""
 
-PERSONS = _listed(
+NUMBERS = _listed(
     """
-    id ident identifier key uid pid nr no nbr number num name patient patientid person personid
-    subject subjectid client customer member employee student user userid record recordid case
-    caseid encounter visit claim clm beneficiary bene respondent participant rowid index seqn
-    kennung nummer fallnummer patientennummer identifiant numero identificador paciente
+    id ident identifier key uid nr no nbr number num index rowid seqn
+    kennung nummer identifiant numero identificador
     """
 )
+"""Words for a number, of whatever it is."""
+
+
+def _numbered(listed: frozenset[str]) -> frozenset[str]:
+    """What words make with a word for a number: patientid, patientennummer."""
+    return frozenset(f"{word}{number}" for word in listed for number in NUMBERS)
+
+
+PEOPLE = _listed(
+    """
+    patient patienten pat person personen subject client customer kunden member employee student
+    user beneficiary bene respondent participant proband probanden paciente cliente assure
+    pid sid ipp nhc personalnummer
+    """
+)
+CASES = _listed("record case encounter visit claim clm episode fall dossier expediente")
+NAMING = PEOPLE | _numbered(PEOPLE) | _numbered(CASES)
+"""Words for a person, and for the number of a person or a case: they name, however they repeat."""
+
+PERSONS = NUMBERS | NAMING | CASES | {"name"}
 """Words for what names a person, a case or a record if its values hardly repeat."""
 
 GEOGRAPHY = _listed(
@@ -153,7 +171,7 @@ LABELS = GEOGRAPHY | _listed(
 KINDS = _listed("code cd type class category cat group status id")
 """Words that make a label of what goes before them (weight class)."""
 
-NUMBERING = _listed("id identifier uid key number nr nbr")
+NUMBERING = NUMBERS - {"index", "num"}
 """Words that make a number of a person or a case of what goes before them (household id)."""
 
 COUNTING = _listed("num number count counts nbr n total freq frequency anzahl nombre cantidad")
@@ -207,6 +225,12 @@ class Hints:
         places = [place for place, word in enumerate(self.words) if _forms(word) & CONTACTS]
         later = self.words[places[-1] :] if places else self.words
         return self.has(CONTACTS) and not any(_forms(word) & GEOGRAPHY for word in later)
+
+    @property
+    def numbers_people(self) -> bool:
+        """Whether the name says nothing but that of a person, a case or a number (patient, id)."""
+        words = [word for word in self.words if not word.isdigit()]
+        return bool(words) and all(_forms(word) & PERSONS for word in words)
 
     @property
     def classifies(self) -> bool:

@@ -52,7 +52,7 @@ def encode(table: Table, schema: Schema) -> Microdata:
     attributes, problems = {}, []
     for name in table.names:
         column = schema.get(name)
-        if isinstance(column, Column):
+        if isinstance(column, Column) and name in schema.published:
             try:
                 attributes[name] = _attribute(table, name, column)
             except OntomaskError as problem:

@@ -2,7 +2,7 @@
 
 Every column is looked at once (`Evidence`); then the questions of `QUESTIONS` are asked in order,
 and the first that has an answer decides. Names of columns and values of columns both count, and
-where they do not say enough the proposal says that it is unsure.
+where they do not say enough the proposal leaves the role undecided.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from ontomask.data.column_names import Hints, read_name
 from ontomask.data.schema import (
     AnyColumn,
     Column,
-    Count,
     Date,
     Flat,
     Identifier,
@@ -35,6 +34,7 @@ from ontomask.data.value_shapes import (
     amounts,
     answers,
     date_shape,
+    free_text,
     nouns,
     ordered,
     personal_shape,
@@ -62,6 +62,10 @@ LONG_NUMBER = 6
 SAMPLED_WORDS = 200
 RESEMBLING = 200
 FEWEST_WORDS, SHORTEST_WORD = 5, 4
+UNDECIDED = "undecided"
+"""The role of a column that a person must decide on: it is not published before."""
+
+FREE = "which may name people: read it before you publish it"
 MISSING_MARKS = frozenset(["?", "-", ".", "na", "n/a", "null", "none", "nan", "unknown"])
 
 
@@ -152,7 +156,6 @@ def infer_schema(frame: object) -> Proposal:
     table = open_table(frame)
     sample = _sampled(table)
     guesses = {name: _guess(_evidence(table, sample, name)) for name in table.names}
-    guesses = _with_one_count(guesses)
     return Proposal(
         Schema.of({name: guess.column for name, guess in guesses.items()}),
         {name: guess.reason for name, guess in guesses.items()},
@@ -199,23 +202,13 @@ def _guess(evidence: Evidence) -> Guess:
     return replace(guess, reason=reason, unsure=True)
 
 
-def _with_one_count(guesses: dict[str, Guess]) -> dict[str, Guess]:
-    """Keep the first count only: a schema cannot have two."""
-    counts = [name for name, guess in guesses.items() if isinstance(guess.column, Count)]
-    demoted = {
-        name: Guess(Numeric(role="other"), f"{guesses[name].reason}; {counts[0]!r} does too", True)
-        for name in counts[1:]
-    }
-    return {**guesses, **demoted}
-
-
 # Questions, in the order in which they are asked ------------------------------------------------
 
 
 def _is_empty(evidence: Evidence) -> Guess | None:
     if evidence.texts:
         return None
-    return Guess(Flat(role="other"), "it holds missing values only; leave it out", True)
+    return Guess(Flat(role=UNDECIDED), "it holds missing values only; leave it out", True)
 
 
 def _names_directly(evidence: Evidence) -> Guess | None:
@@ -279,13 +272,17 @@ def _dated(evidence: Evidence, column: Date, reason: str, unsure: bool = False) 
 
 
 def _is_frequency(evidence: Evidence) -> Guess | None:
-    """Counts of equal records; survey weights are not taken, since they would soften every k."""
+    """Counts of equal records, which nobody but the steward may confirm: they soften every k."""
     is_named = len(evidence.hints.words) == 1 and evidence.hints.has(names.FREQUENCIES)
     if not is_named or not evidence.is_number or not evidence.is_whole:
         return None
     if min(float(text) for text in evidence.texts) < 1 or _has_gaps(evidence):
         return None
-    return Guess(Count(), "its name and its whole numbers say how often a record occurs", True)
+    reason = (
+        "its name and its whole numbers may say how often a record occurs; declare it as a count "
+        "if they do, since a record then counts so often towards k"
+    )
+    return Guess(Numeric(role=UNDECIDED), reason, unsure=True)
 
 
 def _has_gaps(evidence: Evidence) -> bool:
@@ -298,10 +295,10 @@ def _is_weight(evidence: Evidence) -> Guess | None:
     if evidence.hints.labels or evidence.hints.has(names.KNOWN_TO_OTHERS):
         return None
     hint = (
-        "its name says weight, so its numbers would be published as they are; make it quasi if it "
-        "is a body weight, or of the kind weight if a record stands for so many people"
+        "its name says weight; make it quasi if it is a body weight, or of the kind weight if a "
+        "record stands for so many people"
     )
-    return Guess(Numeric(role="other"), hint, unsure=True)
+    return Guess(Numeric(role=UNDECIDED), hint, unsure=True)
 
 
 def _is_coded(evidence: Evidence) -> Guess | None:
@@ -409,18 +406,29 @@ def _values(count: int) -> str:
 
 
 def _names_by_number(evidence: Evidence) -> Guess | None:
-    """Identifiers of persons and cases: the name says so, and the values seldom repeat."""
+    """Identifiers of persons and cases: the name says so, and the values could be such."""
     hints = evidence.hints
-    if not hints.has(names.PERSONS) or hints.counts:
+    if not hints.has(names.PERSONS) or hints.counts or answers(evidence.texts):
         return None
     other = hints.has(names.KNOWN_TO_OTHERS | names.MEASURES) and not hints.numbers
     if other or _has_decimals(evidence):
         return None
     seldom = evidence.share >= SELDOM_REPEATED and evidence.distinct > MANY_VALUES
-    if evidence.share <= OFTEN_DISTINCT and not seldom:
+    if evidence.share > OFTEN_DISTINCT or seldom:
+        said = f"its name ({hints.said(names.PERSONS)}) and its many values point to single people"
+        return Guess(Identifier(), said + _repeated(evidence))
+    if not hints.numbers_people or (_has_few(evidence) and not hints.has(names.NAMING)):
         return None
-    reason = f"its name ({hints.said(names.PERSONS)}) and its many values point to single people"
-    return Guess(Identifier(), reason)
+    reason = f"its name ({hints.said(names.PERSONS)}) says that it numbers people or cases"
+    return Guess(Identifier(), reason + _repeated(evidence), unsure=_has_few(evidence))
+
+
+def _repeated(evidence: Evidence) -> str:
+    """That identifiers repeat, as far as was looked."""
+    if evidence.distinct == evidence.records:
+        return ""
+    seen = f"{evidence.distinct:,} values in {evidence.records:,} records"
+    return f"; there are several records per person ({seen})"
 
 
 def _has_decimals(evidence: Evidence) -> bool:
@@ -500,6 +508,8 @@ def _is_mostly_distinct(evidence: Evidence) -> Guess | None:
 def _is_word(evidence: Evidence) -> Guess:
     has_digits = any(map(str.isdigit, "".join(evidence.texts[:SAMPLED_WORDS])))
     reason = f"its {evidence.told} are words" + (" or codes" if has_digits else "")
+    if _role(evidence) != "quasi" and free_text(evidence.texts):
+        return Guess(Flat(role=UNDECIDED), f"its {evidence.told} are free text, {FREE}", True)
     if evidence.distinct <= 2:
         return _labeled(evidence, f"it has {evidence.told}")
     words = [text for text in evidence.texts[:SAMPLED_WORDS] if len(text) >= SHORTEST_WORD]
@@ -533,17 +543,17 @@ QUESTIONS: tuple[Callable[[Evidence], Guess | None], ...] = (
 
 
 def _role(evidence: Evidence) -> str:
-    """The role that the name of a column suggests."""
+    """The role that the name of a column suggests; where it suggests none a person decides."""
     hints = evidence.hints
     if hints.has(names.CONFIDENTIAL):
-        return "sensitive"
+        return UNDECIDED if hints.numbers and not _has_few(evidence) else "sensitive"
     subjects = names.SUBJECTS["diagnosis"] | names.SUBJECTS["procedure"]
     known = hints.has(names.KNOWN_TO_OTHERS) or (hints.has(subjects) and not hints.counts)
-    return "quasi" if known else "other"
+    return "quasi" if known else UNDECIDED
 
 
 def _is_unclear(evidence: Evidence) -> bool:
-    return _role(evidence) == "other"
+    return _role(evidence) == UNDECIDED
 
 
 def _with_role(evidence: Evidence, column: Column) -> Column:
@@ -555,12 +565,12 @@ def _labeled(evidence: Evidence, reason: str) -> Guess:
 
 
 def _kept(evidence: Evidence, column: Column, reason: str, unsure: bool = False) -> Guess:
-    """A column that is published, with the role that its name suggests."""
+    """A column that names nobody, with the role that its name suggests."""
     role = _role(evidence)
-    if role == "other":
+    if role == UNDECIDED:
         reason += "; nothing in its name says whether outsiders could know it"
     elif role == "sensitive":
         reason += f"; its name ({evidence.hints.said(names.CONFIDENTIAL)}) sounds confidential"
     else:
         reason += "; outsiders may know it"
-    return Guess(_with_role(evidence, column), reason, unsure or role == "other")
+    return Guess(_with_role(evidence, column), reason, unsure or role == UNDECIDED)

@@ -28,7 +28,7 @@ __all__ = [
     "Weight",
 ]
 
-ROLES = ("quasi", "sensitive", "other")
+ROLES = ("quasi", "sensitive", "other", "undecided")
 MISSING = ("own-category", "suppress", "error")
 
 Role = Annotated[str, Choice(*ROLES)]
@@ -43,8 +43,9 @@ class Column:
     Parameters
     ----------
     role
-        `quasi` (an intruder may know it; it is masked), `sensitive` (to be kept from an intruder)
-        or `other` (published as it is).
+        `quasi` (an intruder may know it; it is masked), `sensitive` (to be kept from an intruder),
+        `other` (published as it is) or `undecided` (nobody has said yet: it is not published, and
+        nothing is released before somebody has).
     missing
         What a missing value is: `own-category` (a value like any other, at distance 1 from the
         rest), `suppress` (the record is left out and counted) or `error`.
@@ -303,11 +304,34 @@ class Schema(Mapping[str, AnyColumn]):
     @property
     def published(self) -> tuple[str, ...]:
         """The names of the columns that a release holds."""
-        return tuple(name for name, column in self.items() if isinstance(column, (Column, Count)))
+        return tuple(
+            name
+            for name, column in self.items()
+            if isinstance(column, (Column, Count)) and column.role != "undecided"
+        )
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The names of the columns that nobody has decided on."""
+        return self.with_role("undecided")
+
+    def decided(self) -> Schema:
+        """The schema without the columns that nobody has decided on."""
+        return Schema.of({name: one for name, one in self.items() if name not in self.undecided})
+
+    def require_decided(self) -> Schema:
+        """The schema itself; refused if somebody still has to decide on a column."""
+        if not self.undecided:
+            return self
+        named = ", ".join(map(repr, self.undecided))
+        raise SchemaError(
+            f"Nobody has decided on {named}: give each the role 'quasi', 'sensitive' or 'other', "
+            "declare it as Identifier(), or leave all of them out by schema.decided()."
+        )
 
     def column(self, name: str) -> Column:
-        """The declaration of a published column."""
+        """The declaration of a column that takes part in masking."""
         column = self[name]
-        if not isinstance(column, Column):
-            raise SchemaError(f"Column {name!r} is {column.kind} and takes no part in masking.")
+        if not isinstance(column, Column) or column.role == "undecided":
+            raise SchemaError(f"Column {name!r} is {column.role} and takes no part in masking.")
         return column

@@ -25,6 +25,7 @@ __all__ = [
     "amounts",
     "answers",
     "date_shape",
+    "free_text",
     "nouns",
     "ordered",
     "personal_shape",
@@ -200,6 +201,8 @@ AMOUNT = re.compile(
     rf"{CURRENCY}?\s?[+-]?(?:\d+(?:,\d+)?|\d{{1,3}}(?:[.\s'’]\d{{3}})+(?:,\d+)?"
     rf"|\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+\.\d+)\s?{CURRENCY}?"
 )
+SENTENCE = 4
+"""From so many words on a text is more than a label."""
 ANSWERS = frozenset(
     [
         *("yes", "no", "y", "n", "true", "false", "t", "f", "0", "1", "known", "unknown"),
@@ -216,6 +219,12 @@ def amounts(texts: Sequence[str]) -> bool:
 def answers(texts: Sequence[str]) -> bool:
     """Whether all texts answer a question by yes or no."""
     return all(text.casefold() in ANSWERS for text in texts)
+
+
+def free_text(texts: Sequence[str]) -> bool:
+    """Whether most texts are sentences rather than labels: many words, or a line end."""
+    long = sum(len(text.split()) >= SENTENCE or "\n" in text for text in texts)
+    return long * 2 > len(texts)
 
 
 def written_as_numbers(texts: Sequence[str]) -> bool:

@@ -28,7 +28,7 @@ from ontomask.checks import (
     did_you_mean,
     validate,
 )
-from ontomask.data.schema import Column, Schema
+from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, ParameterError, SchemaError
 from ontomask.evaluation.classifiers import CLASSIFIERS, Predict, learn, require_library
@@ -456,9 +456,9 @@ def _check_target(target: str, schema: Schema, table: Table) -> None:
             f"target names {target!r}, which is not a column of the schema."
             f"{did_you_mean(target, schema.published)}"
         )
-    if not isinstance(schema[target], Column):
+    if target not in schema.published or target == schema.count:
         raise ParameterError(
-            f"target names {target!r}, which is declared as {schema[target].kind} and never "
+            f"target names {target!r}, which is declared as {schema[target].role} and never "
             "published; choose a published column."
         )
     _check_there((target,), table)

@@ -166,7 +166,8 @@ def pair_tables(
             "correspond record by record. For a release that left records out, release.evaluate() "
             "knows which, and release.rows tells."
         )
-    names = [name for name in before.names if isinstance(schema.get(name), Column)]
+    published = [name for name in schema.published if name != schema.count]
+    names = [name for name in before.names if name in published]
     lacking = [name for name in names if name not in after.names]
     if lacking and len(lacking) == len(names):
         raise DataError("The masked table has none of the schema's columns.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ontomask.data.encoding import encode
 from ontomask.data.files import FileFormat, Source, read_file
+from ontomask.data.inference import infer_schema
 from ontomask.data.schema import AnyColumn, Column, Nominal, Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, OntomaskError
@@ -48,6 +49,8 @@ class Examination:
         What was found in each declared column.
     risk
         The risk of the table as it is, if it has quasi-identifiers.
+    undecided
+        What each column whose role is undecided looks like.
     notes
         What was guessed, and what will be left out.
     """
@@ -55,6 +58,7 @@ class Examination:
     records: int
     columns: tuple[Examined, ...]
     risk: FileRisk | None
+    undecided: Mapping[str, str]
     notes: tuple[str, ...]
 
 
@@ -69,7 +73,9 @@ def notes_on(source: Source, contents: Contents) -> tuple[str, ...]:
     schema = contents.schema
     left = [name for name in source.frame.columns if name not in schema]
     other = schema.with_role("other")
+    undecided = schema.undecided
     notes = (
+        (undecided, f"Undecided, so not published: {', '.join(undecided)}."),
         (left, f"Not declared, so not published: {', '.join(left)}."),
         (other, f"Published as they are: {', '.join(other)}; do they tell who somebody is?"),
         (
@@ -98,6 +104,7 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
         records=len(table),
         columns=tuple(_examined(table, one, contents.schema[one]) for one in contents.schema),
         risk=_risk(table, contents.schema),
+        undecided=_looks(source, contents.schema.undecided),
         notes=notes_on(source, contents),
     )
 
@@ -140,7 +147,7 @@ def _too_few(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
     for number, step in enumerate(contents.steps):
         k = max(_sizes(step), default=0)
         if k > count:
-            yield ("steps", number), f"k is {k}, but the table has only {count} records."
+            yield ("steps", number), f"k is {k}, but the table has {count} records only."
 
 
 def _sizes(step: Method) -> Iterator[int]:
@@ -163,6 +170,11 @@ def _examined(table: Table, name: str, column: AnyColumn) -> Examined:
         doubt = f"; {stems:,} by the stem of a word, please look at them" if stems else ""
         mapped = f"{column.taxonomy.name}: {mapping.coverage}{doubt}"
     return Examined(name, column.kind, column.role, len(values), missing, mapped)
+
+
+def _looks(source: Source, undecided: Sequence[str]) -> Mapping[str, str]:
+    """What undecided columns look like, for those who are to decide."""
+    return infer_schema(source.frame.select(undecided)).reasons if undecided else {}
 
 
 def _risk(table: Table, schema: Schema) -> FileRisk | None:

@@ -21,6 +21,7 @@ from ontomask.data.files import (
     with_formulas_escaped,
     write_file,
 )
+from ontomask.data.schema import Schema
 from ontomask.data.tables import open_table
 from ontomask.errors import DataError, OutputError, PromiseError
 from ontomask.evaluation.classification import ClassificationReport, judge_classification
@@ -141,13 +142,19 @@ def _check_place(job: Job, *, force: bool) -> None:
 
 
 def execute(
-    job: Job, *, force: bool = False, internal: bool = False, progress: Progress = silent
+    job: Job,
+    *,
+    force: bool = False,
+    internal: bool = False,
+    leave_out_undecided: bool = False,
+    progress: Progress = silent,
 ) -> Outcome:
     """Run a plan; either all its files are in their place afterwards, or none."""
     started = time.perf_counter()
+    schema = job.contents.decided(job.name, leave_out=leave_out_undecided)
     _check_place(job, force=force)
     stages = _Stages(progress, datetime.datetime.now(datetime.UTC))
-    found = _found(job, stages)
+    found = _found(job, schema, stages)
     with_internal = internal or job.contents.output.internal
     with staged(job.target, force=force) as stage:
         with stages.stage("write", "writing and recounting"):
@@ -184,14 +191,12 @@ class _Found:
     limits: tuple[Limit, ...]
 
 
-def _found(job: Job, stages: _Stages) -> _Found:
+def _found(job: Job, schema: Schema, stages: _Stages) -> _Found:
     contents = job.contents
     with stages.stage("read", "reading the table"):
         source = read_declared(contents, job.folder)
     with stages.stage("protect", "protecting") as inner:
-        release = protect(
-            source.frame, contents.schema, contents.steps, contents.seed, progress=inner
-        )
+        release = protect(source.frame, schema, contents.steps, contents.seed, progress=inner)
     with stages.stage("evaluate", "measuring loss and risk") as inner:
         evaluation = release.evaluate(source.frame, progress=inner, **contents.evaluation.settings)
         classification = _classification(contents, source.frame, release)
@@ -245,7 +250,7 @@ def _classification(
         return None
     return judge_classification(
         frame,
-        contents.schema,
+        release.schema,
         chosen.target,
         lambda _: release,
         classifiers=chosen.classifiers,

@@ -79,7 +79,12 @@ class Plan(Job):
         return examine(self.contents, self.folder, self.name, self.text)
 
     def run(
-        self, *, force: bool = False, internal: bool = False, progress: Progress = silent
+        self,
+        *,
+        force: bool = False,
+        internal: bool = False,
+        leave_out_undecided: bool = False,
+        progress: Progress = silent,
     ) -> Outcome:
         """Protect the table, and write it with its report and manifest to the output folder.
 
@@ -89,7 +94,15 @@ class Plan(Job):
             Replace a release that is there already.
         internal
             Also write a report with details that must not be published.
+        leave_out_undecided
+            Leave out the columns whose role is undecided; otherwise they are refused.
         progress
             Called with the fraction done and a message; it may raise to stop the run.
         """
-        return execute(self, force=force, internal=internal, progress=progress)
+        return execute(
+            self,
+            force=force,
+            internal=internal,
+            leave_out_undecided=leave_out_undecided,
+            progress=progress,
+        )

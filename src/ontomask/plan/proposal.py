@@ -6,14 +6,13 @@ import os
 import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from ontomask.data.files import FileFormat, Source, read_file
 from ontomask.data.files.reading import GUESSABLE
 from ontomask.data.inference import Proposal, infer_schema
-from ontomask.data.schema import AnyColumn, Column, Date, Nominal, Ordinal, Schema
+from ontomask.data.schema import AnyColumn, Column, Date, Nominal, Ordinal
 from ontomask.errors import DataError
 from ontomask.toml_text import toml_comment, toml_key, toml_value
 
@@ -22,7 +21,8 @@ __all__ = ["propose"]
 HEAD = """\
 # A plan for ontomask: everything about one release in one file.
 # It was written by `ontomask init` from a look at the table. Lines that begin with # are comments.
-# Please read every guess below; the ones marked CHECK are the least sure.
+# Please read every guess below; the ones marked CHECK are the least sure. Where nothing tells what
+# a column is to others, its role is undecided and the line above begins with DECIDE: only you know.
 #
 #   ontomask check {plan}    says whether the plan fits the table
 #   ontomask run {plan}      makes the release, its report and its manifest
@@ -42,10 +42,10 @@ ROLES = """
 # role: quasi      others may know it about a person, so it is masked
 #       sensitive  to be kept from others; published with the masked columns around it
 #       other      published as it is
+#       undecided  not published; nothing is released before you have chosen one of the others,
+#                  deleted the section, or said: ontomask run {plan} --leave-out-undecided
 # A column that is not named here is not published.
 """
-
-MASKED = "masked to be on the safe side, as no column says that outsiders may know it"
 
 TAIL = """
 # ---- Steps ------------------------------------------------------------------------------------
@@ -97,19 +97,18 @@ def propose(
         )
     left_out = dict(_useless(source))
     frame = source.frame.drop(left_out)
-    proposal = _cautious(infer_schema(frame), str(data)) if frame.width else _nothing(str(data))
+    proposal = _publishable(infer_schema(frame), str(data)) if frame.width else _nothing(str(data))
     target = Path(plan)
+    shown = toml_comment(shlex.quote(target.name))
     path = os.path.relpath(data, target.parent or ".")
     names = ", ".join(name for name in sorted(METHODS) if name != "microaggregation")
     others = textwrap.fill(
         f"{names}.", 98, initial_indent="#   ", subsequent_indent="#   ", break_on_hyphens=False
     )
     parts = [
-        HEAD.format(
-            plan=toml_comment(shlex.quote(target.name)), path=toml_value(Path(path).as_posix())
-        ),
+        HEAD.format(plan=shown, path=toml_value(Path(path).as_posix())),
         *_reading(source, file_format or FileFormat()),
-        ROLES,
+        ROLES.format(plan=shown),
         *(_column(name, column, proposal) for name, column in proposal.schema.items()),
         *(f"\n# {toml_comment(name)}: left out, as {why}\n" for name, why in left_out.items()),
         TAIL.format(methods=others, k=k, folder=toml_value(f"{target.stem}-release")),
@@ -133,22 +132,11 @@ def _nothing(shown: str) -> NoReturn:
     )
 
 
-def _cautious(proposal: Proposal, shown: str) -> Proposal:
-    """A proposal that masks something: where no column seems to be known to others, all of them."""
-    schema = proposal.schema
-    plain = {name: one for name, one in schema.items() if isinstance(one, Column)}
-    if not plain:
+def _publishable(proposal: Proposal, shown: str) -> Proposal:
+    """The proposal itself; refused if nothing in it could ever be published."""
+    if not any(isinstance(one, Column) for one in proposal.schema.values()):
         _nothing(shown)
-    if schema.quasi:
-        return proposal
-    chosen = {name: one for name, one in plain.items() if one.role == "other"} or plain
-    masked = {name: replace(one, role="quasi") for name, one in chosen.items()}
-    reasons = {name: f"{proposal.reasons[name]}; {MASKED}" for name in chosen}
-    return Proposal(
-        Schema.of({**schema, **masked}),
-        {**proposal.reasons, **reasons},
-        proposal.unsure | frozenset(chosen),
-    )
+    return proposal
 
 
 def _reading(source: Source, given: FileFormat) -> Iterator[str]:
@@ -168,9 +156,10 @@ def _reading(source: Source, given: FileFormat) -> Iterator[str]:
 
 
 def _column(name: str, column: AnyColumn, proposal: Proposal) -> str:
-    check = "CHECK: " if name in proposal.unsure else ""
+    mark = "CHECK: " if name in proposal.unsure else ""
+    mark = "DECIDE: " if name in proposal.schema.undecided else mark
     lines = [
-        f"\n# {check}{toml_comment(proposal.reasons[name])}",
+        f"\n# {mark}{toml_comment(proposal.reasons[name])}",
         f"[columns.{toml_key(name)}]",
         f'kind = "{column.kind}"',
         *(f"{key} = {value}" for key, value in _parameters(column)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,8 +14,9 @@ from pydantic import ValidationError
 
 from ontomask.checks import Integer, check, did_you_mean
 from ontomask.data.files import read_file
+from ontomask.data.files.wording import quoted
 from ontomask.data.schema import AnyColumn, Schema
-from ontomask.errors import OntomaskError, ParameterError
+from ontomask.errors import OntomaskError, ParameterError, PlanError
 from ontomask.methods.base import Method
 from ontomask.plan.lines import Place, line_of, places
 from ontomask.plan.parts import Kind, Part
@@ -68,6 +70,24 @@ class Contents:
     limits: Limits = field(default_factory=Limits)
     output: Output = field(default_factory=Output)
     seed: int | None = None
+
+    def decided(self, name: str, *, leave_out: bool = False) -> Schema:
+        """The columns of the plan called `name`; undecided ones are refused, or left out."""
+        left = self.schema.decided()
+        if len(left) == len(self.schema) or (leave_out and left.published):
+            return left
+        if leave_out:
+            raise PlanError(
+                f"Without what is undecided in {name} nothing would be published; say what others "
+                'may know (role = "quasi") and what may be published.'
+            )
+        shown = shlex.quote(name)
+        raise PlanError(
+            f"In {name} the role of {quoted(self.schema.undecided)} is undecided, so nothing is "
+            "released; say quasi (others may know it), sensitive, other (published as it is) or "
+            'kind = "identifier", or delete its section; to leave all of them out: '
+            f"ontomask run {shown} --leave-out-undecided"
+        )
 
 
 @dataclass
@@ -348,7 +368,7 @@ def _check_quasi(reader: _Reader) -> None:
             ("columns", next(iter(columns))),
             "every column is an identifier or the weight, so nothing would be published.",
         )
-    if plain and not any(one.get("role", "quasi") == "quasi" for one in plain):
+    if plain and not any(one.get("role", "quasi") in ("quasi", "undecided") for one in plain):
         for number, step in enumerate(steps):
             if isinstance(step, Mapping) and ("k" in step or "privacy" in step):
                 return reader.note(
