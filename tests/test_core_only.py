@@ -1,8 +1,15 @@
 """The package works with its core dependencies alone: everything else is hidden from it here."""
 
+import ast
+import importlib.metadata as metadata
+import re
 import subprocess
 import sys
 import textwrap
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
 
 SCRIPT = """
 import importlib.metadata as metadata
@@ -112,3 +119,30 @@ def test_what_needs_an_extra_says_which(tmp_path):
     assert result.returncode == 0, result.stderr
     assert 'pip install "ontomask[icd10]"' in result.stdout
     assert 'pip install "ontomask[rdf]"' in result.stdout
+
+
+def name_of(requirement: str) -> str:
+    return re.match(r"[A-Za-z0-9._-]+", requirement)[0].lower().replace("_", "-")
+
+
+def imported() -> set[str]:
+    """The packages that some module of the package imports, at once or later."""
+    found = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {one.name.partition(".")[0] for one in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(str(node.module).partition(".")[0])
+    return found - sys.stdlib_module_names - {"ontomask"}
+
+
+def test_every_package_that_is_imported_is_declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    declared = {name_of(one) for group in groups for one in group} - {"ontomask"}
+    below = {name_of(one) for name in declared for one in metadata.requires(name) or []}
+    owners = metadata.packages_distributions()
+    for package in imported():
+        distributions = {name_of(one) for one in owners[package]}
+        assert distributions & (declared | below), f"{package} is used but not declared"

@@ -11,7 +11,6 @@ import pytest
 import ontomask as om
 from ontomask.evaluation.classification import judge_classification
 from ontomask.report import figures, glossary, grids
-from ontomask.report.charts import AFTER, BEFORE, Mark, columns_chart, dumbbell_chart, pairs_chart
 from ontomask.report.discretion import Discretion
 from ontomask.report.document import render
 
@@ -20,34 +19,6 @@ PUBLIC, INTERNAL = Discretion(5, internal=False), Discretion(5, internal=True)
 
 def values(figure):
     return figure.spec["data"]["values"]
-
-
-def test_charts_hold_their_data_and_the_two_colors():
-    marks = [Mark("a", 10.0, 20.0, "10%", "20%"), Mark("b", None, 5.0, "few", "5%")]
-    for chart in (columns_chart(marks), pairs_chart(marks), dumbbell_chart(marks)):
-        assert [one["label"] for one in chart["data"]["values"]] == ["a", "b"]
-        assert BEFORE in str(chart)
-        assert AFTER in str(chart)
-        assert chart["width"] == 340
-
-
-def test_a_chart_of_one_side_has_one_color():
-    chart = pairs_chart([Mark("a", None, 20.0, "", "20%")])
-    assert BEFORE not in str(chart)
-
-
-def test_a_chart_grows_with_its_rows():
-    heights = [pairs_chart([Mark("a", 1, 2)] * count)["height"] for count in (1, 12)]
-    assert heights[1] == 12 * heights[0]
-
-
-def test_correlations_start_at_zero_unless_one_is_negative():
-    def domain(number):
-        chart = dumbbell_chart([Mark("a", number, 0.5)])
-        return chart["layer"][1]["encoding"]["x"]["scale"]["domain"]
-
-    assert domain(0.3) == [0, 1]
-    assert domain(-0.3) == [-1, 1]
 
 
 def test_group_sizes_add_up_and_show_the_promise(case):

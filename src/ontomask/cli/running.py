@@ -186,8 +186,9 @@ def run(
 ) -> None:
     """Make the release of a plan: masked table, report, manifest.
 
-    Either all files are there afterwards, or none. Exit code 3 says that a limit of the plan is
-    exceeded; the files are written all the same, and the report says so.
+    Either all files are there afterwards, or none; only where memory is too short for the report
+    is the release put in place without it, and a note says so. Exit code 3 says that a limit of the
+    plan is exceeded; the files are written all the same, and the report says so.
 
     Examples: `ontomask run plan.toml`, `ontomask run plan.toml --force --internal`
     """
@@ -235,12 +236,10 @@ def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     voice.exceeded(outcome.exceeded)
     for note in outcome.notes:
         voice.say(Text(note, style="yellow"))
-    voice.say(
-        "",
-        f"table     {escape(str(outcome.table))}",
-        f"report    [bold]{escape(str(outcome.report))}[/]",
-        f"manifest  {escape(str(outcome.manifest))} (keep it to yourself: it holds the seed)",
-    )
+    voice.say("", f"table     {escape(str(outcome.table))}")
+    if outcome.report is not None:
+        voice.say(f"report    [bold]{escape(str(outcome.report))}[/]")
+    voice.say(f"manifest  {escape(str(outcome.manifest))} (keep it to yourself: it holds the seed)")
     if outcome.internal is not None:
         voice.say(f"internal  {escape(str(outcome.internal))} (do not hand it on)")
     voice.say(f"{outcome.seconds:.1f} s")
@@ -250,7 +249,7 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
     found = outcome.evaluation
     return {
         "table": str(outcome.table),
-        "report": str(outcome.report),
+        "report": str(outcome.report) if outcome.report else None,
         "manifest": str(outcome.manifest),
         "internal_report": str(outcome.internal) if outcome.internal else None,
         "kept": outcome.release.verification.kept,
@@ -260,6 +259,7 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "highest_risk": found.risk_after.highest_risk,
         "suppressed": outcome.release.suppressed,
         "exceeded": [vars(one) for one in outcome.exceeded],
+        "notes": list(outcome.notes),
         "seconds": round(outcome.seconds, 3),
     }
 

@@ -50,7 +50,8 @@ class Outcome:
     Attributes
     ----------
     folder, table, report, manifest, internal
-        Where the files are; `internal` is the internal report, if one was asked for.
+        Where the files are; `internal` is the internal report, if one was asked for. A report for
+        which memory was too short is None, and a note says so.
     release, evaluation, classification
         The release and its account.
     limits
@@ -63,7 +64,7 @@ class Outcome:
 
     folder: Path
     table: Path
-    report: Path
+    report: Path | None
     manifest: Path
     internal: Path | None
     release: Release
@@ -161,15 +162,17 @@ def execute(
             _write(job.contents, found.release, found.source, stage / job.table)
             digest = file_digest(stage / job.table)
         with stages.stage("report", "drawing the report"):
-            _write_reports(_account(job, found, digest, stages), stage, internal=with_internal)
+            wanted = (REPORT, INTERNAL) if with_internal else (REPORT,)
+            reports = _write_reports(job, found, digest, stages, stage, wanted)
+        found = replace(found, notes=(*found.notes, *_unreported(wanted, reports)))
         described = to_json(_manifest(job, found, digest, stages))
         write_new(stage / MANIFEST, described, force=False, private=True)
     return Outcome(
         folder=job.target,
         table=job.target / job.table,
-        report=job.target / REPORT,
+        report=job.target / REPORT if REPORT in reports else None,
         manifest=job.target / MANIFEST,
-        internal=job.target / INTERNAL if with_internal else None,
+        internal=job.target / INTERNAL if INTERNAL in reports else None,
         release=found.release,
         evaluation=found.evaluation,
         classification=found.classification,
@@ -292,7 +295,27 @@ def _write(contents: Contents, release: Release, source: Source, path: Path) -> 
     release.recount(back, outgoing, order)
 
 
-def _write_reports(account: Account, stage: Path, *, internal: bool) -> None:
-    write_new(stage / REPORT, render(account), force=False)
-    if internal:
-        write_new(stage / INTERNAL, render(account, internal=True), force=False, private=True)
+def _write_reports(
+    job: Job, found: _Found, digest: str, stages: _Stages, stage: Path, wanted: tuple[str, ...]
+) -> list[str]:
+    """Write reports and name those that are there: without memory for one, the release goes on."""
+    written: list[str] = []
+    try:
+        account = _account(job, found, digest, stages)
+        for name in wanted:
+            private = name == INTERNAL
+            page = render(account, internal=private)
+            write_new(stage / name, page, force=False, private=private)
+            written.append(name)
+    except MemoryError:
+        pass
+    return written
+
+
+def _unreported(wanted: tuple[str, ...], written: list[str]) -> list[str]:
+    missing = [name for name in wanted if name not in written]
+    return [
+        f"There was not enough memory for {name}, so it is left out; the table is complete and its "
+        "promises were recounted. Run the plan again where there is more memory to have it."
+        for name in missing
+    ]

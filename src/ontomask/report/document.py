@@ -27,10 +27,10 @@ ORIGINAL = ("input", "original")
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure with its drawing."""
+    """A figure with its drawing; None where there was not enough memory for one."""
 
     figure: Figure
-    svg: Markup
+    svg: Markup | None
 
 
 def render(account: Account, *, internal: bool = False) -> str:
@@ -94,7 +94,10 @@ def _drawn(figure: Figure | None, name: str) -> Drawn | None:
 
     if figure is None:
         return None
-    drawing = draw(figure.spec, f"chart-{name}", figure.title, figure.text)
+    try:
+        drawing = draw(figure.chart, f"chart-{name}", figure.title, figure.text)
+    except MemoryError:
+        return Drawn(figure, None)
     return Drawn(figure, Markup(drawing))
 
 

@@ -1,52 +1,276 @@
-"""Vega-Lite specifications drawn as SVG for the inside of an HTML page: no script, no request."""
+"""Charts drawn as SVG for the inside of an HTML page: no script, no request, no engine.
+
+Places come from the numbers of a chart, which are as exact as its report may be, and are rounded to
+a tenth of a pixel; so a drawing tells no more than its texts. A class of the page gives each part
+its color (`currentColor`); without a page the colors are those of white paper.
+"""
 
 from __future__ import annotations
 
 import html
-import re
-from typing import Any
+from collections.abc import Iterable, Iterator
+
+from ontomask.report.charts import (
+    BAR,
+    COLORS,
+    DUMBBELL_ROW,
+    GAP,
+    LABEL_ROW,
+    TICK_ROW,
+    WIDTH,
+    Axis,
+    Chart,
+    Columns,
+    Dumbbells,
+    Mark,
+    Pairs,
+)
+from ontomask.report.lettering import legible, shortened, width
 
 __all__ = ["draw"]
 
-TAG = re.compile(r"<[^>]*>")
-DROPPED = re.compile(
-    r' (?:role|aria-[a-z]+|class|pointer-events|font-family|xmlns(?::xlink)?|version)="[^"]*"'
-)
-LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
-INVISIBLE = re.compile(r'<path[^>]*d="(?:M0,0h0v0h0Z|)"[^>]*/>')
-FRAME = re.compile(r'<path class="background"[^>]*/>')
-OPENING = re.compile(r'^<svg[^>]*viewBox="([^"]*)"[^>]*>')
-REFERENCE = re.compile(r'(id="|url\(#|href="#)')
+LABEL_SIZE, TICK_SIZE, VALUE_SIZE = 12.0, 11.0, 10.5
+PADDING = 6.0
+"""Pixels between a text and what it belongs to."""
+WIDEST = 26.0
+"""Pixels of the widest column: few columns are not to become blocks."""
+NAME = 56.0
+"""Pixels that the name of a column may always take; others then go without."""
+BETWEEN = 0.22
+"""The share of a group of columns that is left free."""
 
 
-def draw(spec: dict[str, Any], name: str, title: str, description: str) -> str:
+def draw(chart: Chart, name: str, title: str, description: str) -> str:
     """Draw a chart as an `svg` element.
 
     Parameters
     ----------
-    spec
-        A Vega-Lite specification with its data inside.
+    chart
+        What is to be seen.
     name
         A prefix for ids, unique in the page.
     title, description
         What a screen reader says instead of the picture.
     """
-    import vl_convert
-
-    drawn: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    drawn = INVISIBLE.sub("", FRAME.sub("", drawn))
-    found = OPENING.match(drawn)
-    assert found is not None, "vl-convert always writes a viewBox"
-    inside = TAG.sub(lambda tag: _lean(tag[0], name), drawn[found.end() :])
-    return (
-        f'<svg viewBox="{found[1]}" role="img" aria-labelledby="{name}-title {name}-text">'
-        f'<title id="{name}-title">{html.escape(title)}</title>'
-        f'<desc id="{name}-text">{html.escape(description)}</desc>{inside}'
+    return _tag(
+        "svg",
+        _tag("title", _text(title), id=f"{name}-title"),
+        _tag("desc", _text(description), id=f"{name}-text"),
+        *_parts(chart),
+        viewBox=f"0 0 {WIDTH} {chart.height}",
+        role="img",
+        aria_labelledby=f"{name}-title {name}-text",
     )
 
 
-def _lean(tag: str, name: str) -> str:
-    """A tag without what the page says itself, and with ids of its own."""
-    lean = DROPPED.sub("", tag)
-    lean = LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), lean)
-    return REFERENCE.sub(rf"\g<1>{name}-", lean)
+def _parts(chart: Chart) -> Iterator[str]:
+    match chart:
+        case Pairs():
+            return _pairs(chart)
+        case Columns():
+            return _columns(chart)
+        case Dumbbells():
+            return _dumbbells(chart)
+
+
+# Elements -------------------------------------------------------------------------------------
+
+
+def _tag(name: str, *inside: str, **attributes: str | float) -> str:
+    """An element; of its attributes' names, underscores are hyphens."""
+    written = "".join(
+        f' {key.strip("_").replace("_", "-")}="{_value(value)}"'
+        for key, value in attributes.items()
+    )
+    content = "".join(inside)
+    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
+
+
+def _value(value: str | float) -> str:
+    if isinstance(value, str):
+        return html.escape(value)
+    return f"{round(value, 1) + 0.0:g}"  # 0 has no sign
+
+
+def _text(text: str) -> str:
+    return html.escape(legible(text), quote=False)
+
+
+def _colored(color: str, parts: Iterable[str], **attributes: str | float) -> str:
+    """Parts of one color, if there are any."""
+    content = "".join(parts)
+    if not content:
+        return ""
+    return _tag("g", content, class_=color, color=COLORS[color], **attributes)
+
+
+def _filled(color: str, parts: Iterable[str]) -> str:
+    return _colored(color, parts, fill="currentColor")
+
+
+def _texts(color: str, size: float, anchor: str, parts: Iterable[str]) -> str:
+    return _colored(color, parts, fill="currentColor", font_size=size, text_anchor=anchor)
+
+
+def _write(text: str, x: float, y: float) -> str:
+    return _tag("text", _text(text), x=x, y=y) if text else ""
+
+
+def _label(text: str, x: float, y: float) -> str:
+    """A label of a row; where it is cut short, it is told in full on pointing at it."""
+    whole = legible(text)
+    cut = shortened(whole, WIDTH - x, LABEL_SIZE)
+    told = "" if cut == whole else _tag("title", _text(whole))
+    return _tag("text", told, _text(cut), x=x, y=y) if cut else ""
+
+
+def _bar(x: float, y: float, wide: float, high: float) -> str:
+    return _tag("rect", x=x, y=y, width=wide, height=high) if wide >= 0.05 <= high else ""
+
+
+def _line(x: float, y: float, to_x: float, to_y: float) -> str:
+    return _tag("line", x1=x, y1=y, x2=to_x, y2=to_y)
+
+
+# Pairs of bars with their label above ---------------------------------------------------------
+
+
+def _pairs(chart: Pairs) -> Iterator[str]:
+    tops = [chart.row * place for place in range(len(chart.marks))]
+    rows = list(zip(chart.marks, tops, strict=True))
+    zero = chart.axis.place(0.0)
+    foot = chart.row - LABEL_ROW - 5
+    yield _colored(
+        "line",
+        (_line(zero, top + LABEL_ROW - 1, zero, top + LABEL_ROW + foot) for top in tops),
+        stroke="currentColor",
+    )
+    sides = ("after",) if chart.alone else ("before", "after")
+    for place, side in enumerate(sides):
+        down = LABEL_ROW + place * (BAR + GAP)
+        numbers = [(_number(mark, side), top + down) for mark, top in rows]
+        yield _filled(side, (_across(chart.axis, number, y) for number, y in numbers))
+    if chart.line is not None:
+        x = chart.axis.place(chart.line)
+        dashed = _line(x, LABEL_ROW - 4, x, chart.height)
+        yield _colored("ink", [dashed], stroke="currentColor", stroke_dasharray="3 3")
+    yield _texts(
+        "ink", LABEL_SIZE, "start", (_label(mark.label, 0, top + 14) for mark, top in rows)
+    )
+    yield _texts("muted", VALUE_SIZE, "start", _values(chart, sides))
+
+
+def _values(chart: Pairs, sides: Iterable[str]) -> Iterator[str]:
+    """The texts at the ends of bars."""
+    for place, mark in enumerate(chart.marks):
+        for below, side in enumerate(sides):
+            y = chart.row * place + LABEL_ROW + below * (BAR + GAP) + BAR - 1
+            end = chart.axis.place(max(_number(mark, side) or 0.0, 0.0))
+            yield _write(getattr(mark, f"{side}_text"), end + PADDING - 1, y)
+
+
+def _number(mark: Mark, side: str) -> float | None:
+    return mark.before if side == "before" else mark.after
+
+
+def _across(axis: Axis, number: float | None, y: float) -> str:
+    if number is None:
+        return ""
+    start, end = sorted((axis.place(0.0), axis.place(number)))
+    return _bar(start, y, end - start, BAR)
+
+
+# Columns over an axis -------------------------------------------------------------------------
+
+
+def _columns(chart: Columns) -> Iterator[str]:
+    axis = chart.axis
+    ticks = [f"{tick:g}%" for tick in axis.ticks]
+    left = max(width(tick, TICK_SIZE) for tick in ticks) + PADDING
+    heights = [axis.place(tick) for tick in axis.ticks]
+    yield _colored("line", (_line(left, y, WIDTH, y) for y in heights), stroke="currentColor")
+    yield _texts(
+        "muted",
+        TICK_SIZE,
+        "end",
+        (_write(tick, left - PADDING, y + 4) for tick, y in zip(ticks, heights, strict=True)),
+    )
+    band = (WIDTH - left) / max(len(chart.marks), 1)
+    middles = [left + band * (place + 0.5) for place in range(len(chart.marks))]
+    wide = min(band * (1.0 - BETWEEN) / 2.0, WIDEST)
+    for side, shift in (("before", -wide), ("after", 0.0)):
+        yield _filled(
+            side,
+            (
+                _upright(axis, _number(mark, side), middle + shift, wide)
+                for mark, middle in zip(chart.marks, middles, strict=True)
+            ),
+        )
+    yield _texts("muted", TICK_SIZE, "middle", _names(chart, middles, band))
+    yield from _hints(chart, middles, band)
+
+
+def _upright(axis: Axis, number: float | None, x: float, wide: float) -> str:
+    if number is None:
+        return ""
+    top, foot = sorted((axis.place(0.0), axis.place(number)))
+    return _bar(x, top, wide, foot - top)
+
+
+def _names(chart: Columns, middles: list[float], band: float) -> Iterator[str]:
+    """The names of groups below them, leaving out those that would touch the one before."""
+    free = 0.0
+    for mark, middle in zip(chart.marks, middles, strict=True):
+        name = shortened(legible(mark.label), max(band - PADDING / 2, NAME), TICK_SIZE)
+        half = width(name, TICK_SIZE) / 2.0
+        if middle - half >= free and middle + half <= WIDTH + PADDING:
+            yield _write(name, middle, chart.height - 7)
+            free = middle + half + PADDING / 2
+
+
+def _hints(chart: Columns, middles: list[float], band: float) -> Iterator[str]:
+    """What a group says when it is pointed at, over its whole height."""
+    areas = []
+    for mark, middle in zip(chart.marks, middles, strict=True):
+        told = _tag("title", _text(_said(mark, "%")))
+        area = {"x": middle - band / 2, "y": 0.0, "width": band, "height": float(chart.height)}
+        areas.append(_tag("rect", told, **area))
+    yield _tag("g", *areas, fill_opacity=0.0) if areas else ""
+
+
+def _said(mark: Mark, unit: str) -> str:
+    sides = {"before": mark.before_text, "after": mark.after_text}
+    told = [
+        f"{side} {text or f'{number:g}{unit}'}"
+        for side, text in sides.items()
+        if (number := _number(mark, side)) is not None or text
+    ]
+    return f"{mark.label}: {', '.join(told)}" if told else mark.label
+
+
+# Dumbbells ------------------------------------------------------------------------------------
+
+
+def _dumbbells(chart: Dumbbells) -> Iterator[str]:
+    axis, foot = chart.axis, chart.height - TICK_ROW
+    rows = [(mark, DUMBBELL_ROW * place) for place, mark in enumerate(chart.marks)]
+    grid = [(axis.place(tick), f"{tick:g}".replace("-", "\N{MINUS SIGN}")) for tick in axis.ticks]
+    yield _colored("line", (_line(x, 0, x, foot) for x, _ in grid), stroke="currentColor")
+    yield _texts("muted", TICK_SIZE, "middle", (_write(tick, x, foot + 16) for x, tick in grid))
+    yield _texts(
+        "ink", LABEL_SIZE, "start", (_label(mark.label, 0, top + 14) for mark, top in rows)
+    )
+    for mark, top in rows:
+        yield _tag("g", _tag("title", _text(_said(mark, ""))), *_dumbbell(axis, mark, top + 29.0))
+
+
+def _dumbbell(axis: Axis, mark: Mark, y: float) -> Iterator[str]:
+    before, after = (None if one is None else axis.place(one) for one in (mark.before, mark.after))
+    if before is not None and after is not None:
+        link = [_line(before, y, after, y)]
+        yield _colored("muted", link, stroke="currentColor", stroke_width=2)
+    if after is not None:
+        yield _filled("after", [_tag("circle", cx=after, cy=y, r=4.7)])
+    if before is not None:
+        ring = [_tag("circle", cx=before, cy=y, r=5.4)]
+        yield _colored("before", ring, fill="none", stroke="currentColor", stroke_width=2.5)

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ontomask.evaluation.structure import ClassRisk
-from ontomask.report.charts import Mark, columns_chart, dumbbell_chart, pairs_chart
+from ontomask.report.charts import Chart, Mark, columns_chart, dumbbell_chart, pairs_chart
 from ontomask.report.columns import ColumnFacts
 from ontomask.report.discretion import Discretion
 from ontomask.report.distributions import Bar
 from ontomask.report.facts import Account
 from ontomask.report.losses import UNSHOWN, correlations, hides_correlations
+from ontomask.report.vega import vega_lite
 from ontomask.report.words import distance, listing, percent, plural, terse_percent
 
 __all__ = [
@@ -47,7 +48,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart in words and as a specification, with the table behind it.
+    """A chart with its words and the table behind it.
 
     Attributes
     ----------
@@ -64,10 +65,15 @@ class Figure:
     title: str
     note: str
     text: str
-    spec: dict[str, Any]
+    chart: Chart
     grid: Grid
     sides: bool = True
     detail: str = ""
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The chart as a Vega-Lite dictionary."""
+        return vega_lite(self.chart)
 
 
 # Distributions --------------------------------------------------------------------------------
@@ -244,7 +250,7 @@ def linkage(account: Account) -> Figure | None:
         "Record linkage",
         "Share of records that an intruder who knows the quasi-identifiers links correctly",
         "Share of records linked correctly, before and after masking, by each way to compare.",
-        pairs_chart(marks, highest=max(100.0 if before > 40 else before, 1.0)),
+        pairs_chart(marks, highest=max(100.0 if before > 40 else round(before), 1.0)),
         Grid(("way to compare", "before", "after", "by chance"), rows),
     )
 

@@ -16,7 +16,7 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.report.words import compact
 
-__all__ = ["Scale", "date_scale", "merge_rare", "number_scale"]
+__all__ = ["Scale", "date_scale", "merge_rare", "number_scale", "round_steps"]
 
 WANTED = 10
 """About how many intervals a histogram has."""
@@ -143,6 +143,16 @@ def _nice_step(width: float, whole: bool) -> tuple[int, int]:
     size = math.floor(math.log10(width))
     unit = _decimal(1, size)
     return next((factor, size) for factor in (1, 2, 5, 10, 20) if factor * unit >= width * 0.999)
+
+
+def round_steps(low: float, high: float, most: int, *, whole: bool = False) -> tuple[float, ...]:
+    """Multiples of a round number from at most `low` to at least `high`, in about `most` steps."""
+    factor, size = _nice_step((high - low) / most or 1.0, whole)
+    step = _decimal(factor, size)
+    # a quotient that is whole but for the last bits is whole
+    first, last = math.floor(round(low / step, 6)), math.ceil(round(high / step, 6))
+    places = range(first, max(last, first + 1) + 1)
+    return tuple(_decimal(place * factor, size) for place in places)
 
 
 def date_scale(days: Floats, least: int) -> Scale:
