@@ -1,23 +1,54 @@
+"""Every recount, against arithmetic done by hand or by brute force."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
 import polars as pl
 import pytest
+from scipy.optimize import linprog
 
+import ontomask.promises as promises_room
 from ontomask import errors
-from ontomask.promises import ClassSize, Closeness, Diversity, Permutation, Unchanged
-from ontomask.verify import verify
+from ontomask.data.tables import open_table
+from ontomask.promises import (
+    AverageRiskLimit,
+    ClassSize,
+    Closeness,
+    Disclosure,
+    Diversity,
+    Likeness,
+    MapSize,
+    Permutation,
+    Presence,
+    Promise,
+    SensitivePromise,
+    Unchanged,
+    UniquenessLimit,
+)
+from ontomask.verify import Claim, _recount, verify
 
 FRAME = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": [1, 1, 2, 2]})
-ORIGINAL = {"a": ["x", "y", "x", "y"], "b": [1, 1, 2, 2]}
+ORIGINAL = open_table(pl.DataFrame({"a": ["x", "y", "x", "y"], "b": [1, 1, 2, 2]}))
 
 
 def recount(*promises, frame=FRAME, **changes):
-    settings = {"published": ("a", "b"), "records": 4, "original": ORIGINAL, **changes}
-    return verify(frame, promises, **settings)
+    settings = {"published": tuple(frame.columns), "records": len(frame), **changes}
+    claims = [
+        Claim(one, {name: ORIGINAL.seen(name) for name in one.columns})
+        if isinstance(one, (Permutation, Unchanged))
+        else one
+        for one in promises
+    ]
+    return verify(frame, claims, **settings)
 
 
 def test_kept_promises():
     found = recount(ClassSize(("a", "b"), 2), Permutation(("a",)), Unchanged(("b",)))
     assert found.kept
     assert found.require() is found
+    assert found.k == 2
     assert "at least 2" in str(found)
 
 
@@ -30,6 +61,7 @@ def test_broken_promises_are_named_with_what_was_measured():
     frame = pl.DataFrame({"a": ["x", "x", "y", "z"], "b": [1, 1, 2, 3]})
     found = recount(ClassSize(("a",), 2), Permutation(("a",)), Unchanged(("b",)), frame=frame)
     assert [finding.kept for finding in found.findings] == [True, True, False, False, False]
+    assert [finding.figure for finding in found.findings[2:]] == [1, 2, 1]
     with pytest.raises(errors.PromiseError) as caught:
         found.require()
     assert "shared by at least 2 (at least 1)" in str(caught.value)
@@ -42,14 +74,35 @@ def test_a_column_too_many_or_a_record_too_few_is_noticed():
         recount(records=5).require()
 
 
-def test_weights_count_people_and_missing_values_are_one_value():
-    frame = pl.DataFrame({"a": [None, None, "y", "y"], "b": [1.0, 1.0, None, float("nan")]})
-    assert recount(ClassSize(("a", "b"), 2), frame=frame).kept
-    assert recount(ClassSize(("a", "b"), 5), frame=frame, weights=[4, 1, 2, 3]).kept
-    assert not recount(ClassSize(("a", "b"), 6), frame=frame, weights=[4, 1, 2, 3]).kept
+def test_counts_count_records_and_weights_do_not():
+    counts = np.array([4.0, 1.0, 2.0, 3.0])
+    assert recount(ClassSize(("a", "b"), 5), counts=counts).kept
+    assert not recount(ClassSize(("a", "b"), 6), counts=counts).kept
+    assert not recount(ClassSize(("a", "b"), 5), weights=counts).kept
+    assert recount(MapSize(("a", "b"), 5), weights=counts).kept
+
+
+@pytest.mark.parametrize(
+    "apart", [[0.0, 0.0, -0.0, -0.0], [None, None, float("nan"), float("nan")]]
+)
+def test_what_a_reader_sees_apart_is_counted_apart(apart):
+    frame = pl.DataFrame({"a": pl.Series(apart, dtype=pl.Float64)})
+    assert recount(ClassSize(("a",), 2), frame=frame).kept
+    assert not recount(ClassSize(("a",), 3), frame=frame).kept
+
+
+def test_a_permutation_of_fewer_records_may_lack_values_but_invents_none():
+    fewer = pl.DataFrame({"a": ["x", "y"], "b": [1, 1]})
+    assert not recount(Permutation(("a",)), frame=fewer).kept
+    assert recount(Permutation(("a",), partly=True), frame=fewer).kept
+    assert not recount(
+        Permutation(("a",), partly=True), frame=pl.DataFrame({"a": ["x", "x", "x"], "b": 1})
+    ).kept
 
 
 SENSITIVE = pl.DataFrame({"a": ["x"] * 4 + ["y"] * 2, "b": [1, 1, 2, 3, 1, 2]})
+WHOLE = ((1, 3), (2, 2), (3, 1))
+POPULATION = ((("x",), 8.0), (("y",), 3.0))
 
 
 @pytest.mark.parametrize(
@@ -60,14 +113,103 @@ SENSITIVE = pl.DataFrame({"a": ["x"] * 4 + ["y"] * 2, "b": [1, 1, 2, 3, 1, 2]})
         (Diversity(("a",), "b", 3), False),
         (Diversity(("a",), "b", 2.0, "entropy"), True),  # exp of the entropy: 2.83 and 2
         (Diversity(("a",), "b", 2.1, "entropy"), False),
+        # Grassberger: y: G(2) - 2 G(1) / 2 = 2, exp 7.4; x: G(4) - (2 G(2) + 2 G(1)) / 4 = 5/3
+        (Diversity(("a",), "b", 2.0, "entropy", estimator="grassberger"), True),
+        (Diversity(("a",), "b", 2.5, "entropy", estimator="grassberger"), False),  # two values
         (Diversity(("a",), "b", 2, "recursive", 1.5), True),  # 2 < 1.5 (1 + 1) and 1 < 1.5
         (Diversity(("a",), "b", 2, "recursive", 1.0), False),
         # Shares in the whole 1/2, 1/3, 1/6; class x 1/2, 1/4, 1/4: 1/12; class y: 1/6.
-        (Closeness(("a",), "b", 0.17, ((1, 3), (2, 2), (3, 1))), True),
-        (Closeness(("a",), "b", 0.16, ((1, 3), (2, 2), (3, 1))), False),
-        # Suppressed records of the whole table count: half of it had the value 4.
-        (Closeness(("a",), "b", 0.4, ((1, 3), (2, 2), (3, 1), (4, 6))), False),
+        (Closeness(("a",), "b", 0.17, WHOLE), True),
+        (Closeness(("a",), "b", 0.16, WHOLE), False),
+        # Left-out records of the whole table count: half of it had the value 4.
+        (Closeness(("a",), "b", 0.4, (*WHOLE, (4, 6))), False),
+        # Ordered: class y (1/2, 1/2, 0): |0| + |1/6| + 0 over 2 = 1/12; x: |0| + |-1/12| over 2.
+        (Closeness(("a",), "b", 0.084, WHOLE, "ordered"), True),
+        (Closeness(("a",), "b", 0.083, WHOLE, "ordered"), False),
+        # Hierarchical ((1 2) 3): class y moves 1/6 from 3 to 2, up two levels of two: 1/6.
+        (Closeness(("a",), "b", 0.167, WHOLE, "hierarchical", [[0, 0, 1], [0, 0, 0]]), True),
+        (Closeness(("a",), "b", 0.166, WHOLE, "hierarchical", [[0, 0, 1], [0, 0, 0]]), False),
+        # In class x value 3 is 1/4 : 1/6 = 2^.585 as frequent, in class y 2 is 1/2 : 1/3 as well.
+        (Disclosure(("a",), "b", 0.59, WHOLE), True),
+        (Disclosure(("a",), "b", 0.58, WHOLE), False),
+        (Likeness(("a",), "b", 0.5, WHOLE), True),
+        (Likeness(("a",), "b", 0.49, WHOLE), False),
+        # Enhanced: for value 1 (q = 1/2) the bound is ln 2, and nothing gains as much.
+        (Likeness(("a",), "b", 0.5, WHOLE, "enhanced"), True),
+        (AverageRiskLimit(("a",), 1 / 3), True),  # two classes of six records
+        (AverageRiskLimit(("a",), 0.33), False),
+        (UniquenessLimit(("a", "b"), 4 / 6), True),  # (x, 2), (x, 3), (y, 1), (y, 2)
+        (UniquenessLimit(("a", "b"), 0.66), False),
+        (MapSize(("a",), 3, POPULATION), True),
+        (MapSize(("a",), 4, POPULATION), False),
+        (Presence(("a",), 0.5, 0.67, POPULATION), True),  # 4 of 8 and 2 of 3
+        (Presence(("a",), 0.51, 0.67, POPULATION), False),
+        (Presence(("a",), 0.5, 0.66, POPULATION), False),
+        # Of a class that the release does not have, nobody is present.
+        (Presence(("a",), 0.5, 0.67, (*POPULATION, (("z",), 1.0))), False),
+        (Presence(("a",), 0.0, 0.67, (*POPULATION, (("z",), 1.0))), True),
     ],
 )
-def test_diversity_and_closeness_by_hand(promise, kept):
-    assert recount(promise, frame=SENSITIVE, records=6).kept is kept
+def test_classes_by_hand(promise, kept):
+    assert recount(promise, frame=SENSITIVE).kept is kept
+
+
+def test_every_promise_has_a_recount():
+    made = {
+        one
+        for one in vars(promises_room).values()
+        if isinstance(one, type) and issubclass(one, Promise)
+    }
+    shapes = {promises_room.Published, promises_room.Records}  # part of every recount
+    for kind in made - {Promise, SensitivePromise} - shapes:
+        assert _recount.dispatch(kind) is not _recount.dispatch(Promise), kind
+
+
+def brute_transport(distances, first, second):
+    """The earth mover's distance as a linear program over all pairs of values."""
+    size = len(first)
+    rows = [
+        [1.0 if pair[side] == place else 0.0 for pair in itertools.product(range(size), repeat=2)]
+        for side in (0, 1)
+        for place in range(size)
+    ]
+    solved = linprog(np.ravel(distances), A_eq=rows, b_eq=[*first, *second])
+    return solved.fun
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_semantic_closeness_is_the_earth_movers_distance(seed):
+    generator = np.random.default_rng(seed)
+    places = generator.random((5, 2))
+    distances = np.linalg.norm(places[:, None] - places[None], axis=2) / 2
+    values = generator.integers(0, 5, 24)
+    frame = pl.DataFrame({"a": np.repeat(["x", "y", "z"], 8), "b": values})
+    counts = tuple((value, float((values == value).sum())) for value in range(5))
+    shares = np.array([count for _, count in counts]) / 24
+    farthest = max(
+        brute_transport(distances, np.bincount(part, minlength=5) / 8, shares)
+        for part in values.reshape(3, 8)
+    )
+    for t, kept in ((farthest + 1e-6, True), (farthest - 1e-6, False)):
+        promise = Closeness(("a",), "b", t, counts, "semantic", distances)
+        found = recount(promise, frame=frame).findings[-1]
+        assert found.kept is kept
+        assert found.figure >= farthest - 1e-9
+
+
+def test_weights_shape_distributions():
+    # By weights class x is 3 : 1 and class y 1 : 3, by records both are 1 : 1.
+    frame = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": [1, 2, 1, 2]})
+    promise = Closeness(("a",), "b", 0.2, ((1, 4), (2, 4)))
+    assert recount(promise, frame=frame).kept
+    found = recount(promise, frame=frame, weights=np.array([3.0, 1.0, 1.0, 3.0])).findings[-1]
+    assert not found.kept
+    assert found.figure == pytest.approx(0.25)
+
+
+def test_promises_about_columns_that_are_not_published():
+    assert ClassSize(("a", "b"), 3).left(["b", "c"]) == ClassSize(("b",), 3)
+    assert ClassSize(("a",), 3).left(["b"]) is None
+    assert Diversity(("a",), "b", 2).left(["b"]) == Diversity((), "b", 2)
+    assert Diversity(("a",), "b", 2).left(["a"]) is None
+    assert recount(Diversity((), "b", 3), frame=SENSITIVE).kept

@@ -1,12 +1,40 @@
-"""What a release promises, as plain data that `verify` can recount without the methods."""
+"""What a release promises, as plain data that `verify` can recount without the methods.
+
+A promise names the columns that it speaks of and holds whatever else a recount needs that the
+release itself does not show: the distribution of a sensitive column in the whole table, the classes
+of a population. It holds nothing about single records.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Self
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
-__all__ = ["ClassSize", "Closeness", "Diversity", "Permutation", "Promise", "Unchanged"]
+__all__ = [
+    "AverageRiskLimit",
+    "ClassSize",
+    "Closeness",
+    "Disclosure",
+    "Diversity",
+    "Likeness",
+    "MapSize",
+    "Permutation",
+    "Population",
+    "Presence",
+    "Promise",
+    "Published",
+    "Records",
+    "SensitivePromise",
+    "Unchanged",
+    "UniquenessLimit",
+]
+
+Counts = tuple[tuple[object, float], ...]
+"""Values of a sensitive column in the whole table, with how many people have each."""
+
+Population = tuple[tuple[tuple[object, ...], float], ...]
+"""Classes of a population as the release writes them, with how many people are in each."""
 
 
 @dataclass(frozen=True)
@@ -17,39 +45,195 @@ class Promise:
 
     def renamed(self, names: Mapping[str, str]) -> Self:
         """The same statement about columns with other names."""
-        sensitive = getattr(self, "sensitive", None)
-        others = {} if sensitive is None else {"sensitive": names[sensitive]}
-        return replace(self, columns=tuple(names[name] for name in self.columns), **others)
+        return replace(self, columns=tuple(names[name] for name in self.columns))
+
+    def left(self, published: Collection[str]) -> Self | None:
+        """The statement about the columns that are published; None where nothing is left to say."""
+        kept = tuple(name for name in self.columns if name in published)
+        return replace(self, columns=kept) if kept else None
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """All columns that the statement speaks of."""
+        return self.columns
 
     def describe(self) -> str:
         """Say it to a person."""
-        return f"something about {', '.join(self.columns)}"
+        raise NotImplementedError
+
+    @property
+    def listed(self) -> str:
+        """The columns in words."""
+        return ", ".join(self.columns)
+
+
+# The table as a whole -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Published(Promise):
+    """The release has these columns in this order and no others."""
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return f"the columns are exactly {self.listed}"
+
+
+@dataclass(frozen=True)
+class Records(Promise):
+    """The release has so many rows."""
+
+    count: int
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return f"there are {self.count} records"
+
+
+@dataclass(frozen=True)
+class Permutation(Promise):
+    """Each of the columns holds exactly the values that it had, with their frequencies.
+
+    Where records are left out afterwards (`partly`), it holds no other values and none more often.
+    In the columns `by_meaning`, several spellings of one concept were written as one.
+    """
+
+    partly: bool = False
+    by_meaning: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        how = "no values but those of the original, none more often"
+        if not self.partly:
+            how = "the same values as in the original, each as often"
+        if self.by_meaning:
+            how += (
+                f" (by meaning, with one spelling for each concept: {', '.join(self.by_meaning)})"
+            )
+        return f"{self.listed}: {how}"
+
+
+@dataclass(frozen=True)
+class Unchanged(Promise):
+    """The columns are as they were, record by record.
+
+    The columns `rewritten` mean the same, written as the ids or labels of their concepts.
+    """
+
+    rewritten: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        if not self.rewritten:
+            return f"{self.listed}: unchanged"
+        return f"{self.listed}: unchanged (by meaning: {', '.join(self.rewritten)})"
+
+
+# Classes of records that share the values of the columns --------------------------------------
 
 
 @dataclass(frozen=True)
 class ClassSize(Promise):
-    """Every combination of values that occurs in the columns stands for at least k people."""
+    """Every combination of values that occurs in the columns is shared by at least k records."""
 
     k: int
 
     def describe(self) -> str:
         """Say it to a person."""
-        return f"every combination of {', '.join(self.columns)} is shared by at least {self.k}"
+        return f"every combination of {self.listed} is shared by at least {self.k}"
 
 
 @dataclass(frozen=True)
-class Diversity(Promise):
-    """Every class of the columns has at least l well-represented values of a sensitive column.
+class MapSize(Promise):
+    """Every combination stands for at least k people of a population.
 
-    `kind` is `distinct` (so many different values), `entropy` (entropy of at least ln l) or
-    `recursive` (the most frequent value occurs less than c times as often as the l-th and rarer
-    ones together).
+    `population` holds its classes; without it, the survey weights of the records are added up.
     """
 
+    k: int
+    population: Population | None = field(default=None, repr=False, compare=False)
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return f"every combination of {self.listed} stands for at least {self.k} of the population"
+
+
+@dataclass(frozen=True)
+class Presence(Promise):
+    """Of every class of a population, a share within bounds is in the release."""
+
+    minimum: float
+    maximum: float
+    population: Population = field(default=(), repr=False, compare=False)
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return (
+            f"of every combination of {self.listed} in the population, between {self.minimum:g} "
+            f"and {self.maximum:g} are in the table"
+        )
+
+
+@dataclass(frozen=True)
+class AverageRiskLimit(Promise):
+    """The average risk, classes over records, is at most t."""
+
+    t: float
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return f"the average risk by {self.listed} is at most {self.t:g}"
+
+
+@dataclass(frozen=True)
+class UniquenessLimit(Promise):
+    """The share of records that are alone in their class is at most t."""
+
+    t: float
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return f"at most {self.t:g} of the records are alone with their {self.listed}"
+
+
+# Sensitive values inside the classes ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SensitivePromise(Promise):
+    """A statement about the values of a sensitive column inside every class of the columns."""
+
     sensitive: str
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """The same statement about columns with other names."""
+        return replace(super().renamed(names), sensitive=names[self.sensitive])
+
+    def left(self, published: Collection[str]) -> Self | None:
+        """None if the sensitive column is not published; without others, all are one class."""
+        if self.sensitive not in published:
+            return None
+        return replace(self, columns=tuple(name for name in self.columns if name in published))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """All columns that the statement speaks of."""
+        return (*self.columns, self.sensitive)
+
+
+@dataclass(frozen=True)
+class Diversity(SensitivePromise):
+    """Every class of the columns has at least l well-represented values of a sensitive column.
+
+    `kind` is `distinct` (so many different values), `entropy` (entropy of at least ln l, by the
+    `estimator` named) or `recursive` (the most frequent value occurs less than c times as often as
+    the l-th and rarer ones together).
+    """
+
     l: float  # noqa: E741 - the literature's name
     kind: str = "distinct"
     c: float = 1.0
+    estimator: str = "shannon"
 
     def describe(self) -> str:
         """Say it to a person."""
@@ -57,35 +241,55 @@ class Diversity(Promise):
 
 
 @dataclass(frozen=True)
-class Closeness(Promise):
+class Closeness(SensitivePromise):
     """In every class of the columns a sensitive column is distributed nearly as in the whole table.
 
-    The distance, half the sum of the absolute differences of the shares, is at most t. `counts`
-    holds the values of the whole table, suppressed records included, with their frequencies.
+    The earth mover's distance is at most t. `counts` holds the values of the whole table, left-out
+    records included, with how many people have each. `ground` is the distance of two values:
+
+    * `equal`: 1 for all;
+    * `ordered`: by rank, the values of `counts` being listed from lowest to highest;
+    * `hierarchical`: `distances` holds for each level above the values the group of each value;
+    * `semantic`: `distances` is the matrix of all pairs of values.
     """
 
-    sensitive: str
     t: float
-    counts: tuple[tuple[object, float], ...]
+    counts: Counts = field(repr=False)
+    ground: str = "equal"
+    distances: Any = field(default=None, repr=False, compare=False)
 
     def describe(self) -> str:
         """Say it to a person."""
-        return f"{self.sensitive} is {self.t:g}-close to the whole table in every class"
+        by = "" if self.ground == "equal" else f" by {self.ground} distances"
+        return f"{self.sensitive} is {self.t:g}-close to the whole table in every class{by}"
 
 
 @dataclass(frozen=True)
-class Permutation(Promise):
-    """Each of the columns holds exactly the values of the original, with their frequencies."""
+class Disclosure(SensitivePromise):
+    """No value of a class is delta times more or less frequent (log2) than in the whole table."""
+
+    delta: float
+    counts: Counts = field(repr=False)
 
     def describe(self) -> str:
         """Say it to a person."""
-        return f"{', '.join(self.columns)}: the same values as in the original, each as often"
+        return (
+            f"no value of {self.sensitive} is 2^{self.delta:g} times more or less frequent in a "
+            "class than in the whole table"
+        )
 
 
 @dataclass(frozen=True)
-class Unchanged(Promise):
-    """The columns are as they were, record by record."""
+class Likeness(SensitivePromise):
+    """No value of a class is much more frequent than in the whole table.
+
+    The relative gain (p - q) / q is at most beta, or (`enhanced`) at most min(beta, -ln q).
+    """
+
+    beta: float
+    counts: Counts = field(repr=False)
+    kind: str = "basic"
 
     def describe(self) -> str:
         """Say it to a person."""
-        return f"{', '.join(self.columns)}: unchanged"
+        return f"{self.sensitive} is {self.kind} {self.beta:g}-like the whole table in every class"

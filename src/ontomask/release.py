@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import datetime
 import os
 import secrets
 import time
@@ -20,8 +18,8 @@ import numpy as np
 
 from ontomask.arrays import Longs
 from ontomask.checks import Integer, check
-from ontomask.data.encoding import encode
-from ontomask.data.masked import Masked, NewColumn, Scheme, apply_masked
+from ontomask.data.encoding import encode, record_counts, survey_weights
+from ontomask.data.masked import Masked, Scheme, State
 from ontomask.data.microdata import Microdata
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
@@ -30,20 +28,16 @@ from ontomask.evaluation.evaluation import Evaluation, Settings, evaluate_kept
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.evaluation.utility import Loss
 from ontomask.methods.base import Context, Method, Progress, silent
-from ontomask.promises import Closeness, Permutation, Promise, Unchanged
-from ontomask.verify import DEFECT, Verification, verify
+from ontomask.promises import Promise
+from ontomask.proof import Made, prove, recount
+from ontomask.verify import Verification
 from ontomask.writing import require_new, write_new
 
 if TYPE_CHECKING:
+    from ontomask.data.files import FileFormat
     from ontomask.report.facts import Account
 
 __all__ = ["AppliedScheme", "Release", "protect"]
-
-WRITTEN_WRONG = (
-    "What was written cannot be read back as it is; choose another format for the output, such as "
-    "Parquet."
-)
-UNDONE = "A later step undoes what an earlier one promises: put the step that promises it last."
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +56,10 @@ class AppliedScheme:
         """
         table = open_table(frame)
         microdata = encode(table, self.schema)
-        state = _State(microdata)
+        state = State.start(table, microdata)
         for scheme in self.schemes:
             state = state.after(scheme.apply(state.microdata))
-        return state.frame(table, self.published)
+        return state.frame(self.published)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +90,6 @@ class Release:
         Seconds spent on encoding, each step, and verification.
     digests
         Digests of the incoming and outgoing tables.
-    promises
-        What still had to hold at the end, as it was recounted.
     """
 
     frame: Any
@@ -112,8 +104,6 @@ class Release:
     verification: Verification
     timings: Mapping[str, float]
     digests: Mapping[str, str]
-    promises: tuple[Promise, ...] = ()
-    _weights: tuple[float, ...] | None = field(repr=False, default=None)
     _scheme: AppliedScheme | None = field(repr=False, default=None)
     _rows: Longs | None = field(repr=False, default=None)
     _original: Callable[[], object] | None = field(repr=False, default=None)
@@ -128,7 +118,8 @@ class Release:
         """Account for what was lost and what is still at risk; see `ontomask.evaluate`.
 
         A release does not hold the original table. As long as the frame given to `protect` is
-        still there it is found again; otherwise give it.
+        still there it is found again; otherwise give it. A table that differs from the one that was
+        protected, if only in the order of its records, is refused.
         """
         frame = self._found(original, "evaluate")
         assert self._rows is not None
@@ -143,7 +134,31 @@ class Release:
             raise DataError(
                 f"The original table is gone; give it to {asked}: release.{asked}(original=…)."
             )
+        self._require_same(open_table(frame))
         return frame
+
+    def _require_same(self, table: Table) -> None:
+        lacking = [name for name in self.schema if name not in table.names]
+        if lacking or digest_of(table, self.schema) != self.digests["input"]:
+            raise DataError(
+                "This is not the table that was protected, or it was changed or sorted since, so "
+                "its records do not correspond to those of the release; give the table as it was "
+                "(a lazy frame or a query may give other records each time: collect it first)."
+            )
+
+    @property
+    def promises(self) -> tuple[Promise, ...]:
+        """Everything that was promised and recounted."""
+        return tuple(finding.promise for finding in self.verification.findings)
+
+    @property
+    def given_up(self) -> tuple[Promise, ...]:
+        """What an earlier step promised and a later one, with ``keeps=False``, has undone."""
+        return self.verification.given_up
+
+    def generator(self, purpose: str) -> np.random.Generator:
+        """A source of random choices for something done with the release, such as its order."""
+        return drawing(self.seed, self.digests["input"], (zlib.crc32(purpose.encode()),))
 
     @cached_property
     def _evaluation(self) -> Evaluation:
@@ -199,7 +214,11 @@ class Release:
         from ontomask.report.facts import gather
 
         frame = self._found(original, "report")
-        known = {"digests": self.digests, "timings": self.timings}
+        known = {
+            "digests": self.digests,
+            "timings": self.timings,
+            "verification": self.verification,
+        }
         return gather(
             frame,
             self.frame,
@@ -208,37 +227,48 @@ class Release:
             rows=self._rows,
             steps=self.steps,
             details=self.details,
-            verification=self.verification,
             seed=self.seed,
             **{**known, **more},
         )
 
-    def recount(self, frame: object, outgoing: object, order: Longs | None = None) -> Verification:
+    def recount(
+        self,
+        back: object,
+        outgoing: object,
+        original: object,
+        *,
+        order: Longs | None = None,
+        text: FileFormat | None = None,
+    ) -> Verification:
         """Recount a written release on what was read back from its file.
 
         Parameters
         ----------
-        frame
-            What was read back.
+        back
+            What was read back: cells as texts, as a reader sees them, where `text` is given.
         outgoing
             What was written: the columns of the release in their order, which the file must hold.
+        original
+            The table given to `protect`, for the counts and weights of its records.
         order
             Which record of the release each record is, if they were put in another order.
+        text
+            How the file writes values as texts.
         """
-        table, back = open_table(outgoing), open_table(frame)
-        written = dict(zip(open_table(self.frame).names, table.names, strict=True))
-        counted = [one.renamed(written) for one in self.promises if _countable(one, table, written)]
-        weights = self._weights
-        if weights is not None and order is not None:
-            weights = tuple(weights[row] for row in order.tolist())
-        return verify(
-            frame,
-            [*counted, Unchanged(table.names)],
-            published=table.names,
-            records=len(table),
+        table = open_table(original)
+        rows = self._rows if order is None or self._rows is None else self._rows[order]
+        counts = record_counts(table, self.schema)[rows]
+        weights = counts * survey_weights(table, self.schema)[rows]
+        names = open_table(self.frame).names
+        return recount(
+            self.verification,
+            back,
+            outgoing,
+            names=names,
+            counts=counts,
             weights=weights,
-            original={name: _as_written(table, back, name) for name in table.names},
-        ).require(WRITTEN_WRONG)
+            text=text,
+        )
 
     def __repr__(self) -> str:
         names = " → ".join(step.name for step in self.steps)
@@ -273,66 +303,6 @@ class Release:
         return self.details[-1].get("quality")
 
 
-def _countable(promise: Promise, written: Table, names: Mapping[str, str]) -> bool:
-    """Whether a promise can be recounted without the original, on values as they are written."""
-    if isinstance(promise, Closeness):
-        known = {value for value, _ in promise.counts}
-        return set(written.distinct(names[promise.sensitive])[1]) <= known
-    return not isinstance(promise, (Permutation, Unchanged))
-
-
-def _as_written(table: Table, back: Table, name: str) -> list[object]:
-    """The values of a column as its file shows them: a text has no dates and no truth values."""
-    values = table.column(name)
-    if name not in back.names or table.is_text(name) or not back.is_text(name):
-        return values
-    return [_written(value) for value in values]
-
-
-def _written(value: object) -> object:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value.isoformat() if isinstance(value, datetime.date) else value
-
-
-@dataclass(frozen=True, eq=False)
-class _State:
-    """The table between two steps."""
-
-    microdata: Microdata
-    columns: Mapping[str, NewColumn] = field(default_factory=dict)
-
-    def after(self, masked: Masked) -> _State:
-        """The table after a step."""
-        columns = {**self.columns, **masked.columns}
-        if masked.kept is not None:
-            kept = masked.kept
-            columns = {
-                name: dataclasses.replace(one, codes=one.codes[kept])
-                for name, one in columns.items()
-            }
-        return _State(apply_masked(self.microdata, masked), columns)
-
-    def frame(self, table: Table, published: Sequence[str]) -> Any:
-        """The outgoing frame of the records that are left, in their order."""
-        rows = self.microdata.rows
-        replaced = {
-            name: dataclasses.replace(one, codes=_spread(one.codes, rows, len(table))).replacement
-            for name, one in self.columns.items()
-            if name in published
-        }
-        return table.released(published, replaced, None if rows.size == len(table) else rows)
-
-
-def _spread(codes: Longs, rows: Longs, count: int) -> Longs:
-    """Codes of all records of the table; those left out get any."""
-    if rows.size == count:
-        return codes
-    spread = np.zeros(count, np.int64)
-    spread[rows] = codes
-    return spread
-
-
 def protect(
     frame: object,
     schema: Schema,
@@ -362,13 +332,14 @@ def protect(
     chosen = _seed(seed)
     table = open_table(frame)
     started = time.perf_counter()
-    fingerprint = table.fingerprint()
     microdata = encode(table, Schema.require(schema).require_decided())
+    digest, fingerprint = digest_of(table, schema), table.fingerprint()
     timings = {"encode": time.perf_counter() - started}
-    state, masks = _run(steps, microdata, chosen, progress, timings)
+    start = State.start(table, microdata)
+    made, end = _run(steps, start, generators(steps, chosen, digest), progress, timings)
     if table.fingerprint() != fingerprint:
         raise DataError("The table was changed while it was being masked; run it again.")
-    return _release(table, schema, steps, chosen, microdata, state, masks, timings)
+    return _release(steps, chosen, digest, made, end, timings)
 
 
 def _steps(method: Method | Sequence[Method]) -> tuple[Method, ...]:
@@ -390,14 +361,14 @@ def _seed(seed: int | None) -> int:
 
 def _run(
     steps: tuple[Method, ...],
-    microdata: Microdata,
-    seed: int,
+    state: State,
+    sources: Sequence[np.random.Generator],
     progress: Progress,
     timings: dict[str, float],
-) -> tuple[_State, list[Masked]]:
+) -> tuple[list[Made], State]:
     """Apply the steps one after the other."""
-    state, masks = _State(microdata), []
-    for place, (step, generator) in enumerate(zip(steps, generators(steps, seed), strict=True)):
+    made = []
+    for place, (step, generator) in enumerate(zip(steps, sources, strict=True)):
 
         def report(fraction: float, message: str, place: int = place) -> None:
             progress((place + fraction) / len(steps), message)
@@ -407,40 +378,53 @@ def _run(
         masked = step.run(state.microdata, Context(generator, report))
         report(1.0, step.name)
         timings[f"step {place + 1}: {step.name}"] = time.perf_counter() - started
+        made.append(Made(step, state, masked))
         state = state.after(masked)
-        masks.append(masked)
-    return state, masks
+    return made, state
 
 
-def generators(steps: Sequence[Method], seed: int) -> list[np.random.Generator]:
+def digest_of(table: Table, schema: Schema) -> str:
+    """A digest of everything in a table that a schema speaks of."""
+    return table.digest([name for name in table.names if name in schema])
+
+
+def drawing(seed: int, digest: str, key: tuple[int, ...]) -> np.random.Generator:
+    """A source of random choices.
+
+    It depends on the table as well as on the seed, so that nobody who guesses a small seed, but
+    does not have the table, can repeat the choices.
+    """
+    return np.random.default_rng(np.random.SeedSequence([seed, int(digest, 16)], spawn_key=key))
+
+
+def generators(steps: Sequence[Method], seed: int, digest: str) -> list[np.random.Generator]:
     """One generator per step, so that adding a step does not change the draws of another."""
     seen: Counter[str] = Counter()
     result = []
     for step in steps:
         key = (zlib.crc32(step.name.encode()), seen[step.name])
         seen[step.name] += 1
-        result.append(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key)))
+        result.append(drawing(seed, digest, key))
     return result
 
 
 def _release(
-    table: Table,
-    schema: Schema,
     steps: tuple[Method, ...],
     seed: int,
-    before: Microdata,
-    state: _State,
-    masks: list[Masked],
+    digest: str,
+    made: list[Made],
+    end: State,
     timings: dict[str, float],
 ) -> Release:
+    start, masks = made[0].before, [one.masked for one in made]
+    table, schema = start.table, start.microdata.schema
     published = _published(table, schema, masks)
     if not published:
         raise MethodError("Nothing would be published: every column is an identifier or dropped.")
-    outgoing = state.frame(table, published)
+    outgoing = end.frame(published)
     started = time.perf_counter()
-    promises, verification = _verified(outgoing, published, before, state, masks)
+    verification = prove(outgoing, published, made, end)
     timings["verify"] = time.perf_counter() - started
-    declared = [name for name in table.names if name in schema]
     clusters = masks[-1].clusters
     if clusters is not None and masks[-1].kept is not None:
         clusters = clusters[masks[-1].kept]
@@ -452,17 +436,15 @@ def _release(
         steps=steps,
         seed=seed,
         clusters=clusters,
-        class_sizes=_class_sizes(state.microdata),
-        changed=_changed(before, state),
-        suppressed=len(table) - len(state.microdata),
+        class_sizes=_class_sizes(end.microdata),
+        changed=_changed(start.microdata, end),
+        suppressed=len(table) - len(end.microdata),
         details=tuple(dict(masked.details) for masked in masks),
         verification=verification,
         timings=timings,
-        digests={"input": table.digest(declared), "output": open_table(outgoing).digest()},
-        promises=promises,
-        _weights=tuple(state.microdata.counts.tolist()) if schema.count else None,
+        digests={"input": digest, "output": open_table(outgoing).digest()},
         _scheme=scheme,
-        _rows=state.microdata.rows,
+        _rows=end.microdata.rows,
         _original=_found_again(table.given),
     )
 
@@ -486,65 +468,6 @@ def _published(table: Table, schema: Schema, masks: list[Masked]) -> tuple[str, 
     return tuple(kept)
 
 
-def _verified(
-    outgoing: Any,
-    published: tuple[str, ...],
-    before: Microdata,
-    state: _State,
-    masks: list[Masked],
-) -> tuple[tuple[Promise, ...], Verification]:
-    """Recount on the frame itself what the steps promise; the last word of each column counts."""
-    kept = np.isin(before.rows, state.microdata.rows)
-    original = {
-        name: _original_values(before, name, kept)
-        for name in published
-        if name in before.attributes
-    }
-    promises = tuple(_promises(published, original, state, masks))
-    return promises, verify(
-        outgoing,
-        promises,
-        published=published,
-        records=len(state.microdata),
-        weights=state.microdata.counts.tolist(),
-        original=original,
-    ).require(DEFECT if len(masks) == 1 else UNDONE)
-
-
-def _original_values(microdata: Microdata, name: str, kept: Any) -> list[object]:
-    attribute = microdata[name]
-    values = (*attribute.values, None)
-    return [values[code] for code in attribute.codes[kept].tolist()]
-
-
-def _promises(
-    published: tuple[str, ...],
-    original: Mapping[str, object],
-    state: _State,
-    masks: list[Masked],
-) -> list[Promise]:
-    """What still has to hold at the end: a later step ends a promise about columns it changes.
-
-    A permutation is compared with the original; where an earlier step changed the columns, or a
-    later one leaves records out, only the method itself can recount it (and does).
-    """
-    standing: list[Promise] = []
-    changed: set[str] = set()
-    for masked in masks:
-        standing = [one for one in standing if not set(one.columns) & set(masked.columns)]
-        if masked.kept is not None:
-            standing = [one for one in standing if not isinstance(one, Permutation)]
-        standing.extend(
-            one
-            for one in masked.promises
-            if not (isinstance(one, Permutation) and changed & set(one.columns))
-        )
-        changed.update(masked.columns)
-    standing = [one for one in standing if set(one.columns) <= set(published)]
-    untouched = tuple(name for name in published if name not in state.columns and name in original)
-    return [*standing, *([Unchanged(untouched)] if untouched else [])]
-
-
 def _class_sizes(microdata: Microdata) -> dict[int, int]:
     if not microdata.quasi:
         return {}
@@ -553,7 +476,7 @@ def _class_sizes(microdata: Microdata) -> dict[int, int]:
     return dict(zip(found.tolist(), counts.tolist(), strict=True))
 
 
-def _changed(before: Microdata, state: _State) -> dict[str, float]:
+def _changed(before: Microdata, state: State) -> dict[str, float]:
     kept = np.isin(before.rows, state.microdata.rows)
     shares = {}
     for name, one in before.attributes.items():

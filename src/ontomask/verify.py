@@ -1,30 +1,47 @@
 """Recount what a release promises, with code that shares nothing with the methods.
 
-Columns are taken as plain Python values and counted with dictionaries: slow, short, and without
-the methods' arrays, so that an error there cannot hide here.
+A column is taken as a reader of the release sees it: every different text, number or date is a
+value of its own, 0.0 and -0.0 as well as a missing value and NaN, where the frame or file shows
+them apart. Records are then grouped and counted with plain NumPy, so that an error in the methods'
+encoding, kernels or searches cannot hide here.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from ontomask.data.tables import open_table
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
+
+from ontomask.arrays import Bools, Floats, Longs
+from ontomask.data.tables import Seen, Table, open_table
 from ontomask.errors import PromiseError
 from ontomask.promises import (
+    AverageRiskLimit,
     ClassSize,
     Closeness,
+    Disclosure,
     Diversity,
+    Likeness,
+    MapSize,
     Permutation,
+    Presence,
     Promise,
+    Published,
+    Records,
+    SensitivePromise,
     Unchanged,
+    UniquenessLimit,
 )
 
-__all__ = ["Finding", "Verification", "verify"]
+__all__ = ["Claim", "Finding", "Verification", "verify"]
 
-Columns = Mapping[str, Sequence[object]]
+Classes = Iterator[tuple[Longs, Floats]]
+"""For each class the places of its sensitive values in the table's distribution, with shares."""
 
 ROUNDING = 1e-9
 DEFECT = "This is a defect of the method: please report it."
@@ -32,29 +49,57 @@ DEFECT = "This is a defect of the method: please report it."
 
 @dataclass(frozen=True)
 class Finding:
-    """One promise, what was measured, and whether it is kept."""
+    """One promise, what was measured, and whether it is kept.
 
-    promise: str
-    measured: str
+    Attributes
+    ----------
+    promise
+        The statement that was recounted.
+    kept
+        Whether it holds.
+    figure
+        What was counted: the smallest class, the largest distance, the number of differing values.
+    measured
+        The same in words.
+    """
+
+    promise: Promise
     kept: bool
+    figure: float
+    measured: str
 
     def __str__(self) -> str:
-        return f"{'kept' if self.kept else 'NOT KEPT'}: {self.promise} ({self.measured})"
+        return f"{'kept' if self.kept else 'NOT KEPT'}: {self.statement}"
+
+    @property
+    def statement(self) -> str:
+        """The promise and what was measured, in words."""
+        return f"{self.promise.describe()} ({self.measured})"
 
 
 @dataclass(frozen=True)
 class Verification:
-    """All findings about a release."""
+    """All findings about a release; `given_up` are promises that a later step meant to undo."""
 
     findings: tuple[Finding, ...]
+    given_up: tuple[Promise, ...] = ()
 
     @property
     def kept(self) -> bool:
         """Whether every promise is kept."""
         return all(finding.kept for finding in self.findings)
 
+    @property
+    def k(self) -> int | None:
+        """The largest class size that is promised; None if none is."""
+        return max(
+            (one.promise.k for one in self.findings if isinstance(one.promise, ClassSize)),
+            default=None,
+        )
+
     def __str__(self) -> str:
-        return "\n".join(str(finding) for finding in self.findings)
+        lost = [f"given up: {one.describe()}" for one in self.given_up]
+        return "\n".join([*lost, *(str(finding) for finding in self.findings)])
 
     def require(self, hint: str = DEFECT) -> Verification:
         """Return itself, or raise with what was measured and a hint."""
@@ -62,20 +107,28 @@ class Verification:
         if broken:
             raise PromiseError(
                 "The release does not keep its promise and is withheld: "
-                + "; ".join(f"{one.promise} ({one.measured})" for one in broken)
+                + "; ".join(one.statement for one in broken)
                 + f". {hint}"
             )
         return self
 
 
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A promise, with the columns that it is compared with: what they were before it was made."""
+
+    promise: Promise
+    before: Mapping[str, Seen] = field(default_factory=dict)
+
+
 def verify(
     frame: object,
-    promises: Sequence[Promise],
+    claims: Sequence[Claim | Promise],
     *,
     published: Sequence[str],
     records: int,
-    weights: Sequence[float] | None = None,
-    original: Columns | None = None,
+    counts: Floats | None = None,
+    weights: Floats | None = None,
 ) -> Verification:
     """Recount the promises on a frame.
 
@@ -83,27 +136,119 @@ def verify(
     ----------
     frame
         The release, as it is handed out or read back from its file.
-    promises
-        What the methods claim.
+    claims
+        What is promised; those that compare come with what they are compared with.
     published
         The columns the release must have, in order, and no others.
     records
-        How many records it must have.
+        How many rows it must have.
+    counts
+        How many equal records each row stands for, one each by default: what class sizes count.
     weights
-        How many people each record stands for, one each by default.
-    original
-        The columns before masking, for promises that compare with them.
+        How many people each row stands for, as many as records by default: what distributions
+        count.
     """
     table = open_table(frame)
-    findings = [_columns(table.names, tuple(published)), _records(len(table), records)]
+    findings = [_published(table, tuple(published)), _records(len(table), records)]
     if all(finding.kept for finding in findings):
-        columns = {name: [_plain(value) for value in table.column(name)] for name in table.names}
-        before = {
-            name: [_plain(value) for value in values] for name, values in (original or {}).items()
-        }
-        people = list(weights) if weights is not None else [1.0] * len(table)
-        findings += [_finding(promise, columns, before, people) for promise in promises]
+        amounts = np.ones(len(table)) if counts is None else counts
+        release = _Release(table, amounts, amounts if weights is None else weights)
+        made = [_as_claim(one) for one in claims]
+        findings += [_recount(one.promise, release, one.before) for one in made]
     return Verification(tuple(findings))
+
+
+def _as_claim(claim: Claim | Promise) -> Claim:
+    return claim if isinstance(claim, Claim) else Claim(claim)
+
+
+def _published(table: Table, published: tuple[str, ...]) -> Finding:
+    same = table.names == published
+    found = "they are" if same else f"found {', '.join(table.names)}"
+    return Finding(Published(published), same, len(table.names), found)
+
+
+def _records(found: int, expected: int) -> Finding:
+    return Finding(Records((), expected), found == expected, found, f"found {found}")
+
+
+# Counting -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Release:
+    """The released columns as they are seen, each looked at once."""
+
+    table: Table
+    counts: Floats
+    weights: Floats
+    seen: dict[str, Seen] = field(default_factory=dict)
+
+    def column(self, name: str) -> Seen:
+        if name not in self.seen:
+            self.seen[name] = self.table.seen(name)
+        return self.seen[name]
+
+    def classes(self, names: Sequence[str]) -> Longs:
+        """The class of each row: those that look the same in all the columns."""
+        places = np.zeros(len(self.table), np.int64)
+        for name in names:
+            column = self.column(name)
+            keys = places * len(column.values) + column.codes
+            places = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+        return places
+
+    def sizes(self, names: Sequence[str]) -> Floats:
+        """How many records each class has."""
+        return np.bincount(self.classes(names), weights=self.counts).astype(np.float64)
+
+    def histogram(self, promise: SensitivePromise, amounts: Floats) -> _Histogram:
+        """How much of which sensitive value each class has."""
+        column, classes = self.column(promise.sensitive), self.classes(promise.columns)
+        pairs, places = np.unique(classes * len(column.values) + column.codes, return_inverse=True)
+        return _Histogram(
+            pairs // len(column.values),
+            pairs % len(column.values),
+            np.bincount(places, weights=amounts).astype(np.float64),
+            column.values,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Histogram:
+    """One entry per class and sensitive value that occurs in it, sorted by class."""
+
+    classes: Longs
+    values: Longs
+    amounts: Floats
+    names: Sequence[object]
+
+    @property
+    def size(self) -> int:
+        return int(self.classes[-1]) + 1
+
+    @functools.cached_property
+    def shares(self) -> Floats:
+        """The share of each entry in its class."""
+        totals = np.bincount(self.classes, weights=self.amounts)
+        shares: Floats = self.amounts / totals[self.classes]
+        return shares
+
+    def summed(self, numbers: Floats | Bools) -> Floats:
+        """For each class the sum over its entries."""
+        return np.bincount(self.classes, weights=numbers, minlength=self.size).astype(np.float64)
+
+    def whole(self, counts: Sequence[tuple[object, float]]) -> tuple[Floats, Longs]:
+        """The table's distribution, and the place of each entry's value in it.
+
+        A value that the table is not said to have has the last place, with a share of 0.
+        """
+        places = {_plain(value): place for place, (value, _) in enumerate(counts)}
+        shares = np.zeros(len(counts) + 1)
+        for value, amount in counts:
+            shares[places[_plain(value)]] += amount
+        own = np.array([places.get(_plain(value), len(counts)) for value in self.names])
+        return shares / shares.sum(), own[self.values]
 
 
 def _plain(value: object) -> object:
@@ -113,104 +258,295 @@ def _plain(value: object) -> object:
     return None if isinstance(value, float) and value != value else value
 
 
-def _columns(found: tuple[str, ...], published: tuple[str, ...]) -> Finding:
-    return Finding(
-        f"the columns are exactly {', '.join(published)}",
-        "they are" if found == published else f"found {', '.join(found)}",
-        found == published,
-    )
+# One recount for each kind of promise ---------------------------------------------------------
 
 
-def _records(found: int, expected: int) -> Finding:
-    return Finding(f"there are {expected} records", f"found {found}", found == expected)
-
-
-def _finding(promise: Promise, columns: Columns, before: Columns, people: list[float]) -> Finding:
-    if isinstance(promise, ClassSize):
-        smallest = _smallest_class([columns[name] for name in promise.columns], people)
-        return Finding(promise.describe(), f"at least {smallest:g}", smallest >= promise.k)
-    if isinstance(promise, Diversity):
-        return _diversity(promise, columns, people)
-    if isinstance(promise, Closeness):
-        return _closeness(promise, columns, people)
-    if isinstance(promise, Permutation):
-        return _compared(promise, columns, before, _moved_values)
-    if isinstance(promise, Unchanged):
-        return _compared(promise, columns, before, _changed_records)
+@functools.singledispatch
+def _recount(promise: Promise, _release: _Release, _before: Mapping[str, Seen]) -> Finding:
     raise PromiseError(f"There is no way to recount a {type(promise).__name__}.")
 
 
-def _smallest_class(columns: Sequence[Sequence[object]], people: list[float]) -> float:
-    sizes: defaultdict[tuple[object, ...], float] = defaultdict(float)
-    for combination, count in zip(zip(*columns, strict=True), people, strict=True):
-        sizes[combination] += count
-    return min(sizes.values())
+def _at_least(promise: Promise, figure: float, bound: float) -> Finding:
+    return Finding(promise, figure >= bound - ROUNDING, figure, f"at least {figure:.4g}")
 
 
-def _sensitive_classes(
-    columns: Columns, names: Sequence[str], sensitive: str, people: list[float]
-) -> list[dict[object, float]]:
-    """For each class, how many people have which sensitive value."""
-    classes: defaultdict[tuple[object, ...], dict[object, float]] = defaultdict(dict)
-    rows = zip(*(columns[name] for name in names), strict=True)
-    for row, value, count in zip(rows, columns[sensitive], people, strict=True):
-        counts = classes[row]
-        counts[value] = counts.get(value, 0.0) + count
-    return list(classes.values())
+def _at_most(promise: Promise, figure: float, bound: float) -> Finding:
+    return Finding(promise, figure <= bound + ROUNDING, figure, f"at most {figure:.4g}")
 
 
-def _diversity(promise: Diversity, columns: Columns, people: list[float]) -> Finding:
-    classes = _sensitive_classes(columns, promise.columns, promise.sensitive, people)
-    if promise.kind == "recursive":
-        kept = all(_is_recursive(one, promise.l, promise.c) for one in classes)
-        return Finding(promise.describe(), f"with c = {promise.c:g}", kept)
-    if promise.kind == "entropy":
-        least = min(math.exp(_entropy(one)) for one in classes)
-    else:
-        least = float(min(len(one) for one in classes))
-    return Finding(promise.describe(), f"at least {least:.4g}", least >= promise.l - ROUNDING)
+@_recount.register
+def _class_size(promise: ClassSize, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+    smallest = float(release.sizes(promise.columns).min())
+    return Finding(promise, smallest >= promise.k, smallest, f"at least {smallest:.0f}")
 
 
-def _entropy(counts: Mapping[object, float]) -> float:
-    total = sum(counts.values())
-    return -sum(count / total * math.log(count / total) for count in counts.values())
+@_recount.register
+def _map_size(promise: MapSize, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+    if promise.population is None:
+        people = np.bincount(release.classes(promise.columns), weights=release.weights)
+        return _at_least(promise, float(people.min()), promise.k)
+    everyone, known = _in_population(release, promise, promise.population)
+    return _at_least(promise, float(everyone[known].min()), promise.k)
 
 
-def _is_recursive(counts: Mapping[object, float], diversity: float, factor: float) -> bool:
-    ranked = sorted(counts.values(), reverse=True)
-    return ranked[0] < factor * sum(ranked[math.ceil(diversity) - 1 :])
+@_recount.register
+def _presence(promise: Presence, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+    people, known = _in_population(release, promise, promise.population)
+    sizes = np.zeros(people.size)
+    sizes[known] = release.sizes(promise.columns)
+    shares = sizes / np.maximum(people, 1.0)
+    low, high = float(shares.min()), float(shares.max())
+    kept = low >= promise.minimum - ROUNDING and high <= promise.maximum + ROUNDING
+    return Finding(promise, kept, high, f"between {low:.4g} and {high:.4g}")
 
 
-def _closeness(promise: Closeness, columns: Columns, people: list[float]) -> Finding:
-    everyone = sum(count for _, count in promise.counts)
-    shares = {_plain(value): count / everyone for value, count in promise.counts}
-    largest = 0.0
-    for one in _sensitive_classes(columns, promise.columns, promise.sensitive, people):
-        total = sum(one.values())
-        values = set(one) | set(shares)
-        apart = sum(abs(one.get(v, 0.0) / total - shares.get(v, 0.0)) for v in values) / 2.0
-        largest = max(largest, apart)
-    kept = largest <= promise.t + ROUNDING
-    return Finding(promise.describe(), f"at most {largest:.4g}", kept)
+def _in_population(
+    release: _Release, promise: Promise, population: Sequence[tuple[tuple[object, ...], float]]
+) -> tuple[Floats, Longs]:
+    """The people in each class of the population, and which of them each class is."""
+    classes = release.classes(promise.columns)
+    firsts = np.unique(classes, return_index=True)[1]
+    columns = [release.column(name) for name in promise.columns]
+    amounts: dict[tuple[object, ...], float] = {}
+    for key, amount in population:
+        plain = tuple(_plain(value) for value in key)
+        amounts[plain] = amounts.get(plain, 0.0) + amount
+    places = {key: place for place, key in enumerate(amounts)}
+    own = []
+    for first in firsts.tolist():
+        key = tuple(_plain(one.values[one.codes[first]]) for one in columns)
+        own.append(places.setdefault(key, len(places)))
+    people = np.zeros(len(places))
+    people[: len(amounts)] = list(amounts.values())
+    return people, np.array(own, np.int64)
 
 
-def _compared(
-    promise: Promise,
-    columns: Columns,
-    before: Columns,
-    differing: Callable[[Sequence[object], Sequence[object]], int],
+@_recount.register
+def _average_risk(
+    promise: AverageRiskLimit, release: _Release, _before: Mapping[str, Seen]
 ) -> Finding:
-    wrong = {name: differing(before[name], columns[name]) for name in promise.columns}
-    total = sum(wrong.values())
-    measured = "all of them" if not total else f"not in {total} values"
-    return Finding(promise.describe(), measured, not total)
+    sizes = release.sizes(promise.columns)
+    return _at_most(promise, float(sizes.size / sizes.sum()), promise.t)
 
 
-def _moved_values(before: Sequence[object], after: Sequence[object]) -> int:
-    difference = Counter(before)
-    difference.subtract(Counter(after))
-    return sum(abs(count) for count in difference.values())
+@_recount.register
+def _uniqueness(
+    promise: UniquenessLimit, release: _Release, _before: Mapping[str, Seen]
+) -> Finding:
+    sizes = release.sizes(promise.columns)
+    return _at_most(promise, float((sizes == 1).sum() / sizes.sum()), promise.t)
 
 
-def _changed_records(before: Sequence[object], after: Sequence[object]) -> int:
-    return sum(one != other for one, other in zip(before, after, strict=True))
+@_recount.register
+def _diversity(promise: Diversity, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+    """Values are counted by records: whoever reads the release sees no weights."""
+    histogram = release.histogram(promise, release.counts)
+    if promise.kind == "recursive":
+        kept = _no_value_dominates(histogram, promise.l, promise.c)
+        return Finding(promise, kept, promise.c, f"with c = {promise.c:g}")
+    different = float(np.bincount(histogram.classes).min())
+    if promise.kind == "distinct":
+        return _at_least(promise, different, promise.l)
+    least = float(np.exp(_entropies(histogram, promise.estimator)).min())
+    enough = promise.estimator == "shannon" or different >= promise.l - ROUNDING
+    found = _at_least(promise, least, promise.l)
+    return found if enough else Finding(promise, False, different, f"{different:g} different")
+
+
+def _entropies(histogram: _Histogram, estimator: str) -> Floats:
+    """The entropy of each class: -sum p ln p, or Grassberger's estimate G(n) - sum s G(s) / n."""
+    if estimator == "shannon":
+        return -histogram.summed(histogram.shares * np.log(histogram.shares))
+    sizes = histogram.summed(histogram.amounts)
+    inner = np.array([count * _grassberger(int(count)) for count in histogram.amounts])
+    outer = np.array([_grassberger(int(size)) for size in sizes])
+    estimates: Floats = outer - histogram.summed(inner) / sizes
+    return estimates
+
+
+def _grassberger(count: int) -> float:
+    return -np.euler_gamma - math.log(2) + sum(2 / (2 * j - 1) for j in range(1, count // 2 + 1))
+
+
+def _no_value_dominates(histogram: _Histogram, diversity: float, factor: float) -> bool:
+    """f_1 < c (f_l + f_(l+1) + …) in every class, frequencies descending."""
+    order = np.lexsort((-histogram.amounts, histogram.classes))
+    owners, amounts = histogram.classes[order], histogram.amounts[order]
+    ranks = np.arange(owners.size) - np.searchsorted(owners, owners)
+    first = histogram.summed(np.where(ranks == 0, amounts, 0.0)[np.argsort(order)])
+    late = np.where(ranks >= math.ceil(diversity - ROUNDING) - 1, amounts, 0.0)
+    return bool((first < factor * histogram.summed(late[np.argsort(order)])).all())
+
+
+@_recount.register
+def _closeness(promise: Closeness, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+    histogram = release.histogram(promise, release.weights)
+    whole, places = histogram.whole(promise.counts)
+    if promise.ground == "equal":
+        farthest = _equal_ground(histogram, whole, places)
+    elif (places == whole.size - 1).any():  # how far is a value that the table never had?
+        farthest = math.inf
+    else:
+        farthest = _GROUNDS[promise.ground](promise, whole[:-1], _distributions(histogram, places))
+    return _at_most(promise, farthest, promise.t)
+
+
+def _equal_ground(histogram: _Histogram, whole: Floats, places: Longs) -> float:
+    """1/2 sum |p - q|, which is the sum of p - q where that is positive."""
+    return float(histogram.summed(np.maximum(histogram.shares - whole[places], 0.0)).max())
+
+
+def _distributions(histogram: _Histogram, places: Longs) -> Classes:
+    """For each class the places of its values and their shares."""
+    bounds = np.searchsorted(histogram.classes, np.arange(histogram.size + 1))
+    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        yield places[start:stop], histogram.shares[start:stop]
+
+
+def _excesses(whole: Floats, classes: Classes) -> Iterator[Floats]:
+    """For each class p - q over the values of the table."""
+    for places, shares in classes:
+        excess = -whole
+        np.add.at(excess, places, shares)
+        yield excess
+
+
+def _ordered_ground(_promise: Closeness, whole: Floats, classes: Classes) -> float:
+    """Sum of |cumulative p - cumulative q| over the steps between neighbors, over d - 1."""
+    steps = max(whole.size - 1, 1)
+    return max(
+        float(np.abs(np.cumsum(excess)).sum() / steps) for excess in _excesses(whole, classes)
+    )
+
+
+def _hierarchical_ground(promise: Closeness, whole: Floats, classes: Classes) -> float:
+    """A tree with links of half a level: each carries what its lower end has too much or little."""
+    levels = [np.arange(whole.size), *(np.asarray(one) for one in promise.distances)]
+    height = max(len(levels) - 1, 1)
+    return max(
+        float(sum(np.abs(np.bincount(one, weights=excess)).sum() for one in levels[:-1]))
+        / (2.0 * height)
+        for excess in _excesses(whole, classes)
+    )
+
+
+def _semantic_ground(promise: Closeness, whole: Floats, classes: Classes) -> float:
+    """The largest earth mover's distance; a plan that is good enough makes an exact one needless.
+
+    What is stated is at least the true distance: the cost of a transport that can be carried out.
+    """
+    distances = np.asarray(promise.distances, np.float64)
+    nearest = np.argsort(distances, axis=1, kind="stable")
+    farthest = 0.0
+    for excess in _excesses(whole, classes):
+        cost = _quick_transport(distances, nearest, excess)
+        if cost > promise.t + ROUNDING:
+            cost = _least_transport(distances, excess)
+        farthest = max(farthest, cost)
+    return farthest
+
+
+def _quick_transport(distances: Floats, nearest: Longs, excess: Floats) -> float:
+    """The cost of a simple plan: each surplus goes to the nearest values that still lack some."""
+    lack, cost = np.maximum(-excess, 0.0), 0.0
+    for source in np.flatnonzero(excess > 0).tolist():
+        targets = nearest[source]
+        wanted = np.cumsum(lack[targets])
+        moved = np.diff(np.minimum(wanted, excess[source]), prepend=0.0)
+        cost += float(moved @ distances[source, targets])
+        lack[targets] -= moved
+    return cost
+
+
+def _least_transport(distances: Floats, excess: Floats) -> float:
+    """The earth mover's distance as a linear program: only what differs has to be moved."""
+    sources, targets = np.flatnonzero(excess > 0), np.flatnonzero(excess < 0)
+    if not sources.size or not targets.size:
+        return 0.0
+    surplus, lack = excess[sources], -excess[targets]
+    pairs = np.arange(sources.size * targets.size)
+    rows = np.concatenate([pairs // targets.size, sources.size + pairs % targets.size])
+    shape = (sources.size + targets.size, pairs.size)
+    bound = coo_array((np.ones(rows.size), (rows, np.tile(pairs, 2))), shape=shape)
+    amounts = np.concatenate([surplus, lack * (surplus.sum() / lack.sum())])
+    cost = distances[np.ix_(sources, targets)].ravel()
+    solved = linprog(cost, A_eq=bound.tocsr(), b_eq=amounts)
+    return float(solved.fun) if solved.success else math.inf
+
+
+_GROUNDS: dict[str, Callable[[Closeness, Floats, Classes], float]] = {
+    "ordered": _ordered_ground,
+    "hierarchical": _hierarchical_ground,
+    "semantic": _semantic_ground,
+}
+
+
+@_recount.register
+def _disclosure(promise: Disclosure, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+    histogram = release.histogram(promise, release.weights)
+    whole, places = histogram.whole(promise.counts)
+    with np.errstate(divide="ignore"):
+        ratios = np.abs(np.log2(histogram.shares / whole[places]))
+    largest = float(ratios.max())
+    return Finding(promise, largest < promise.delta, largest, f"at most 2^{largest:.4g}")
+
+
+@_recount.register
+def _likeness(promise: Likeness, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+    histogram = release.histogram(promise, release.weights)
+    whole, places = histogram.whole(promise.counts)
+    own = whole[places]
+    with np.errstate(divide="ignore"):
+        gains = (histogram.shares - own) / own
+        bounds = np.minimum(promise.beta, -np.log(own)) if promise.kind == "enhanced" else None
+    largest = float(gains.max())
+    kept = bool((gains <= (promise.beta if bounds is None else bounds) + ROUNDING).all())
+    return Finding(promise, kept, largest, f"at most {largest:.4g}")
+
+
+# Comparing with what was there before ---------------------------------------------------------
+
+
+@_recount.register
+def _permutation(promise: Permutation, release: _Release, before: Mapping[str, Seen]) -> Finding:
+    wrong = 0.0
+    for name in promise.columns:
+        old, new = _tally(before[name]), _tally(release.column(name))
+        excess = [new[value] - old.get(value, 0) for value in new]
+        lack = [old[value] - new.get(value, 0) for value in old]
+        wrong += sum(one for one in excess if one > 0)
+        wrong += 0 if promise.partly else sum(one for one in lack if one > 0)
+    return _compared(promise, wrong)
+
+
+def _tally(column: Seen) -> dict[object, int]:
+    tally: dict[object, int] = {}
+    counts = np.bincount(column.codes, minlength=len(column.values))
+    for value, count in zip(column.values, counts.tolist(), strict=True):
+        if count:
+            tally[_plain(value)] = tally.get(_plain(value), 0) + count
+    return tally
+
+
+@_recount.register
+def _unchanged(promise: Unchanged, release: _Release, before: Mapping[str, Seen]) -> Finding:
+    wrong = sum(_differing(before[name], release.column(name)) for name in promise.columns)
+    return _compared(promise, wrong)
+
+
+def _differing(before: Seen, after: Seen) -> int:
+    """In how many records two columns differ, each pair of values compared once."""
+    pairs, counts = np.unique(
+        before.codes.astype(np.int64) * len(after.values) + after.codes, return_counts=True
+    )
+    return sum(
+        count
+        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True)
+        if _plain(before.values[pair // len(after.values)])
+        != _plain(after.values[pair % len(after.values)])
+    )
+
+
+def _compared(promise: Promise, wrong: float) -> Finding:
+    measured = "not in any value" if not wrong else f"in {wrong:g} values"
+    return Finding(promise, not wrong, wrong, f"it differs {measured}")

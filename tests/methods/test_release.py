@@ -85,9 +85,9 @@ def test_steps_are_applied_in_order():
 
 
 def test_adding_a_step_does_not_change_the_draws_of_another():
-    alone = generators([om.Resampling(3)], 1)[0].random(3)
-    after = generators([om.Hybrid(3), om.Resampling(3)], 1)[1].random(3)
-    second = generators([om.Resampling(3), om.Resampling(3)], 1)[1].random(3)
+    alone = generators([om.Resampling(3)], 1, "a1")[0].random(3)
+    after = generators([om.Hybrid(3), om.Resampling(3)], 1, "a1")[1].random(3)
+    second = generators([om.Resampling(3), om.Resampling(3)], 1, "a1")[1].random(3)
     assert np.array_equal(alone, after)
     assert not np.array_equal(alone, second)
 

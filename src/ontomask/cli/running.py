@@ -220,9 +220,11 @@ def _run(voice: Voice, path: Path, seed: int | None = None, **options: bool) -> 
 
 def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     release, found = outcome.release, outcome.evaluation
-    for finding in release.verification.findings:
+    for promise in outcome.verification.given_up:
+        voice.say(f"[red]GIVEN UP[/]  {escape(promise.describe())}")
+    for finding in outcome.verification.findings:
         mark = "[green]kept[/]  " if finding.kept else "[red]BROKEN[/]"
-        voice.say(f"{mark}  {escape(finding.promise)} ({escape(finding.measured)})")
+        voice.say(f"{mark}  {escape(finding.statement)}")
     before, after = found.risk_before, found.risk_after
     table = grid("", "before", "after", numbers=("before", "after"))
     table.add_row("people alone in their class", f"{before.uniques:.1%}", f"{after.uniques:.1%}")
@@ -252,8 +254,9 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "report": str(outcome.report) if outcome.report else None,
         "manifest": str(outcome.manifest),
         "internal_report": str(outcome.internal) if outcome.internal else None,
-        "kept": outcome.release.verification.kept,
-        "findings": [str(one) for one in outcome.release.verification.findings],
+        "kept": outcome.verification.kept,
+        "given_up": [one.describe() for one in outcome.verification.given_up],
+        "findings": [str(one) for one in outcome.verification.findings],
         "loss": found.loss.loss,
         "linkage": {one.distance: one.risk for one in found.linkage},
         "highest_risk": found.risk_after.highest_risk,

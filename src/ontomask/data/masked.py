@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.data.microdata import Attribute, Microdata
-from ontomask.data.tables import Replacement
+from ontomask.data.schema import Nominal
+from ontomask.data.tables import Replacement, Seen, Table
 from ontomask.promises import Promise
 
-__all__ = ["Masked", "NewColumn", "Scheme", "apply_masked", "joined"]
+__all__ = ["Masked", "NewColumn", "Scheme", "State", "apply_masked", "joined"]
 
 
 class Scheme(Protocol):
@@ -72,6 +73,71 @@ class Masked:
     scheme: Scheme | None = None
     dropped: tuple[str, ...] = ()
     details: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A table between two steps: its records as they are encoded, and its columns as written.
+
+    `columns` holds the columns that are written anew; the others are published as they came.
+    """
+
+    table: Table
+    microdata: Microdata
+    columns: Mapping[str, NewColumn] = field(default_factory=dict)
+
+    @classmethod
+    def start(cls, table: Table, microdata: Microdata) -> State:
+        """The table before the first step; concepts are written as ids or labels where asked."""
+        columns = {
+            name: _own_column(one)
+            for name, one in microdata.attributes.items()
+            if isinstance(one.column, Nominal) and one.column.output != "input"
+        }
+        return cls(table, microdata, columns)
+
+    def after(self, masked: Masked) -> State:
+        """The table after a step."""
+        columns = {**self.columns, **masked.columns}
+        if masked.kept is not None:
+            kept = masked.kept
+            columns = {name: replace(one, codes=one.codes[kept]) for name, one in columns.items()}
+        return State(self.table, apply_masked(self.microdata, masked), columns)
+
+    def seen(self, name: str) -> Seen:
+        """A column as it would be published now."""
+        if name in self.columns:
+            return Seen(self.columns[name].codes, self.columns[name].values)
+        return self.table.seen(name).of(self.microdata.rows)
+
+    def frame(self, published: Sequence[str]) -> Any:
+        """The outgoing frame of the records that are left, in their order."""
+        rows, count = self.microdata.rows, len(self.table)
+        replaced = {
+            name: replace(one, codes=_spread(one.codes, rows, count)).replacement
+            for name, one in self.columns.items()
+            if name in published
+        }
+        return self.table.released(published, replaced, None if rows.size == count else rows)
+
+
+def _own_column(attribute: Attribute) -> NewColumn:
+    """An encoded column as it is written, before any step."""
+    concepts = attribute.concepts
+    return NewColumn(
+        attribute.codes.astype(np.int64),
+        [*attribute.values, None],
+        None if concepts is None else np.append(concepts, -1).astype(np.int64),
+    )
+
+
+def _spread(codes: Longs, rows: Longs, count: int) -> Longs:
+    """Codes of all records of the table; those left out get any."""
+    if rows.size == count:
+        return codes
+    spread = np.zeros(count, np.int64)
+    spread[rows] = codes
+    return spread
 
 
 def apply_masked(microdata: Microdata, masked: Masked) -> Microdata:

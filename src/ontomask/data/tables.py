@@ -19,7 +19,7 @@ import numpy as np
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.errors import DataError
 
-__all__ = ["Replacement", "Table", "open_table"]
+__all__ = ["Replacement", "Seen", "Table", "open_table"]
 
 EPOCH = datetime.date(1970, 1, 1).toordinal()
 SAMPLED = 512
@@ -31,6 +31,21 @@ class Replacement:
 
     codes: Longs
     values: Sequence[object]
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A column as a reader sees it: for each record the position of its value among `values`.
+
+    None is a missing value. Values that look different are different, 0.0 and -0.0 for instance.
+    """
+
+    codes: Longs
+    values: Sequence[object]
+
+    def of(self, rows: Longs) -> Seen:
+        """The column of some records."""
+        return Seen(self.codes[rows], self.values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +125,14 @@ class Table:
             places = filled.replace_strict(known, list(range(len(known))), return_dtype=nw.Int32)
             codes[present] = places.to_numpy()
         return codes, known
+
+    def seen(self, name: str) -> Seen:
+        """A column as a reader sees it."""
+        series = self.frame[name]
+        if series.dtype.is_float():
+            return _seen_floats(series)
+        codes, known = self.distinct(name)
+        return Seen(np.where(codes < 0, len(known), codes).astype(np.int64), [*known, None])
 
     def numbers(self, name: str) -> Floats:
         """A numeric column as floats, NaN where missing; infinities are an error."""
@@ -290,6 +313,15 @@ def _distinct_floats(numbers: Floats) -> tuple[Ints, list[object]]:
     known, places = np.unique(numbers[present], return_inverse=True)
     codes[present] = places
     return codes, known.tolist()
+
+
+def _seen_floats(series: nw.Series[Any]) -> Seen:
+    """Floats told apart by their bits, so that neither -0.0 nor NaN passes for something else."""
+    missing = series.is_null().to_numpy()
+    numbers = series.fill_null(0.0).to_numpy().astype(np.float64)
+    bits, codes = np.unique(numbers.view(np.int64), return_inverse=True)
+    codes = np.where(missing, bits.size, codes).astype(np.int64)
+    return Seen(codes, [*bits.view(np.float64).tolist(), None])
 
 
 def _without_unused_categories(series: nw.Series[Any]) -> nw.Series[Any]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from ontomask.arrays import Longs
-from ontomask.checks import did_you_mean, validate
+from ontomask.checks import Flag, did_you_mean, validate
 from ontomask.data.masked import Masked, joined
 from ontomask.data.microdata import Attribute, Microdata, group_rows
 from ontomask.errors import MethodError, ParameterError
@@ -41,9 +41,18 @@ class Context:
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A masking method: parameters, checked when it is made, and what it does with microdata."""
+    """A masking method: parameters, checked when it is made, and what it does with microdata.
+
+    Parameters
+    ----------
+    keeps
+        Whether everything that earlier steps promise must still hold in the end; False says that
+        this step is meant to undo it.
+    """
 
     name: ClassVar[str] = ""
+
+    keeps: Annotated[bool, Flag()] = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
         validate(self)

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import datetime
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ontomask.arrays import Longs
 from ontomask.data.files import (
+    FileFormat,
     Source,
     file_digest,
     read_file,
     with_formulas_escaped,
     write_file,
 )
+from ontomask.data.files.formats import format_of_name
 from ontomask.data.schema import Schema
-from ontomask.data.tables import open_table
+from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, OutputError, PromiseError
 from ontomask.evaluation.classification import ClassificationReport, judge_classification
 from ontomask.evaluation.evaluation import Evaluation
@@ -35,6 +34,7 @@ from ontomask.plan.reading import Contents
 from ontomask.release import Release, protect
 from ontomask.report.document import render
 from ontomask.report.facts import Account, Limit
+from ontomask.verify import Verification
 from ontomask.writing import write_new
 
 __all__ = ["Job", "Outcome", "execute"]
@@ -54,6 +54,8 @@ class Outcome:
         which memory was too short is None, and a note says so.
     release, evaluation, classification
         The release and its account.
+    verification
+        What was promised, recounted on the written file.
     limits
         The limits of the plan with what was measured.
     notes
@@ -68,6 +70,7 @@ class Outcome:
     manifest: Path
     internal: Path | None
     release: Release
+    verification: Verification
     evaluation: Evaluation
     classification: ClassificationReport | None
     limits: tuple[Limit, ...]
@@ -159,7 +162,8 @@ def execute(
     with_internal = internal or job.contents.output.internal
     with staged(job.target, force=force) as stage:
         with stages.stage("write", "writing and recounting"):
-            _write(job.contents, found.release, found.source, stage / job.table)
+            recounted = _write(job.contents, found.release, found.source, stage / job.table)
+            found = replace(found, verification=recounted)
             digest = file_digest(stage / job.table)
         with stages.stage("report", "drawing the report"):
             wanted = (REPORT, INTERNAL) if with_internal else (REPORT,)
@@ -174,6 +178,7 @@ def execute(
         manifest=job.target / MANIFEST,
         internal=job.target / INTERNAL if INTERNAL in reports else None,
         release=found.release,
+        verification=recounted,
         evaluation=found.evaluation,
         classification=found.classification,
         limits=found.limits,
@@ -189,6 +194,7 @@ class _Found:
     source: Source
     notes: tuple[str, ...]
     release: Release
+    verification: Verification
     evaluation: Evaluation
     classification: ClassificationReport | None
     limits: tuple[Limit, ...]
@@ -205,7 +211,7 @@ def _found(job: Job, schema: Schema, stages: _Stages) -> _Found:
         classification = _classification(contents, source.frame, release)
     limits = measured_limits(contents.limits, evaluation, release.suppressed, source.rows)
     notes = notes_on(source, contents)
-    return _Found(source, notes, release, evaluation, classification, limits)
+    return _Found(source, notes, release, release.verification, evaluation, classification, limits)
 
 
 def _account(job: Job, found: _Found, digest: str, stages: _Stages) -> Account:
@@ -213,6 +219,7 @@ def _account(job: Job, found: _Found, digest: str, stages: _Stages) -> Account:
     return release.account(
         found.source.frame,
         found.evaluation,
+        verification=found.verification,
         classification=found.classification,
         limits=found.limits,
         plan=job.text,
@@ -233,6 +240,7 @@ def _manifest(job: Job, found: _Found, digest: str, stages: _Stages) -> dict[str
         table=job.table,
         digest=digest,
         release=found.release,
+        verification=found.verification,
         evaluation=found.evaluation,
         classification=found.classification,
         limits=found.limits,
@@ -267,12 +275,10 @@ def _order(contents: Contents, release: Release) -> Longs | None:
     """A random order of the records, if the plan wants one."""
     if not contents.output.shuffle or release.rows is None:
         return None
-    key = (zlib.crc32(b"output order"),)
-    generator = np.random.default_rng(np.random.SeedSequence(release.seed, spawn_key=key))
-    return generator.permutation(len(release.rows)).astype(np.int64)
+    return release.generator("output order").permutation(len(release.rows))
 
 
-def _write(contents: Contents, release: Release, source: Source, path: Path) -> None:
+def _write(contents: Contents, release: Release, source: Source, path: Path) -> Verification:
     """Write the table, read it back, and recount what was promised."""
     order = _order(contents, release)
     table = open_table(release.frame)
@@ -281,18 +287,26 @@ def _write(contents: Contents, release: Release, source: Source, path: Path) -> 
         outgoing = with_formulas_escaped(outgoing, path)
     file_format = replace(source.format, format=None, encoding=None, sheet=None)
     write_file(outgoing, path, file_format)
-    kinds = {
-        name: "numeric" if open_table(outgoing).is_number(name) else "flat"
-        for name in open_table(outgoing).names
-    }
+    as_text = format_of_name(path) == "csv"
     try:
-        back = read_file(path, file_format, kinds=kinds).frame
+        back = _read_back(path, file_format, open_table(outgoing), as_text=as_text)
     except DataError as error:
         raise PromiseError(
             "The release does not keep its promise and is withheld: what was written cannot be "
             f"read back ({str(error).replace(str(path), path.name)})"
         ) from error
-    release.recount(back, outgoing, order)
+    text = file_format if as_text else None
+    return release.recount(back, outgoing, source.frame, order=order, text=text)
+
+
+def _read_back(path: Path, how: FileFormat, outgoing: Table, *, as_text: bool) -> Any:
+    """What a reader sees in a file: the texts of all cells, or values where it has types."""
+    if as_text:
+        return read_file(
+            path, replace(how, missing=()), kinds=dict.fromkeys(outgoing.names, "flat")
+        ).frame
+    kinds = {name: "numeric" if outgoing.is_number(name) else "flat" for name in outgoing.names}
+    return read_file(path, how, kinds=kinds).frame
 
 
 def _write_reports(

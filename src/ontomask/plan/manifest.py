@@ -19,6 +19,7 @@ from ontomask.evaluation.evaluation import Evaluation
 from ontomask.methods.base import Method
 from ontomask.release import Release
 from ontomask.report.facts import Limit
+from ontomask.verify import Finding, Verification
 
 __all__ = ["manifest", "to_json", "versions"]
 
@@ -51,6 +52,7 @@ def manifest(
     table: str,
     digest: str,
     release: Release,
+    verification: Verification,
     evaluation: Evaluation,
     classification: ClassificationReport | None,
     limits: tuple[Limit, ...],
@@ -75,7 +77,8 @@ def manifest(
             "records": source.rows - release.suppressed,
         },
         "suppressed": release.suppressed,
-        "guarantee": [dataclasses.asdict(one) for one in release.verification.findings],
+        "guarantee": [_stated(one) for one in verification.findings],
+        "given_up": [one.describe() for one in verification.given_up],
         "steps": [
             {"method": step.name, "parameters": _parameters(step), "details": dict(details)}
             for step, details in zip(release.steps, release.details, strict=True)
@@ -87,6 +90,20 @@ def manifest(
         "limits": [{**dataclasses.asdict(one), "exceeded": one.exceeded} for one in limits],
         "notes": list(notes),
         "times": dict(times),
+    }
+
+
+def _stated(finding: Finding) -> dict[str, Any]:
+    """A promise with everything needed to recount it, and what the recount found."""
+    promise = finding.promise
+    fields = {one.name: getattr(promise, one.name) for one in dataclasses.fields(promise)}
+    return {
+        "promise": promise.describe(),
+        "kind": type(promise).__name__,
+        **fields,
+        "measured": finding.measured,
+        "figure": finding.figure,
+        "kept": finding.kept,
     }
 
 

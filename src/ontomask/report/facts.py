@@ -17,7 +17,7 @@ from ontomask.evaluation.evaluation import Evaluation
 from ontomask.methods.base import Method
 from ontomask.report.columns import ColumnFacts, column_facts
 from ontomask.report.discretion import threshold
-from ontomask.report.promised import Promised, read_promises
+from ontomask.report.promised import Promised, in_words
 from ontomask.report.steps import StepFacts, describe_step
 from ontomask.verify import Verification
 
@@ -121,7 +121,7 @@ def gather(
     `shuffled` says whether the records were put in a random order, if that is known.
     """
     before, after = open_table(original), open_table(masked)
-    promised = None if verification is None else read_promises(verification)
+    promised = None if verification is None else in_words(verification)
     least = threshold(promised.k if promised else None)
     return Account(
         title=title,

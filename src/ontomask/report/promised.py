@@ -1,30 +1,30 @@
-"""The findings of the recount, in the words of a data steward.
-
-`verify` states a promise as a sentence; here it is read back into what it is about. A sentence that
-is not known is passed on as it stands.
-"""
+"""The findings of the recount, in the words of a data steward."""
 
 from __future__ import annotations
 
-import re
+import functools
 from dataclasses import dataclass
 
+from ontomask.promises import (
+    AverageRiskLimit,
+    ClassSize,
+    Closeness,
+    Disclosure,
+    Diversity,
+    Likeness,
+    MapSize,
+    Permutation,
+    Presence,
+    Promise,
+    Published,
+    Records,
+    Unchanged,
+    UniquenessLimit,
+)
 from ontomask.report.words import capital, listing
 from ontomask.verify import Finding, Verification
 
-__all__ = ["Kept", "Promised", "read_promises"]
-
-CLASS_SIZE = re.compile(r"every combination of (?P<columns>.+) is shared by at least (?P<k>\d+)")
-DIVERSITY = re.compile(
-    r"(?P<column>.+) is (?P<kind>distinct|entropy|recursive) (?P<l>\S+)-diverse in every class"
-)
-CLOSENESS = re.compile(r"(?P<column>.+) is (?P<t>\S+)-close to the whole table in every class")
-PERMUTATION = re.compile(r"(?P<columns>.+): the same values as in the original, each as often")
-UNCHANGED = re.compile(r"(?P<columns>.+): unchanged")
-COLUMNS = re.compile(r"the columns are exactly (?P<columns>.+)")
-RECORDS = re.compile(r"there are (?P<records>\d+) records")
-AMOUNT = re.compile(r"\d+")
-AT_LEAST = re.compile(r"at (?:least|most) (?P<number>\S+)")
+__all__ = ["Kept", "Promised", "in_words"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class Kept:
     Attributes
     ----------
     kind
-        `group size`, `diversity`, `closeness`, `permutation`, `unchanged`, `shape` or `other`.
+        `group size`, `diversity`, `closeness`, `population`, `average`, `permutation`, `unchanged`
+        or `shape`.
     badge
         The promise in two or three words.
     promise, measured
@@ -52,10 +53,19 @@ class Kept:
 
 @dataclass(frozen=True)
 class Promised:
-    """What was promised and recounted; k is the promised group size, None if there is none."""
+    """What was promised and recounted.
+
+    Attributes
+    ----------
+    k
+        The promised group size, None if there is none.
+    given_up
+        What an earlier step promised and a later one was meant to undo, in sentences.
+    """
 
     findings: tuple[Kept, ...]
     k: int | None
+    given_up: tuple[str, ...] = ()
 
     @property
     def kept(self) -> bool:
@@ -67,49 +77,83 @@ class Promised:
         return tuple(one for one in self.findings if one.kind in kinds)
 
 
-def read_promises(verification: Verification) -> Promised:
+def in_words(verification: Verification) -> Promised:
     """The findings of a verification, for people."""
-    sizes = [CLASS_SIZE.fullmatch(one.promise) for one in verification.findings]
     return Promised(
-        tuple(_kept(one) for one in verification.findings),
-        max((int(found["k"]) for found in sizes if found), default=None),
+        tuple(_kept(one.promise, one) for one in verification.findings),
+        verification.k,
+        tuple(f"{capital(one.describe())}." for one in verification.given_up),
     )
 
 
-def _kept(finding: Finding) -> Kept:
-    text = finding.promise
-    if found := CLASS_SIZE.fullmatch(text):
-        return _class_size(finding, found)
-    if found := DIVERSITY.fullmatch(text):
-        return _diversity(finding, found)
-    if found := CLOSENESS.fullmatch(text):
-        return _closeness(finding, found)
-    if found := PERMUTATION.fullmatch(text):
-        return _permutation(finding, found)
-    if found := UNCHANGED.fullmatch(text):
-        return _unchanged(finding, found)
-    if COLUMNS.fullmatch(text) or RECORDS.fullmatch(text):
-        return _shape(finding)
-    return Kept(
-        "other", "further promise", f"{capital(text)}.", capital(finding.measured), finding.kept
-    )
+@functools.singledispatch
+def _kept(promise: Promise, finding: Finding) -> Kept:
+    sentence = f"{capital(promise.describe())}."
+    return Kept("other", "further promise", sentence, capital(finding.measured), finding.kept)
 
 
-def _class_size(finding: Finding, found: re.Match[str]) -> Kept:
-    columns, smallest = _every(found), _number(finding)
-    only = "," not in found["columns"]
-    what = f"value of {columns}" if only else f"combination of {columns}"
+@_kept.register
+def _class_size(promise: ClassSize, finding: Finding) -> Kept:
+    what = "value" if len(promise.columns) == 1 else "combination"
     return Kept(
         "group size",
-        f"{found['k']}-anonymity",
-        f"Every {what} occurs at least {found['k']} times.",
-        f"the smallest group has {smallest} records",
+        f"{promise.k}-anonymity",
+        f"Every {what} of {_every(promise)} occurs at least {promise.k} times.",
+        f"the smallest group has {finding.figure:,.0f} records",
         finding.kept,
     )
 
 
-def _diversity(finding: Finding, found: re.Match[str]) -> Kept:
-    column, least = found["column"], found["l"]
+@_kept.register
+def _map_size(promise: MapSize, finding: Finding) -> Kept:
+    return Kept(
+        "population",
+        f"{promise.k}-map",
+        f"Every combination of {_every(promise)} fits at least {promise.k} people of the "
+        "population.",
+        f"the rarest fits {finding.figure:,.0f}",
+        finding.kept,
+    )
+
+
+@_kept.register
+def _presence(promise: Presence, finding: Finding) -> Kept:
+    return Kept(
+        "population",
+        "delta-presence",
+        f"Of the people of the population who share {_every(promise)}, a share of "
+        f"{promise.minimum:g} to {promise.maximum:g} is in the table.",
+        f"the shares lie {finding.measured}",
+        finding.kept,
+    )
+
+
+@_kept.register
+def _average_risk(promise: AverageRiskLimit, finding: Finding) -> Kept:
+    return Kept(
+        "average",
+        "average risk",
+        f"On average, a record is recognized by {_every(promise)} with a risk of at most "
+        f"{promise.t:g}.",
+        f"the average risk is {finding.figure:.4g}",
+        finding.kept,
+    )
+
+
+@_kept.register
+def _uniqueness(promise: UniquenessLimit, finding: Finding) -> Kept:
+    return Kept(
+        "average",
+        "few uniques",
+        f"A share of at most {promise.t:g} of the records is alone with {_every(promise)}.",
+        f"the share is {finding.figure:.4g}",
+        finding.kept,
+    )
+
+
+@_kept.register
+def _diversity(promise: Diversity, finding: Finding) -> Kept:
+    column, least = promise.sensitive, f"{promise.l:g}"
     meanings = {
         "distinct": f"In every group, {column} has at least {least} different values.",
         "entropy": f"In every group, {column} is as mixed as {least} equally frequent values "
@@ -118,43 +162,77 @@ def _diversity(finding: Finding, found: re.Match[str]) -> Kept:
         f"{least}-diversity, {finding.measured}).",
     }
     measured = {
-        "distinct": f"the least varied group has {_number(finding)}",
-        "entropy": f"the least mixed group reaches {_number(finding)}",
+        "distinct": f"the least varied group has {finding.figure:.4g}",
+        "entropy": f"the least mixed group reaches {finding.figure:.4g}",
         "recursive": "every group was checked",
-    }[found["kind"]]
-    return Kept("diversity", f"{least}-diversity", meanings[found["kind"]], measured, finding.kept)
+    }
+    sentence, found = meanings[promise.kind], measured[promise.kind]
+    return Kept("diversity", f"{least}-diversity", sentence, found, finding.kept)
 
 
-def _closeness(finding: Finding, found: re.Match[str]) -> Kept:
+@_kept.register
+def _closeness(promise: Closeness, finding: Finding) -> Kept:
+    by = "" if promise.ground == "equal" else f" ({promise.ground} distances)"
     return Kept(
         "closeness",
-        f"{found['t']}-closeness",
-        f"In every group, {found['column']} is distributed as in the whole table, up to a distance "
-        f"of {found['t']}.",
-        f"the group farthest off is at {_number(finding)}",
+        f"{promise.t:g}-closeness",
+        f"In every group, {promise.sensitive} is distributed as in the whole table, up to a "
+        f"distance of {promise.t:g}{by}.",
+        f"the group farthest off is at {finding.figure:.4g}",
         finding.kept,
     )
 
 
-def _permutation(finding: Finding, found: re.Match[str]) -> Kept:
-    columns = _every(found)
+@_kept.register
+def _disclosure(promise: Disclosure, finding: Finding) -> Kept:
+    return Kept(
+        "closeness",
+        "delta-disclosure",
+        f"In no group, a value of {promise.sensitive} is 2^{promise.delta:g} times more or less "
+        "frequent than in the whole table.",
+        f"the farthest is 2^{finding.figure:.4g} times",
+        finding.kept,
+    )
+
+
+@_kept.register
+def _likeness(promise: Likeness, finding: Finding) -> Kept:
+    return Kept(
+        "closeness",
+        "beta-likeness",
+        f"In no group, a value of {promise.sensitive} is much more frequent than in the whole "
+        f"table ({promise.kind} {promise.beta:g}-likeness).",
+        f"the largest relative gain is {finding.figure:.4g}",
+        finding.kept,
+    )
+
+
+@_kept.register
+def _permutation(promise: Permutation, finding: Finding) -> Kept:
+    what = "Exactly the original values, each as often as before, only with other people"
+    if promise.partly:
+        what = "No values but the original ones, none more often than before"
+    meant = ""
+    if promise.by_meaning:
+        meant = f" (spellings of one concept are united in {listing(promise.by_meaning)})"
     return Kept(
         "permutation",
         "same values",
-        f"Exactly the original values, each as often as before, only with other people: {columns}.",
-        "every value was counted in the original and in the release"
-        if finding.kept
-        else finding.measured,
+        f"{what}: {_every(promise)}{meant}.",
+        "every value was counted before and after" if finding.kept else finding.measured,
         finding.kept,
     )
 
 
-def _unchanged(finding: Finding, found: re.Match[str]) -> Kept:
-    columns = _every(found)
+@_kept.register
+def _unchanged(promise: Unchanged, finding: Finding) -> Kept:
+    meant = ""
+    if promise.rewritten:
+        meant = f" (written as ids or labels: {listing(promise.rewritten)})"
     return Kept(
         "unchanged",
         "unchanged columns",
-        f"Unchanged, record by record: {columns}.",
+        f"Unchanged, record by record: {_every(promise)}{meant}.",
         "the unchanged columns were compared record by record"
         if finding.kept
         else finding.measured,
@@ -162,24 +240,20 @@ def _unchanged(finding: Finding, found: re.Match[str]) -> Kept:
     )
 
 
-def _shape(finding: Finding) -> Kept:
-    if found := COLUMNS.fullmatch(finding.promise):
-        columns = _every(found)
-        promise = f"The table has these columns and no others: {columns}."
-        measured = "these and no others" if finding.kept else finding.measured
-    else:
-        records = AMOUNT.search(finding.measured)
-        measured = f"{int(records[0]):,} were counted" if records else finding.measured
-        promise = f"There are {int(AMOUNT.search(finding.promise)[0]):,} records."  # type: ignore[index]
-    return Kept("shape", "table as declared", promise, measured, finding.kept)
+@_kept.register
+def _published(promise: Published, finding: Finding) -> Kept:
+    measured = "these and no others" if finding.kept else finding.measured
+    sentence = f"The table has these columns and no others: {_every(promise)}."
+    return Kept("shape", "table as declared", sentence, measured, finding.kept)
 
 
-def _every(found: re.Match[str]) -> str:
+@_kept.register
+def _records(promise: Records, finding: Finding) -> Kept:
+    sentence = f"There are {promise.count:,} records."
+    found = f"{finding.figure:,.0f} were counted"
+    return Kept("shape", "table as declared", sentence, found, finding.kept)
+
+
+def _every(promise: Promise) -> str:
     """All the columns: a promise that names only some is none."""
-    columns = found["columns"].split(", ")
-    return listing(columns, most=len(columns))
-
-
-def _number(finding: Finding) -> str:
-    found = AT_LEAST.fullmatch(finding.measured)
-    return found["number"] if found else finding.measured
+    return listing(promise.columns, most=len(promise.columns))

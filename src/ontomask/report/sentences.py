@@ -32,6 +32,7 @@ ORDERED = (
     "in the same order, can tell which record is whose (shuffle = true in the plan prevents this)."
 )
 MOST_DIGITS = 3
+GIVEN_UP = "Given up by a later step"
 NOTHING = "Nothing was promised: the table was masked elsewhere, and no promise was given."
 
 
@@ -83,6 +84,8 @@ def verdict(account: Account, discretion: Discretion) -> Verdict:
         return Verdict("bad", f"{len(exceeded)}{which} of the plan exceeded", f"{capital(text)}.")
     if account.promised is None:
         return Verdict("plain", "No promise to check", NOTHING)
+    if account.promised.given_up:
+        return Verdict("bad", GIVEN_UP, " ".join(account.promised.given_up))
     if not account.promised.of_kind(*GUARANTEES):
         if models := unrecounted(account):
             return Verdict("plain", "Kept, as far as it can be recounted", _enforced(models))
@@ -116,6 +119,7 @@ def badges(account: Account) -> tuple[Badge, ...]:
     """Promises and limits in two or three words each."""
     found: list[Badge] = []
     if account.promised is not None:
+        found += [Badge("bad", "✗", "promise given up") for _ in account.promised.given_up]
         found += [
             Badge("good", "✓", f"{one.badge} kept")
             if one.kept
@@ -138,9 +142,10 @@ def promised(account: Account) -> list[str]:
     """What was promised."""
     if account.promised is None:
         return [NOTHING]
-    sentences = [one.promise for one in account.promised.findings if one.kind != "shape"]
+    sentences = [f"{GIVEN_UP}: {one}" for one in account.promised.given_up]
+    sentences += [one.promise for one in account.promised.findings if one.kind != "shape"]
     if not account.promised.of_kind(*GUARANTEES):
-        sentences.insert(0, "No k-anonymity is promised.")
+        sentences.insert(len(account.promised.given_up), "No k-anonymity is promised.")
     if models := unrecounted(account):
         sentences.append(_enforced(models))
     identifiers = [name for name, kind in account.removed if kind == "identifier"]
