@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import secrets
 import time
@@ -9,7 +10,7 @@ import weakref
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from ontomask.report.facts import Account
 
 __all__ = ["AppliedScheme", "Release", "protect"]
+
+NOT_KEPT = "(secret, not kept in a pickle)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +112,9 @@ class Release:
     _original: Callable[[], object] | None = field(repr=False, default=None)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the reference to the original table behind."""
-        return {**self.__dict__, "_original": None}
+        """Leave the reference to the original table behind, and the secrets of the steps."""
+        steps = tuple(_without_secrets(step) for step in self.steps)
+        return {**self.__dict__, "steps": steps, "_original": None}
 
     def evaluate(
         self, original: object = None, *, progress: Progress = silent, **settings: Any
@@ -301,6 +305,17 @@ class Release:
     def quality(self) -> Any:
         """The value of the quality model, where the last step has one."""
         return self.details[-1].get("quality")
+
+
+def _without_secrets(step: Method) -> Method:
+    """The step as it shows itself: what it does not show must not be found in a pickle either."""
+    hidden = [one.name for one in fields(step) if not one.repr]
+    if not hidden:
+        return step
+    shown = copy.copy(step)
+    for name in hidden:
+        object.__setattr__(shown, name, NOT_KEPT)
+    return shown
 
 
 def protect(

@@ -139,7 +139,7 @@ def test_a_pandas_index_does_not_travel(method):
 @every_method
 def test_k_anonymous_methods_keep_their_k(method):
     release = protected(method)
-    if any("shared by at least" in one.promise for one in release.verification.findings):
+    if release.verification.k is not None:
         quasi = [name for name in PUBLISHED[:-1] if name in release.frame.columns]
         smallest = release.frame.group_by(quasi).len()["len"].min()
         k = method.k if hasattr(method, "k") else method.privacy[0].k

@@ -192,7 +192,7 @@ class Table:
         if rows is not None:
             columns = {name: series[rows] for name, series in columns.items()}
         plain = [
-            _unindexed(_without_unused_categories(series)).alias(name)
+            _unindexed(_without_unused_categories(_plain_numbers(series))).alias(name)
             for name, series in columns.items()
         ]
         native = plain[0].to_frame().with_columns(*plain[1:]).to_native()
@@ -322,6 +322,15 @@ def _seen_floats(series: nw.Series[Any]) -> Seen:
     bits, codes = np.unique(numbers.view(np.int64), return_inverse=True)
     codes = np.where(missing, bits.size, codes).astype(np.int64)
     return Seen(codes, [*bits.view(np.float64).tolist(), None])
+
+
+def _plain_numbers(series: nw.Series[Any]) -> nw.Series[Any]:
+    """One zero and one missing value: a reader would see -0.0 and NaN as values of their own."""
+    if not series.dtype.is_float():
+        return series
+    own = nw.col(series.name)
+    zeroed = series.to_frame().select(nw.when(own == 0).then(nw.lit(0.0)).otherwise(own).alias("n"))
+    return zeroed["n"].cast(series.dtype).fill_nan(None)
 
 
 def _without_unused_categories(series: nw.Series[Any]) -> nw.Series[Any]:
