@@ -18,6 +18,7 @@ import ontomask as om
 from ontomask import errors, privacy, quality
 from ontomask.checks import AnyOf, Choice, constraints_of
 from ontomask.cli import voice
+from ontomask.methods.base import Method
 from ontomask.methods.presets import presets
 from ontomask.methods.registry import METHODS
 from ontomask.plan import Plan
@@ -266,7 +267,10 @@ def as_shown(field):
 def test_the_page_of_a_method_has_every_parameter_with_its_default(name):
     page = text_of(f"methods/{name}.md")
     section = page.partition("## Parameters\n")[2].partition("\n## ")[0]
-    expected = [(field.name, as_shown(field)) for field in fields(METHODS[name])]
+    common = {field.name for field in fields(Method)}  # on the page of all methods
+    expected = [
+        (one.name, as_shown(one)) for one in fields(METHODS[name]) if one.name not in common
+    ]
     assert ROW.findall(section) == expected
     for parameter, constraint in constraints_of(METHODS[name]).items():
         if parameter not in ("measure", "quality"):  # these have pages of their own
@@ -374,3 +378,8 @@ def test_every_bundled_taxonomy_is_listed():
     for one in taxonomies():
         figures = f"{one.title} | {one.version} | {one.concepts:,} | {one.license}"
         assert f"| `{one.name}` | {figures} |" in page
+
+
+def test_the_page_of_all_methods_has_what_they_have_in_common():
+    section = text_of("methods/index.md").partition("## Every step\n")[2].partition("\n## ")[0]
+    assert ROW.findall(section) == [(field.name, as_shown(field)) for field in fields(Method)]

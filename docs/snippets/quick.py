@@ -9,5 +9,5 @@ schema = om.Schema(
     diagnosis=om.Nominal(om.load_taxonomy("icd9cm"), role="quasi"),
     charge=om.Numeric(role="sensitive"),
 )
-release = om.protect(frame, schema, om.Microaggregation(k=5), seed=1)
+release = om.protect(frame, schema, om.Microaggregation(k=5))
 print(release.frame, release.verification, release.utility.loss, sep="\n")

@@ -548,5 +548,5 @@ def _differing(before: Seen, after: Seen) -> int:
 
 
 def _compared(promise: Promise, wrong: float) -> Finding:
-    measured = "not in any value" if not wrong else f"in {wrong:g} values"
-    return Finding(promise, not wrong, wrong, f"it differs {measured}")
+    measured = f"not in {wrong:g} values" if wrong else "all of them"
+    return Finding(promise, not wrong, wrong, measured)

@@ -264,7 +264,7 @@ kind = "flat"
 kind = "numeric"
 role = "other"
 [columns.people]
-kind = "weight"
+kind = "count"
 [[steps]]
 method = "microaggregation"
 k = 3
@@ -288,10 +288,11 @@ def test_every_format_in_and_every_format_out(tmp_path, suffix):
         back = read_file(
             outcome.table, kinds={"age": "numeric", "code": "flat", "income": "numeric"}
         ).frame
-        assert back.columns == ["age", "seen", "code", "income"]
+        assert back.columns == ["age", "seen", "code", "income", "people"]
         assert back["income"].to_list() == typed()["income"].to_list()
         assert set(back["code"].to_list()) <= {"000", "010", "020"}
-        counted = back.with_columns(typed()["people"])
+        assert back["people"].cast(pl.Int64).to_list() == typed()["people"].to_list()
+        counted = back.with_columns(pl.col("people").cast(pl.Int64))
         sizes = counted.group_by("age", "seen", "code").agg(pl.col("people").sum())
         assert sizes["people"].min() >= 3
         tables[other] = [[str(value)[:10] for value in row] for row in back.rows()]
@@ -385,7 +386,7 @@ def test_a_check_tells_values_and_classes_that_do_not_fit(tmp_path):
     mapping, order, step = (str(one) for one in caught.value.problems)
     assert mapping.startswith("line 7, [columns.diagnosis]: mapping: 1 concept is not in the")
     assert order.startswith("line 15, [columns.severity]: ")
-    assert step == "line 24, step 1: k is 99, but the table has 60 records only."
+    assert step == "line 24, step 1: k is 99, but the table has only 60 records."
 
 
 def test_a_check_counts_records_as_often_as_a_column_says(tmp_path):
@@ -396,7 +397,7 @@ def test_a_check_counts_records_as_often_as_a_column_says(tmp_path):
         if fits:
             assert plan.check().records == 30
             continue
-        with pytest.raises(PlanError, match="k is 46, but the table has 45 records only"):
+        with pytest.raises(PlanError, match="k is 46, but the table has only 45 records"):
             plan.check()
 
 
@@ -404,7 +405,7 @@ def test_a_check_looks_at_the_k_of_privacy_models_too(tmp_path):
     write_people(tmp_path)
     model = '[[steps]]\nmethod = "generalization"\n[[steps.privacy]]\nmodel = "{}"\nk = 61\n'
     plan = Plan.parse(plan_text(step=model.format("k-anonymity")), folder=tmp_path)
-    with pytest.raises(PlanError, match="step 1: k is 61, but the table has 60 records only"):
+    with pytest.raises(PlanError, match="step 1: k is 61, but the table has only 60 records"):
         plan.check()
     Plan.parse(plan_text(step=model.format("k-map")), folder=tmp_path).check()
 
