@@ -147,7 +147,7 @@ def _too_few(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
     for number, step in enumerate(contents.steps):
         k = max(_sizes(step), default=0)
         if k > count:
-            yield ("steps", number), f"k is {k}, but the table has {count} records only."
+            yield ("steps", number), f"k is {k}, but the table has only {count} records."
 
 
 def _sizes(step: Method) -> Iterator[int]:

@@ -157,6 +157,8 @@ def _steps(
 
 
 def _suppressed_for(before: Table, schema: Schema) -> tuple[tuple[str, int], ...]:
-    names = [name for name in schema.published if schema.column(name).missing == "suppress"]
+    names = [
+        name for name in schema.published if getattr(schema[name], "missing", "") == "suppress"
+    ]
     counts = [(name, int((before.distinct(name)[0] < 0).sum())) for name in names]
     return tuple((name, count) for name, count in counts if count)
