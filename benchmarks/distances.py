@@ -2,7 +2,8 @@
 
 All pairs of 1,000 random WordNet nouns and of 1,000 concepts of a synthetic taxonomy of 300,000
 concepts and about 500,000 links, for every measure, in pairs per second; beside it a plain loop
-over pairs with the same definitions (and NLTK where its WordNet is at hand) on a sample.
+over pairs with the same definitions (and NLTK where its WordNet is at hand) on a sample. Also the
+pairs per second of two lists (`paired`) and of one call per pair (`distance`).
 
     python benchmarks/distances.py [--values 1000] [--concepts 300000]
 """
@@ -91,12 +92,31 @@ def nltk_rate(values: list[str]) -> float | None:
     return len(pairs) / seconds
 
 
+def paired_rate(taxonomy: om.Taxonomy, values: list[str], measure: str) -> float:
+    first, second = values * 100, (values[1:] + values[:1]) * 100
+    taxonomy.paired(first, second, measure)
+    return len(first) / timed(lambda: taxonomy.paired(first, second, measure))[0]
+
+
+def single_rate(taxonomy: om.Taxonomy, values: list[str], measure: str) -> float:
+    pairs = list(zip(values, values[::-1], strict=True))
+
+    def every() -> list[float]:
+        return [taxonomy.distance(a, b, measure) for a, b in pairs]
+
+    every()
+    return len(pairs) / timed(every)[0]
+
+
 def report(title: str, taxonomy: om.Taxonomy, values: list[str]) -> None:
     baseline = loop_rate(taxonomy, values)
     print(
         f"\n{title}: {len(values):,} values, all pairs; plain loop (logSC) {baseline:,.0f} pairs/s"
     )
-    print(f"{'measure':18}{'first s':>9}{'again s':>9}{'pairs/s':>15}{'x loop':>10}{'peak MB':>9}")
+    print(
+        f"{'measure':18}{'first s':>9}{'again s':>9}{'pairs/s':>15}{'x loop':>10}{'peak MB':>9}"
+        f"{'paired/s':>12}{'single/s':>12}"
+    )
     for measure in om.measures():
         first, _ = timed(lambda name=measure.name: taxonomy.distances(values, name))
         again = min(
@@ -109,7 +129,8 @@ def report(title: str, taxonomy: om.Taxonomy, values: list[str]) -> None:
         rate = len(values) ** 2 / again
         print(
             f"{measure.name:18}{first:9.3f}{again:9.3f}{rate:15,.0f}{rate / baseline:10,.0f}"
-            f"{peak:9.1f}"
+            f"{peak:9.1f}{paired_rate(taxonomy, values, measure.name):12,.0f}"
+            f"{single_rate(taxonomy, values, measure.name):12,.0f}"
         )
 
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ontomask as om
 from ontomask.taxonomy import measures as module
@@ -63,6 +64,47 @@ def test_every_measure_agrees_with_its_definition(case, root, attribute):
     counts = {value: values.count(value) for value in values}
     result = fast.distances(values, case.split()[0], root, **CASES[case])
     np.testing.assert_allclose(result, expected(slow, case, values, top, counts), atol=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("root", ["attribute", "taxonomy"])
+@given(attribute=random_attribute(), seed=st.integers(0, 99))
+@settings(deadline=None, max_examples=15)
+def test_pairs_of_two_lists_are_cells_of_the_matrix(case, root, attribute, seed):
+    parents, values = attribute
+    taxonomy, measure = Taxonomy.from_parents(parents), case.split()[0]
+    order = np.random.default_rng(seed).permutation(len(values))
+    others = [values[place] for place in order]
+    options = CASES[case]
+    if options.get("ic") != "column":  # two columns have other frequencies than one
+        matrix = taxonomy.distances(values, measure, root, **options)
+        paired = taxonomy.paired(values, others, measure, root, **options)
+        assert np.array_equal(paired, matrix[np.arange(len(values)), order])
+    singles = [
+        taxonomy.distance(a, b, measure, **options) for a, b in zip(values, others, strict=True)
+    ]
+    each = [
+        taxonomy.paired([a], [b], measure, "taxonomy", **options)[0]
+        for a, b in zip(values, others, strict=True)
+    ]
+    np.testing.assert_allclose(singles, each, rtol=0, atol=1e-15)
+
+
+def test_paired_lists_may_be_scaled_but_not_empty_or_uneven():
+    taxonomy = Taxonomy.from_parents({"t": [], "a": ["t"], "b": ["t"], "c": ["a"]})
+    assert taxonomy.paired(["c", "b"], ["b", "b"], "path", scaled=True).tolist() == [1.0, 0.0]
+    with pytest.raises(om.errors.ParameterError, match="the same length, not 2 and 1"):
+        taxonomy.paired(["a", "b"], ["c"])
+    with pytest.raises(om.errors.ParameterError, match="at least one value"):
+        taxonomy.paired([], [])
+
+
+def test_wrong_questions_about_single_pairs():
+    taxonomy = Taxonomy.from_parents({"t": [], "a": ["t"]})
+    with pytest.raises(om.errors.ParameterError, match="measure must be one of 'path'"):
+        taxonomy.distance("a", "t", "cosine")
+    with pytest.raises(om.errors.UnknownConceptError, match="'x' is not the id of a concept"):
+        taxonomy.distance("a", "x")
 
 
 @pytest.mark.parametrize("name", SYMMETRIC_ZERO)

@@ -8,13 +8,19 @@ shortest way up to that ancestor).
 
 The pairwise kernels take ancestor sets of rows and of columns, members ascending, over one *local*
 numbering 0..size-1 of the ancestors in use. Each row marks its ancestors once; a column then costs
-one look-up per ancestor, so a pair costs some ten nanoseconds whatever the taxonomy's size.
+one look-up per ancestor, so a pair costs some ten nanoseconds whatever the taxonomy's size. The
+pairs of a row are `starts[row]:starts[row + 1]`; each one's column is in `targets` or, if that is
+empty, every row has a pair with every column.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
@@ -30,6 +36,9 @@ __all__ = [
     "transpose",
     "weighted_ups",
 ]
+
+Sets = tuple[Longs, Ints, NDArray[Any]]
+"""Offsets, members and what each member costs."""
 
 
 @njit(cache=True)
@@ -195,18 +204,10 @@ LEAST_PAIRS = 100_000
 """Pairs that are enough work for one more thread."""
 
 
-def shared_counts(
-    row_offsets: Longs, row_members: Ints, column_offsets: Longs, column_members: Ints, size: int
-) -> Ints:
-    """Number of common ancestors of every row and column concept."""
-    rows, columns = row_offsets.size - 1, column_offsets.size - 1
-    result = np.empty((rows, columns), np.int32)
-
-    def work(first: int, last: int) -> None:
-        sets = (row_offsets, row_members, column_offsets, column_members)
-        _count_shared(first, last, *sets, size, result)
-
-    in_blocks(work, rows, 1 + LEAST_PAIRS // max(1, columns))
+def shared_counts(rows: Sets, columns: Sets, starts: Longs, targets: Longs, size: int) -> Ints:
+    """Number of common ancestors of every pair."""
+    result = np.empty(starts[-1], np.int32)
+    _by_row(_count_shared, starts, targets, rows, columns, size, result)
     return result
 
 
@@ -214,43 +215,33 @@ def shared_counts(
 def _count_shared(
     first: int,
     last: int,
-    row_offsets: Longs,
-    row_members: Ints,
-    column_offsets: Longs,
-    column_members: Ints,
+    starts: Longs,
+    targets: Longs,
+    rows: Sets,
+    columns: Sets,
     size: int,
     result: Ints,
 ) -> None:
+    row_offsets, row_members, _ = rows
+    column_offsets, column_members, _ = columns
     marks = np.zeros(size, np.int32)
     for row in range(first, last):
-        marks[:] = 0
         for slot in range(row_offsets[row], row_offsets[row + 1]):
             marks[row_members[slot]] = 1
-        for column in range(result.shape[1]):
+        for pair in range(starts[row], starts[row + 1]):
+            column = targets[pair] if targets.size else pair - starts[row]
             shared = 0
             for slot in range(column_offsets[column], column_offsets[column + 1]):
                 shared += marks[column_members[slot]]
-            result[row, column] = shared
+            result[pair] = shared
+        for slot in range(row_offsets[row], row_offsets[row + 1]):
+            marks[row_members[slot]] = 0
 
 
-def shortest_paths(
-    row_offsets: Longs,
-    row_members: Ints,
-    row_costs: Floats,
-    column_offsets: Longs,
-    column_members: Ints,
-    column_costs: Floats,
-    size: int,
-) -> Floats:
-    """Least cost of a way from row to column through a common ancestor."""
-    rows, columns = row_offsets.size - 1, column_offsets.size - 1
-    result = np.empty((rows, columns), np.float64)
-
-    def work(first: int, last: int) -> None:
-        ways = (row_offsets, row_members, row_costs, column_offsets, column_members, column_costs)
-        _find_shortest(first, last, *ways, size, result)
-
-    in_blocks(work, rows, 1 + LEAST_PAIRS // max(1, columns))
+def shortest_paths(rows: Sets, columns: Sets, starts: Longs, targets: Longs, size: int) -> Floats:
+    """Least cost of a way from row to column through a common ancestor, for every pair."""
+    result = np.empty(starts[-1], np.float64)
+    _by_row(_find_shortest, starts, targets, rows, columns, size, result)
     return result
 
 
@@ -258,50 +249,40 @@ def shortest_paths(
 def _find_shortest(
     first: int,
     last: int,
-    row_offsets: Longs,
-    row_members: Ints,
-    row_costs: Floats,
-    column_offsets: Longs,
-    column_members: Ints,
-    column_costs: Floats,
+    starts: Longs,
+    targets: Longs,
+    rows: Sets,
+    columns: Sets,
     size: int,
     result: Floats,
 ) -> None:
-    costs = np.empty(size, np.float64)
+    row_offsets, row_members, row_costs = rows
+    column_offsets, column_members, column_costs = columns
+    costs = np.full(size, np.inf)
     for row in range(first, last):
-        costs[:] = np.inf
         for slot in range(row_offsets[row], row_offsets[row + 1]):
             costs[row_members[slot]] = row_costs[slot]
-        for column in range(result.shape[1]):
+        for pair in range(starts[row], starts[row + 1]):
+            column = targets[pair] if targets.size else pair - starts[row]
             best = np.inf
             for slot in range(column_offsets[column], column_offsets[column + 1]):
                 best = min(best, costs[column_members[slot]] + column_costs[slot])
-            result[row, column] = best
+            result[pair] = best
+        for slot in range(row_offsets[row], row_offsets[row + 1]):
+            costs[row_members[slot]] = np.inf
 
 
 def deepest_shared(
-    row_offsets: Longs,
-    row_members: Ints,
-    row_ups: Ints,
-    column_offsets: Longs,
-    column_members: Ints,
-    column_ups: Ints,
-    depths: Ints,
+    rows: Sets, columns: Sets, starts: Longs, targets: Longs, depths: Ints
 ) -> tuple[Ints, Ints]:
-    """Least common subsumer of every row and column concept, and the links up to it from both.
+    """Least common subsumer of every pair, and the links up to it from both.
 
     Local numbers ascend with (depth, id), so the deepest common ancestor is met first from the
     end; among equally deep ones the smallest sum of ways up decides, then the smaller number.
     """
-    rows, columns = row_offsets.size - 1, column_offsets.size - 1
-    subsumers = np.empty((rows, columns), np.int32)
-    sums = np.empty((rows, columns), np.int32)
-
-    def work(first: int, last: int) -> None:
-        sets = (row_offsets, row_members, row_ups, column_offsets, column_members, column_ups)
-        _find_deepest(first, last, *sets, depths, subsumers, sums)
-
-    in_blocks(work, rows, 1 + LEAST_PAIRS // max(1, columns))
+    subsumers = np.empty(starts[-1], np.int32)
+    sums = np.empty(starts[-1], np.int32)
+    _by_row(_find_deepest, starts, targets, rows, columns, depths, subsumers, sums)
     return subsumers, sums
 
 
@@ -309,22 +290,22 @@ def deepest_shared(
 def _find_deepest(
     first: int,
     last: int,
-    row_offsets: Longs,
-    row_members: Ints,
-    row_ups: Ints,
-    column_offsets: Longs,
-    column_members: Ints,
-    column_ups: Ints,
+    starts: Longs,
+    targets: Longs,
+    rows: Sets,
+    columns: Sets,
     depths: Ints,
     subsumers: Ints,
     sums: Ints,
 ) -> None:
-    ways = np.empty(depths.size, np.int32)
+    row_offsets, row_members, row_ups = rows
+    column_offsets, column_members, column_ups = columns
+    ways = np.full(depths.size, -1, np.int32)
     for row in range(first, last):
-        ways[:] = -1
         for slot in range(row_offsets[row], row_offsets[row + 1]):
             ways[row_members[slot]] = row_ups[slot]
-        for column in range(sums.shape[1]):
+        for pair in range(starts[row], starts[row + 1]):
+            column = targets[pair] if targets.size else pair - starts[row]
             best, best_sum, best_depth = -1, 0, 0
             for slot in range(column_offsets[column + 1] - 1, column_offsets[column] - 1, -1):
                 member = column_members[slot]
@@ -334,5 +315,16 @@ def _find_deepest(
                     way = ways[member] + column_ups[slot]
                     if best < 0 or way <= best_sum:
                         best, best_sum, best_depth = member, way, depths[member]
-            subsumers[row, column] = best
-            sums[row, column] = best_sum
+            subsumers[pair] = best
+            sums[pair] = best_sum
+        for slot in range(row_offsets[row], row_offsets[row + 1]):
+            ways[row_members[slot]] = -1
+
+
+def _by_row(kernel: Callable[..., None], starts: Longs, *arguments: object) -> None:
+    count = starts.size - 1
+
+    def work(first: int, last: int) -> None:
+        kernel(first, last, starts, *arguments)
+
+    in_blocks(work, count, 1 + LEAST_PAIRS * count // max(1, int(starts[-1])))

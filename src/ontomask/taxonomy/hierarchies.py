@@ -25,9 +25,6 @@ __all__ = ["ROOT", "Hierarchy", "real_steps"]
 ROOT = "*"
 """What a suppressed value becomes, and the usual top of a hierarchy."""
 
-BLOCK = 64
-"""So many ancestors are compared with the values below them at a time."""
-
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
@@ -92,7 +89,9 @@ class Hierarchy:
         concepts = _canonical_paths(taxonomy, numbers, by)
         ids = [taxonomy.ids_of(level.tolist()) for level in concepts]
         plain = Hierarchy.from_rows(zip(*ids, strict=True), "the taxonomy")
-        distances = _concept_distances(taxonomy, concepts, measure, **options)
+        space = taxonomy.space(concepts.ravel(), measure, **options)
+        below = np.broadcast_to(concepts[0], concepts.shape)
+        distances = space.paired(concepts.ravel(), below.ravel()).reshape(concepts.shape)
         return replace(plain, distances=distances)
 
     # Asking -----------------------------------------------------------------------------------
@@ -271,17 +270,3 @@ def _cut_at_meeting(paths: Ints, taxonomy: Taxonomy) -> Ints:
     cut = np.where(above, np.int32(top), paths)
     last = int(np.flatnonzero((cut == top).all(axis=1))[0])
     return np.ascontiguousarray(cut[: last + 1])
-
-
-def _concept_distances(taxonomy: Taxonomy, concepts: Ints, measure: str, **options: Any) -> Floats:
-    """Distances of each concept to its generalization at each level."""
-    values = concepts[0]
-    space = taxonomy.space(concepts.ravel(), measure, **options)
-    distances = np.zeros(concepts.shape)
-    for level in range(1, len(concepts)):
-        ancestors, places = np.unique(concepts[level], return_inverse=True)
-        for start in range(0, ancestors.size, BLOCK):
-            below = np.flatnonzero((places >= start) & (places < start + BLOCK))
-            block = space.between(ancestors[start : start + BLOCK], values[below])
-            distances[level, below] = block[places[below] - start, np.arange(below.size)]
-    return distances

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints
+from ontomask.arrays import Floats, Ints
 from ontomask.checks import Choice, Constraint, Flag, check
 from ontomask.errors import ParameterError
 from ontomask.kernels import concepts as kernel
 from ontomask.taxonomy.content import IC_KINDS, InformationContent
-from ontomask.taxonomy.pairs import AncestorSets, Pairs
+from ontomask.taxonomy.pairs import AncestorSets, Pair, Pairs
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["MEASURES", "Measure", "Space", "measures"]
@@ -27,6 +27,14 @@ __all__ = ["MEASURES", "Measure", "Space", "measures"]
 
 BLOCK = 2**21
 """So many pairs are worked on at a time: the memory beyond the result stays small."""
+
+AnyPairs = Any
+"""`Pairs` or a single `Pair`, which answer the same questions with arrays or with numbers."""
+
+Result = Any
+"""An array of distances, or a single one."""
+
+Formula = Callable[["Space", AnyPairs], Result]
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,8 @@ class Measure:
     ----------
     uses_depth
         Whether depth enters, and with it the option `root`.
+    of_sample
+        Whether the distance of two values depends on what other values there are.
     bounded
         Whether distances lie in [0, 1] without scaling.
     ancestors_dominate
@@ -47,8 +57,9 @@ class Measure:
     name: str
     formula: str
     citation: str
-    compute: Callable[[Space, Pairs], Floats] = field(repr=False)
+    compute: Formula = field(repr=False)
     uses_depth: bool = False
+    of_sample: bool = False
     bounded: bool = True
     ancestors_dominate: bool = True
     options: Mapping[str, Constraint] = field(default_factory=dict, repr=False)
@@ -130,7 +141,7 @@ class Space:
     @functools.cached_property
     def scale(self) -> float:
         """The largest distance between two values of the attribute, or 1 if all are equal."""
-        largest = float(self._raw(self.distinct, self.distinct).max())
+        largest = float(self._rectangle(self.distinct, self.distinct).max())
         return largest or 1.0
 
     def matrix(self) -> Floats:
@@ -140,12 +151,31 @@ class Space:
     def between(self, rows: Iterable[int], columns: Iterable[int]) -> Floats:
         """Distances from each concept of `rows` to each of `columns`, in numbers."""
         first, second = np.asarray(rows, np.int32), np.asarray(columns, np.int32)
-        result = self._raw(first, second)
-        if self.settings.get("scaled"):
-            result /= self.scale
-        return result
+        return self._scaled(self._rectangle(first, second))
 
-    def _raw(self, rows: Ints, columns: Ints) -> Floats:
+    def paired(self, first: Iterable[int], second: Iterable[int]) -> Floats:
+        """Distances of the concepts at the same places of two sequences, in numbers."""
+        rows, columns = np.asarray(first, np.int32), np.asarray(second, np.int32)
+        self._check_inside(rows, columns)
+        unique_rows, row_places = np.unique(rows, return_inverse=True)
+        unique_columns, column_places = np.unique(columns, return_inverse=True)
+        sets = AncestorSets.of(self.taxonomy, self.depths, unique_rows, unique_columns)
+        order = np.argsort(row_places, kind="stable")
+        starts = np.searchsorted(row_places[order], np.arange(unique_rows.size + 1))
+        result = np.empty(rows.size)
+        result[order] = self.measure.compute(self, sets.listed(starts, column_places[order]))
+        return self._scaled(result)
+
+    def distance(self, first: int, second: int) -> float:
+        """Distance of two concepts, counted from the taxonomy's own root, unscaled."""
+        ways_up = self.taxonomy.ways_up
+        pair = Pair(self.depths, (first, second), (ways_up(first), ways_up(second)))
+        return float(self.measure.compute(self, pair))
+
+    def _scaled(self, distances: Floats) -> Floats:
+        return distances / self.scale if self.settings.get("scaled") else distances
+
+    def _rectangle(self, rows: Ints, columns: Ints) -> Floats:
         self._check_inside(rows, columns)
         unique_rows, row_places = np.unique(rows, return_inverse=True)
         unique_columns, column_places = np.unique(columns, return_inverse=True)
@@ -154,11 +184,9 @@ class Space:
         step = max(1, BLOCK // max(1, unique_columns.size))
         for start in range(0, unique_rows.size, step):
             block = slice(start, min(start + step, unique_rows.size))
-            result[block] = self.measure.compute(self, sets.pairs(block))
-        if unique_rows.size == rows.size and unique_columns.size == columns.size:
-            row_sorted = bool((row_places[:-1] < row_places[1:]).all())
-            if row_sorted and bool((column_places[:-1] < column_places[1:]).all()):
-                return result
+            result[block] = self.measure.compute(self, sets.rectangle(block))
+        if np.array_equal(unique_rows, rows) and np.array_equal(unique_columns, columns):
+            return result
         return result[np.ix_(row_places, column_places)]
 
     def _check_inside(self, *groups: Ints) -> None:
@@ -173,69 +201,22 @@ class Space:
                 )
 
 
-def _path(_space: Space, pairs: Pairs) -> Floats:
-    return pairs.path_lengths()
+MEASURES: dict[str, Measure] = {}
 
 
-def _leacock_chodorow(space: Space, pairs: Pairs) -> Floats:
-    distances: Floats = np.log(pairs.path_lengths() + 1.0) / np.log(2.0 * space.max_depth)
-    return distances
+def _measure(name: str, formula: str, citation: str, **facts: Any) -> Callable[[Formula], Formula]:
+    """Register what computes a distance under its name."""
+
+    def register(compute: Formula) -> Formula:
+        MEASURES[name] = Measure(name, formula, citation, compute, **facts)
+        return compute
+
+    return register
 
 
-def _wu_palmer(space: Space, pairs: Pairs) -> Floats:
-    subsumers, ways = pairs.subsumers()
-    level = 2.0 * (pairs.depths[subsumers] - (space.settings["depth"] == "links"))
-    total = ways + level
-    similarity: Floats = np.divide(level, total, out=np.ones_like(total), where=total > 0)
-    return 1.0 - similarity
-
-
-def _logsc(_space: Space, pairs: Pairs) -> Floats:
-    shared = pairs.shared_counts()
-    union = pairs.row_sizes[:, None] + pairs.column_sizes[None, :] - shared
-    return np.log2(2.0 - shared / union)
-
-
-def _tversky(_space: Space, pairs: Pairs) -> Floats:
-    shared = pairs.shared_counts().astype(np.float64)
-    row_depths = pairs.row_depths[:, None].astype(np.float64)
-    column_depths = pairs.column_depths[None, :].astype(np.float64)
-    row_only = pairs.row_sizes[:, None] - shared
-    column_only = pairs.column_sizes[None, :] - shared
-    weight = np.minimum(row_depths, column_depths) / (row_depths + column_depths)
-    row_first = row_depths <= column_depths
-    shallow = np.where(row_first, row_only, column_only)
-    deep = np.where(row_first, column_only, row_only)
-    return 1.0 - shared / (shared + weight * shallow + (1.0 - weight) * deep)
-
-
-def _resnik(space: Space, pairs: Pairs) -> Floats:
-    content = space.content
-    result = 1.0 - content.values[pairs.subsumer_numbers()] / content.maximum
-    result[pairs.rows[:, None] == pairs.columns[None, :]] = 0.0
-    return result
-
-
-def _lin(space: Space, pairs: Pairs) -> Floats:
-    content = space.content.values
-    both = content[pairs.rows][:, None] + content[pairs.columns][None, :]
-    common = 2.0 * content[pairs.subsumer_numbers()]
-    return 1.0 - np.divide(common, both, out=np.ones_like(both), where=both > 0)
-
-
-def _jiang_conrath(space: Space, pairs: Pairs) -> Floats:
-    content = space.content.values
-    both = content[pairs.rows][:, None] + content[pairs.columns][None, :]
-    return (both - 2.0 * content[pairs.subsumer_numbers()]) / (2.0 * space.content.maximum)
-
-
-def _weighted_path(space: Space, pairs: Pairs) -> Floats:
-    return pairs.weighted_path_lengths(np.exp2(space.sample_depth - pairs.depths))
-
-
-def _equality(_space: Space, pairs: Pairs) -> Floats:
-    different: Bools = pairs.rows[:, None] != pairs.columns[None, :]
-    return different.astype(np.float64)
+def measures() -> tuple[Measure, ...]:
+    """List the distances with their formulas and citations."""
+    return tuple(MEASURES.values())
 
 
 @dataclass(frozen=True)
@@ -255,95 +236,122 @@ class _Counts:
         return {"type": ["string", "object"], "description": self.describe()}
 
 
-_SCALED = {"scaled": Flag()}
-_IC: dict[str, Constraint] = {"ic": Choice(*IC_KINDS), "counts": _Counts()}
-
-MEASURES: dict[str, Measure] = {
-    measure.name: measure
-    for measure in (
-        Measure(
-            "path",
-            "least number of is-a links from c1 to c2 through a common ancestor",
-            "Rada et al. 1989",
-            _path,
-            bounded=False,
-            options=_SCALED,
-            defaults={"scaled": False},
-        ),
-        Measure(
-            "leacock-chodorow",
-            "log(Np) / log(2 D), Np nodes on the shortest path, D the maximum depth in nodes",
-            "Leacock and Chodorow 1998",
-            _leacock_chodorow,
-            uses_depth=True,
-        ),
-        Measure(
-            "wu-palmer",
-            "1 - 2 N3 / (N1 + N2 + 2 N3), N1 and N2 links up to the LCS, N3 depth of the LCS in "
-            "nodes (depth='links': in links)",
-            "Wu and Palmer 1994",
-            _wu_palmer,
-            uses_depth=True,
-            options={"depth": Choice("nodes", "links")},
-            defaults={"depth": "nodes"},
-        ),
-        Measure(
-            "logsc",
-            "log2(1 + (|T1 ∪ T2| - |T1 ∩ T2|) / |T1 ∪ T2|), T the ancestors and the concept itself",
-            "Sánchez, Batet, Isern and Valls 2012",
-            _logsc,
-        ),
-        Measure(
-            "resnik",
-            "1 - IC(LCS) / IC_max, 0 for identical concepts",
-            "Resnik 1995",
-            _resnik,
-            options=_IC,
-            defaults={"ic": "seco"},
-        ),
-        Measure(
-            "lin",
-            "1 - 2 IC(LCS) / (IC1 + IC2)",
-            "Lin 1998",
-            _lin,
-            options=_IC,
-            defaults={"ic": "seco"},
-        ),
-        Measure(
-            "jiang-conrath",
-            "(IC1 + IC2 - 2 IC(LCS)) / (2 IC_max)",
-            "Jiang and Conrath 1997",
-            _jiang_conrath,
-            options=_IC,
-            defaults={"ic": "seco"},
-        ),
-        Measure(
-            "tversky",
-            "1 - |A ∩ B| / (|A ∩ B| + g |A - B| + (1 - g) |B - A|), A the ancestors of the "
-            "shallower concept, g = d1 / (d1 + d2) with its depth d1 and the other's d2",
-            "Tversky 1977; Rodríguez and Egenhofer 2003",
-            _tversky,
-            uses_depth=True,
-            ancestors_dominate=False,
-        ),
-        Measure(
-            "weighted-path",
-            "sum of the weights along the path on the tree pruned to the sample; a link from "
-            "depth i - 1 to i weighs 2^(L - i), L the depth of that tree",
-            "Domingo-Ferrer, Muralidhar and Rufian-Torrell 2012",
-            _weighted_path,
-            uses_depth=True,
-            bounded=False,
-            options=_SCALED,
-            defaults={"scaled": False},
-        ),
-        Measure(
-            "equality", "0 if identical, 1 otherwise", "the baseline without semantics", _equality
-        ),
-    )
+_SCALED: dict[str, Any] = {"options": {"scaled": Flag()}, "defaults": {"scaled": False}}
+_BY_CONTENT: dict[str, Any] = {
+    "options": {"ic": Choice(*IC_KINDS), "counts": _Counts()},
+    "defaults": {"ic": "seco"},
 }
 
 
-def measures() -> tuple[Measure, ...]:
-    """List the distances with their formulas and citations."""
-    return tuple(MEASURES.values())
+@_measure(
+    "path",
+    "least number of is-a links from c1 to c2 through a common ancestor",
+    "Rada et al. 1989",
+    bounded=False,
+    **_SCALED,
+)
+def _path(_space: Space, pairs: AnyPairs) -> Result:
+    return pairs.path_lengths()
+
+
+@_measure(
+    "leacock-chodorow",
+    "log(Np) / log(2 D), Np nodes on the shortest path, D the maximum depth in nodes",
+    "Leacock and Chodorow 1998",
+    uses_depth=True,
+)
+def _leacock_chodorow(space: Space, pairs: AnyPairs) -> Result:
+    distances: Result = np.log(pairs.path_lengths() + 1.0) / np.log(2.0 * space.max_depth)
+    return distances
+
+
+@_measure(
+    "wu-palmer",
+    "1 - 2 N3 / (N1 + N2 + 2 N3), N1 and N2 links up to the LCS, N3 depth of the LCS in nodes "
+    "(depth='links': in links)",
+    "Wu and Palmer 1994",
+    uses_depth=True,
+    options={"depth": Choice("nodes", "links")},
+    defaults={"depth": "nodes"},
+)
+def _wu_palmer(space: Space, pairs: AnyPairs) -> Result:
+    subsumers, ways = pairs.subsumers()
+    level = 2.0 * (space.depths[subsumers] - (space.settings["depth"] == "links"))
+    # the root is 0 links deep: 0 / 0 is the distance of the root to itself
+    return ways / np.maximum(ways + level, 1.0)
+
+
+@_measure(
+    "logsc",
+    "log2(1 + (|T1 ∪ T2| - |T1 ∩ T2|) / |T1 ∪ T2|), T the ancestors and the concept itself",
+    "Sánchez, Batet, Isern and Valls 2012",
+)
+def _logsc(_space: Space, pairs: AnyPairs) -> Result:
+    shared, (first, second) = pairs.shared(), pairs.sizes
+    return np.log2(2.0 - shared / (first + second - shared))
+
+
+@_measure("resnik", "1 - IC(LCS) / IC_max, 0 for identical concepts", "Resnik 1995", **_BY_CONTENT)
+def _resnik(space: Space, pairs: AnyPairs) -> Result:
+    first, second = pairs.concepts
+    common = space.content.values[pairs.subsumers()[0]]
+    return (first != second) * (1.0 - common / space.content.maximum)
+
+
+@_measure("lin", "1 - 2 IC(LCS) / (IC1 + IC2)", "Lin 1998", **_BY_CONTENT)
+def _lin(space: Space, pairs: AnyPairs) -> Result:
+    both, common = _contents(space, pairs)
+    return (both - common) / np.where(both > 0, both, 1.0)
+
+
+@_measure(
+    "jiang-conrath", "(IC1 + IC2 - 2 IC(LCS)) / (2 IC_max)", "Jiang and Conrath 1997", **_BY_CONTENT
+)
+def _jiang_conrath(space: Space, pairs: AnyPairs) -> Result:
+    both, common = _contents(space, pairs)
+    return (both - common) / (2.0 * space.content.maximum)
+
+
+def _contents(space: Space, pairs: AnyPairs) -> tuple[Result, Result]:
+    content, (first, second) = space.content.values, pairs.concepts
+    return content[first] + content[second], 2.0 * content[pairs.subsumers()[0]]
+
+
+@_measure(
+    "tversky",
+    "1 - |A ∩ B| / (|A ∩ B| + g |A - B| + (1 - g) |B - A|), A the ancestors of the shallower "
+    "concept, g = d1 / (d1 + d2) with its depth d1 and the other's d2",
+    "Tversky 1977; Rodríguez and Egenhofer 2003",
+    uses_depth=True,
+    ancestors_dominate=False,
+)
+def _tversky(space: Space, pairs: AnyPairs) -> Result:
+    shared, sizes = pairs.shared(), pairs.sizes
+    first, second = (space.depths[concepts] for concepts in pairs.concepts)
+    # g is each side's share of both depths, whichever is the shallower
+    apart = (first * (sizes[0] - shared) + second * (sizes[1] - shared)) / (first + second)
+    return apart / (shared + apart)
+
+
+@_measure(
+    "weighted-path",
+    "sum of the weights along the path on the tree pruned to the sample; a link from depth i - "
+    "1 to i weighs 2^(L - i), L the depth of that tree",
+    "Domingo-Ferrer, Muralidhar and Rufian-Torrell 2012",
+    uses_depth=True,
+    of_sample=True,
+    bounded=False,
+    **_SCALED,
+)
+def _weighted_path(space: Space, pairs: Pairs) -> Result:
+    return pairs.weighted_path_lengths(space.sample_depth)
+
+
+@_measure(
+    "equality",
+    "0 if identical, 1 otherwise",
+    "the baseline without semantics",
+)
+def _equality(_space: Space, pairs: AnyPairs) -> Result:
+    first, second = pairs.concepts
+    return (first != second) * 1.0

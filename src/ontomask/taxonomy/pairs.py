@@ -1,21 +1,31 @@
-"""Ancestor arrays of the concepts in use, and what every pair of them has in common."""
+"""What pairs of concepts have in common: of whole arrays of pairs, and of a single one.
+
+`Pairs` and `Pair` answer the same questions, so that a measure is one formula for both.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels import concepts as kernel
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["AncestorSets", "Pairs"]
+__all__ = ["AncestorSets", "Pair", "Pairs"]
+
+EVERY_COLUMN = np.empty(0, np.int64)
+
+Kind = TypeVar("Kind", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """The rows or the columns of a rectangle: concepts and their ancestor sets."""
+    """The rows or the columns: concepts and their ancestor sets."""
 
     concepts: Ints
     offsets: Longs
@@ -50,133 +60,135 @@ class AncestorSets:
         sides = [taxonomy.ancestor_arrays(numbers) for numbers in (rows, columns)]
         used = np.unique(np.concatenate([members for _, members, _ in sides]))
         local = _by_depth_and_id(taxonomy, used[depths[used] > 0], depths)
-        places = np.full(len(taxonomy), -1, np.int32)
-        places[local] = np.arange(local.size, dtype=np.int32)
+        places = _places(taxonomy, local)
         first, second = (
             _localized(concepts, *arrays, places)
             for concepts, arrays in zip((rows, columns), sides, strict=True)
         )
         return cls(taxonomy, local, np.ascontiguousarray(depths[local]), first, second)
 
-    def pairs(self, block: slice) -> Pairs:
-        """The pairs of a block of rows with all columns."""
-        return Pairs(self, self.rows.cut(block), self.columns)
+    def rectangle(self, block: slice) -> Pairs:
+        """Each of a block of rows with each column."""
+        rows = self.rows.cut(block)
+        starts = np.arange(rows.concepts.size + 1) * self.columns.concepts.size
+        return Pairs(self, rows, starts, EVERY_COLUMN)
+
+    def listed(self, starts: Longs, targets: Longs) -> Pairs:
+        """Row r with the columns `targets[starts[r]:starts[r + 1]]`."""
+        return Pairs(self, self.rows, starts, targets)
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """A rectangle of concept pairs and the questions measures ask of it."""
+    """Concept pairs, as a rectangle or as a list, and the questions measures ask of them."""
 
     sets: AncestorSets
-    row_side: _Side
-    column_side: _Side
+    rows: _Side
+    starts: Longs
+    targets: Longs
 
     @property
-    def rows(self) -> Ints:
-        """The row concepts' numbers."""
-        return self.row_side.concepts
+    def concepts(self) -> tuple[Ints, Ints]:
+        """The numbers of the first and the second concepts, such that they broadcast."""
+        return self._spread(self.rows.concepts, self.sets.columns.concepts)
 
     @property
-    def columns(self) -> Ints:
-        """The column concepts' numbers."""
-        return self.column_side.concepts
+    def sizes(self) -> tuple[Longs, Longs]:
+        """How many ancestors the first and the second concepts have."""
+        return self._spread(np.diff(self.rows.offsets), np.diff(self.sets.columns.offsets))
 
-    @property
-    def depths(self) -> Ints:
-        """The depth of every local ancestor."""
-        return self.sets.depths
-
-    @property
-    def row_sizes(self) -> Longs:
-        """The number of ancestors of each row concept."""
-        return np.diff(self.row_side.offsets)
-
-    @property
-    def column_sizes(self) -> Longs:
-        """The number of ancestors of each column concept."""
-        return np.diff(self.column_side.offsets)
-
-    @property
-    def row_depths(self) -> Ints:
-        """The depth of each row concept (it is the last of its ancestors)."""
-        return self.depths[self.row_side.members[self.row_side.offsets[1:] - 1]]
-
-    @property
-    def column_depths(self) -> Ints:
-        """The depth of each column concept."""
-        return self.depths[self.column_side.members[self.column_side.offsets[1:] - 1]]
-
-    def shared_counts(self) -> Ints:
-        """The number of common ancestors of each pair."""
-        first, second = self.row_side, self.column_side
-        counts: Ints = kernel.shared_counts(
-            first.offsets, first.members, second.offsets, second.members, self.sets.local.size
-        )
-        return counts
+    def shared(self) -> Ints:
+        """The number of common ancestors."""
+        return self._shaped(kernel.shared_counts(*self._arguments(), self.sets.local.size))
 
     def path_lengths(self) -> Floats:
         """The least number of links through a common ancestor."""
-        return self._shortest(
-            self.row_side.ups.astype(np.float64), self.column_side.ups.astype(np.float64)
-        )
+        return self._shaped(kernel.shortest_paths(*self._arguments(), self.sets.local.size))
 
-    def weighted_path_lengths(self, link_weights: Floats) -> Floats:
-        """The least sum of link weights through a common ancestor; a link weighs as its child."""
-        offsets, parents = self._local_links()
-        costs = [
-            kernel.weighted_ups(side.offsets, side.members, offsets, parents, link_weights)
-            for side in (self.row_side, self.column_side)
+    def weighted_path_lengths(self, levels: int) -> Floats:
+        """The least sum of link weights through a common ancestor: 2^(levels - child's depth)."""
+        graph, weights = self._local_links(), np.exp2(levels - self.sets.depths)
+        ways = [
+            kernel.weighted_ups(side.offsets, side.members, *graph, weights)
+            for side in (self.rows, self.sets.columns)
         ]
-        return self._shortest(*costs)
+        return self._shaped(kernel.shortest_paths(*self._arguments(*ways), self.sets.local.size))
 
     def subsumers(self) -> tuple[Ints, Ints]:
-        """The least common subsumer of each pair, in local numbers, and the links up to it."""
-        first, second = self.row_side, self.column_side
-        subsumers, sums = kernel.deepest_shared(
-            *(first.offsets, first.members, first.ups),
-            *(second.offsets, second.members, second.ups),
-            self.depths,
-        )
-        return subsumers, sums
+        """The number of the least common subsumer, and the links up to it from both."""
+        subsumers, ways = kernel.deepest_shared(*self._arguments(), self.sets.depths)
+        return self._shaped(self.sets.local[subsumers]), self._shaped(ways)
 
-    def subsumer_numbers(self) -> Ints:
-        """The least common subsumer of each pair, in numbers of the taxonomy."""
-        return self.sets.local[self.subsumers()[0]]
-
-    def _shortest(self, row_costs: Floats, column_costs: Floats) -> Floats:
-        first, second = self.row_side, self.column_side
-        lengths: Floats = kernel.shortest_paths(
-            *(first.offsets, first.members, row_costs),
-            *(second.offsets, second.members, column_costs),
-            self.sets.local.size,
+    def _arguments(
+        self, row_ways: Floats | None = None, column_ways: Floats | None = None
+    ) -> tuple[kernel.Sets, kernel.Sets, Longs, Longs]:
+        """The sets of both sides with the ways up, in links unless they are given."""
+        rows, columns = self.rows, self.sets.columns
+        return (
+            (rows.offsets, rows.members, rows.ups if row_ways is None else row_ways),
+            (columns.offsets, columns.members, columns.ups if column_ways is None else column_ways),
+            self.starts,
+            self.targets,
         )
-        return lengths
+
+    def _spread(
+        self, rows: NDArray[Kind], columns: NDArray[Kind]
+    ) -> tuple[NDArray[Kind], NDArray[Kind]]:
+        if self.targets is EVERY_COLUMN:
+            return rows[:, None], columns[None, :]
+        return np.repeat(rows, np.diff(self.starts)), columns[self.targets]
+
+    def _shaped(self, flat: NDArray[Kind]) -> NDArray[Kind]:
+        return flat.reshape(len(self.rows.concepts), -1) if self.targets is EVERY_COLUMN else flat
 
     def _local_links(self) -> tuple[Longs, Ints]:
         """The is-a links among the local ancestors, by child."""
         taxonomy, local = self.sets.taxonomy, self.sets.local
-        places = np.full(len(taxonomy), -1, np.int32)
-        places[local] = np.arange(local.size, dtype=np.int32)
         starts, stops = taxonomy.parent_offsets[local], taxonomy.parent_offsets[local + 1]
         owners = np.repeat(np.arange(local.size), stops - starts)
-        within = np.arange(owners.size) - np.repeat(
-            np.cumsum(stops - starts) - (stops - starts), stops - starts
-        )
-        parents = places[taxonomy.parent_numbers[starts[owners] + within]]
+        firsts = np.repeat(np.cumsum(stops - starts) - stops, stops - starts)
+        parents = _places(taxonomy, local)[taxonomy.parent_numbers[np.arange(owners.size) - firsts]]
         kept = parents >= 0
-        offsets = np.zeros(local.size + 1, np.int64)
-        np.cumsum(np.bincount(owners[kept], minlength=local.size), out=offsets[1:])
-        return offsets, np.ascontiguousarray(parents[kept])
+        return _offsets(owners[kept], local.size), np.ascontiguousarray(parents[kept])
+
+
+class Pair(NamedTuple):
+    """One pair: plain Python is quicker here than starting anything."""
+
+    depths: Ints
+    concepts: tuple[int, int]
+    ways: tuple[Mapping[int, int], Mapping[int, int]]
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many ancestors the two concepts have."""
+        return len(self.ways[0]), len(self.ways[1])
+
+    def shared(self) -> int:
+        """The number of common ancestors."""
+        return len(self.ways[0].keys() & self.ways[1].keys())
+
+    def path_lengths(self) -> int:
+        """The least number of links through a common ancestor."""
+        return min(way for _, way in self._common())
+
+    def subsumers(self) -> tuple[int, int]:
+        """The number of the least common subsumer, and the links up to it from both."""
+        depths = self.depths
+        return min(self._common(), key=lambda one: (-depths[one[0]], one[1], one[0]))
+
+    def _common(self) -> list[tuple[int, int]]:
+        """The common ancestors, with the links up to each from both."""
+        first, second = self.ways
+        return [(one, way + second[one]) for one, way in first.items() if one in second]
 
 
 def _by_depth_and_id(taxonomy: Taxonomy, numbers: Ints, depths: Ints) -> Ints:
     """Sort by (depth, id); by construction numbers are so already for the taxonomy's own depths."""
     if depths is taxonomy.depths:
         return numbers
-    ids = taxonomy.ids
-    levels = depths[numbers].tolist()
-    pairs = zip(levels, (ids[number] for number in numbers.tolist()), numbers.tolist(), strict=True)
-    return np.array([number for *_, number in sorted(pairs)], np.int32)
+    keys = [(int(depths[number]), taxonomy.ids[number], number) for number in numbers.tolist()]
+    return np.array([number for *_, number in sorted(keys)], np.int32)
 
 
 def _localized(concepts: Ints, offsets: Longs, members: Ints, ups: Ints, places: Ints) -> _Side:
@@ -185,6 +197,18 @@ def _localized(concepts: Ints, offsets: Longs, members: Ints, ups: Ints, places:
     translated = places[members]
     kept = np.flatnonzero(translated >= 0)
     order = kept[np.lexsort((translated[kept], owners[kept]))]
-    new_offsets = np.zeros(concepts.size + 1, np.int64)
-    np.cumsum(np.bincount(owners[order], minlength=concepts.size), out=new_offsets[1:])
-    return _Side(concepts, new_offsets, translated[order], ups[order])
+    return _Side(concepts, _offsets(owners[order], concepts.size), translated[order], ups[order])
+
+
+def _places(taxonomy: Taxonomy, local: Ints) -> Ints:
+    """The local number of every concept, -1 where it has none."""
+    places = np.full(len(taxonomy), -1, np.int32)
+    places[local] = np.arange(local.size, dtype=np.int32)
+    return places
+
+
+def _offsets(owners: Longs, count: int) -> Longs:
+    """Where the entries of each owner begin, if they stand in order."""
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(owners, minlength=count), out=offsets[1:])
+    return offsets

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from ontomask.taxonomy.terms import TermIndex
 
 __all__ = ["Taxonomy"]
+
+REMEMBERED = 2**16
+"""The ancestors of so many concepts are kept for questions about single ones."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,16 +218,14 @@ class Taxonomy:
 
     def ancestors(self, identifier: str) -> tuple[str, ...]:
         """Return T(c): the ancestors of a concept, itself and the root included, root first."""
-        _, members, _ = self.ancestor_arrays(self.indices_of([identifier]))
-        return self.ids_of(members.tolist())
+        return self.ids_of(sorted(self.ways_up(self.index_of(identifier))))
 
     def up(self, identifier: str, ancestor: str) -> int:
         """Number of links on the shortest path from a concept up to one of its ancestors."""
-        _, members, ups = self.ancestor_arrays(self.indices_of([identifier]))
-        found = ups[members == self.index_of(ancestor)]
-        if found.size == 0:
+        links = self.ways_up(self.index_of(identifier)).get(self.index_of(ancestor))
+        if links is None:
             raise ParameterError(f"{ancestor!r} is not an ancestor of {identifier!r}.")
-        return int(found[0])
+        return links
 
     def lcs(self, identifiers: Iterable[str]) -> str:
         """Return the least common subsumer: the most specific concept above all those given.
@@ -246,6 +247,23 @@ class Taxonomy:
         return self.ids_of(self.minimum_hierarchy_numbers(self.indices_of(identifiers)).tolist())
 
     # Structure, in numbers ------------------------------------------------------------------
+
+    @functools.cached_property
+    def ways_up(self) -> Callable[[int], Mapping[int, int]]:
+        """For one concept, the number of links on the shortest way up to each of its ancestors."""
+        offsets, parents = self.parent_offsets.tolist(), self.parent_numbers.tolist()
+
+        @functools.lru_cache(maxsize=REMEMBERED)
+        def climb(number: int) -> Mapping[int, int]:
+            ways, level, links = {number: 0}, [number], 0
+            while level:
+                links += 1
+                above = [p for one in level for p in parents[offsets[one] : offsets[one + 1]]]
+                level = [parent for parent in dict.fromkeys(above) if parent not in ways]
+                ways.update(dict.fromkeys(level, links))
+            return ways
+
+        return climb
 
     def ancestor_arrays(self, numbers: Ints) -> tuple[Longs, Ints, Ints]:
         """Offsets, members (ascending) and shortest ways up of each concept's ancestor set."""
@@ -356,11 +374,41 @@ class Taxonomy:
         space = self.space(np.concatenate([first, second]), measure, root, **options)
         return space.between(first, second)
 
+    def paired(
+        self,
+        first: Sequence[str],
+        second: Sequence[str],
+        measure: str = "logsc",
+        root: str = "attribute",
+        **options: Any,
+    ) -> Floats:
+        """Distances of the concepts at the same places of two lists of equal length.
+
+        Both lists together are the attribute.
+        """
+        rows, columns = self.indices_of(first), self.indices_of(second)
+        if rows.size != columns.size:
+            raise ParameterError(
+                f"first and second must have the same length, not {rows.size} and {columns.size}."
+            )
+        space = self.space(np.concatenate([rows, columns]), measure, root, **options)
+        return space.paired(rows, columns)
+
     def distance(
         self, a: str, b: str, measure: str = "logsc", root: str = "taxonomy", **options: Any
     ) -> float:
         """Distance of two concepts; depth counts from the taxonomy's root unless said otherwise."""
-        return float(self.between([a], [b], measure, root, **options)[0, 0])
+        if root == "taxonomy" and not options and measure in self._own_spaces:
+            return self._own_spaces[measure].distance(self.index_of(a), self.index_of(b))
+        return float(self.paired([a], [b], measure, root, **options)[0])
+
+    @functools.cached_property
+    def _own_spaces(self) -> dict[str, Space]:
+        """The measures that do not depend on an attribute."""
+        from ontomask.taxonomy.measures import measures
+
+        names = [measure.name for measure in measures() if not measure.of_sample]
+        return {name: self.space(np.zeros(1, np.int32), name, "taxonomy") for name in names}
 
     def space(
         self, numbers: Ints, measure: str = "logsc", root: str = "attribute", **options: Any
