@@ -108,7 +108,9 @@ SCALES = (
 """Words whose order nobody doubts, from lowest to highest."""
 
 NUMBER = r"(\d+(?:\.\d+)?)"
-RANGE = re.compile(rf"[\[(]?\s*{NUMBER}\s*(?:-|–|to|,|\.\.)\s*<?\s*{NUMBER}\s*[\])]?(?:\s*years)?")
+RANGE = re.compile(
+    rf"[\[(]?\s*{NUMBER}\s*(?:-|–|to|,|\.\.)\s*(?:<\s*)?{NUMBER}(?:\s*[\])])?(?:\s*years)?"
+)
 FROM = re.compile(rf"(?:>=?|≥|over|above)\s*{NUMBER}|{NUMBER}\s*(?:\+|and (?:over|older|above))")
 UNTIL = re.compile(rf"(?:<=?|≤|under|below|up to)\s*{NUMBER}")
 FEWEST_RANKS, MOST_RANKS = 3, 60
@@ -163,6 +165,8 @@ def _is_phone(text: str) -> bool:
     return bool(SEPARATED.fullmatch(text)) and 7 <= sum(map(str.isdigit, text)) <= 15
 
 
+HEX = "[0-9A-Fa-f]"
+LONG_CODE = re.compile(rf"(?=.*\d)(?=.{{12}}){HEX}{{8}}(?:{HEX}{{4,}})?(?:-{HEX}{{4,}})*")
 PERSONAL: tuple[tuple[str, Callable[[str], object]], ...] = (
     ("e-mail addresses", re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}").fullmatch),
     ("social security numbers", re.compile(r"\d{3}-\d{2}-\d{4}").fullmatch),
@@ -173,7 +177,7 @@ PERSONAL: tuple[tuple[str, Callable[[str], object]], ...] = (
     ("network addresses", re.compile(r"(?:\d{1,3}\.){3}\d{1,3}").fullmatch),
     ("web addresses", re.compile(r"https?://\S+").fullmatch),
     ("phone numbers", _is_phone),
-    ("long codes", re.compile(r"(?=.*\d)[0-9A-Fa-f]{8}(?:-?[0-9A-Fa-f]{4,})+").fullmatch),
+    ("long codes", LONG_CODE.fullmatch),
 )
 """Values that single people have, and how they are recognized."""
 
@@ -191,7 +195,7 @@ def personal_shape(texts: Sequence[str]) -> str | None:
 # Numbers and codes ------------------------------------------------------------------------------
 
 PLAIN_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
-DIGITS_AND_LETTERS = re.compile(r"(?=.*\d)[A-Za-z0-9.]*[A-Za-z][A-Za-z0-9.]*")
+DIGITS_AND_LETTERS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9.]+")
 PADDED = re.compile(r"0\d+(?:\.\d+)?")
 PADDED_BEHIND = re.compile(r"\d+\.\d*0")
 
