@@ -6,7 +6,6 @@ from pathlib import Path
 
 import polars as pl
 
-from ontomask.taxonomy.export import write_concepts
 from tables import DISEASES, mixed_columns
 
 TABLE = "people.csv"
@@ -55,7 +54,7 @@ def people(count: int = 60) -> pl.DataFrame:
 
 def write_people(folder: Path, count: int = 60) -> Path:
     """Write the table and its taxonomy; return the table's path."""
-    write_concepts(DISEASES, folder / "diseases.csv", overwrite=True)
+    DISEASES.save(folder / "diseases.csv", overwrite=True)
     people(count).write_csv(folder / TABLE)
     return folder / TABLE
 

@@ -14,7 +14,6 @@ from ontomask.cli.demonstration import TABLE, prepare
 from ontomask.data.files import write_file
 from ontomask.errors import OutputError
 from ontomask.plan import Plan
-from ontomask.taxonomy.export import write_concepts
 from ontomask.writing import replacing, require_new, write_new
 from plans import write_small
 from tables import mixed_columns, mixed_schema
@@ -33,7 +32,7 @@ WRITERS = {
     "public report": report,
     "internal report": lambda path: report(path, internal=True),
     "compact taxonomy": lambda path: TAXONOMY.save(path, overwrite=True),
-    "list of concepts": lambda path: write_concepts(TAXONOMY, path, overwrite=True),
+    "list of concepts": lambda path: TAXONOMY.save(path, overwrite=True),
     "mapping": lambda path: TAXONOMY.map(["flu", "plague"]).to_csv(path, overwrite=True),
     "demonstration": lambda path: prepare(path.parent),
 }

@@ -236,15 +236,14 @@ def convert(
     voice = Voice(False, quiet)
     with voice.answering():
         from ontomask.checks import Choice, check
-        from ontomask.taxonomy import export, store
+        from ontomask.taxonomy import store
         from ontomask.taxonomy.loading import load_taxonomy
 
         check("The suffix of the output", output.suffix.lower(), Choice(".csv", store.SUFFIX))
         require_new(output, force=force)
         found = load_taxonomy(taxonomy, format=reader)
-        write = export.write_concepts if output.suffix.lower() == ".csv" else store.save
         with writing(output):
-            write(found, output, overwrite=force)
+            store.save(found, output, overwrite=force)
         voice.say(f"{len(found):,} concepts are written to [bold]{escape(str(output))}[/].")
 
 

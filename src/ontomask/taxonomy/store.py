@@ -1,16 +1,17 @@
-"""ontomask's own compact file of a parsed taxonomy, and the cache made of such files.
+"""Taxonomies in files: a compact one of ontomask's own, the cache made of those, concept lists.
 
-The file is a zip of plain NumPy arrays (`.npz`, never pickled): the integer arrays of the taxonomy,
-its texts joined by NUL characters and encoded as UTF-8, and a small JSON header.
+The compact file is a zip of plain NumPy arrays (`.npz`, never pickled): the integer arrays of the
+taxonomy, its texts joined by NUL characters and encoded as UTF-8, and a small JSON header.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from ontomask.errors import FormatError, ParameterError, TaxonomyError
 from ontomask.taxonomy.assembly import frozen
 from ontomask.taxonomy.taxonomy import Taxonomy
-from ontomask.writing import replacing
+from ontomask.writing import replacing, write_rows
 
 __all__ = ["SUFFIX", "cache_folder", "cached", "load", "save"]
 
@@ -32,13 +33,19 @@ LAYOUT = 1
 TEXTS = ("ids", "names", "glosses")
 ARRAYS = ("name_offsets", "name_ranks", "parent_offsets", "parent_numbers", "depths")
 FACTS = ("name", "version", "license", "origin")
-CHUNK = 2**22
+JOINT = "|"
 
 
 def save(taxonomy: Taxonomy, path: Path, *, overwrite: bool = False) -> None:
-    """Write a taxonomy to a compact file; an existing file is kept unless `overwrite`."""
+    """Write a taxonomy to a compact file or, if it is called `.csv`, to a concept list.
+
+    An existing file is kept unless `overwrite`; `load_taxonomy` reads both.
+    """
     if path.exists() and not overwrite:
         raise ParameterError(f"{path} exists already; choose another name or say overwrite=True.")
+    if path.suffix.lower() == ".csv":
+        write_rows(path, _concept_rows(taxonomy))
+        return
     header = {"layout": LAYOUT, **{fact: getattr(taxonomy, fact) for fact in FACTS}}
     arrays: dict[str, NDArray[Any]] = {"header": _packed([json.dumps(header)])}
     arrays |= {text: _packed(getattr(taxonomy, text)) for text in TEXTS}
@@ -46,6 +53,22 @@ def save(taxonomy: Taxonomy, path: Path, *, overwrite: bool = False) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as stream:
         np.savez_compressed(stream, allow_pickle=False, **arrays)
+
+
+def _concept_rows(taxonomy: Taxonomy) -> Iterator[tuple[str, ...]]:
+    """Id, label, parents and synonyms; names that would come apart in reading are refused."""
+    torn = [name for name in taxonomy.ids if set(name) & {JOINT, ";"} or name != name.strip()]
+    torn += [name for names in taxonomy.synonyms for name in names if JOINT in name]
+    if torn:
+        raise ParameterError(
+            f"{taxonomy.name} holds {torn[0]!r}, which a concept list cannot: | and ; separate "
+            "parents and synonyms there; write an .ontomask file."
+        )
+    yield "id", "label", "parents", "synonyms"
+    for identifier, label, synonyms in zip(
+        taxonomy.ids, taxonomy.labels, taxonomy.synonyms, strict=True
+    ):
+        yield identifier, label, JOINT.join(taxonomy.parents(identifier)), JOINT.join(synonyms)
 
 
 def load(path: Path) -> Taxonomy:
@@ -92,10 +115,8 @@ def cached(
         except TaxonomyError:
             path.unlink(missing_ok=True)
     taxonomy = build()
-    try:
+    with contextlib.suppress(OSError):
         save(taxonomy, path, overwrite=True)
-    except OSError:
-        return taxonomy
     return taxonomy
 
 
@@ -131,7 +152,5 @@ def _digest(files: Iterable[Path], settings: Mapping[str, object]) -> str:
     digest.update(json.dumps([LAYOUT, sorted(settings.items())], default=str).encode())
     for path in sorted(files):
         with path.open("rb") as stream:
-            while chunk := stream.read(CHUNK):
-                digest.update(chunk)
-        digest.update(b"\0")
+            digest.update(hashlib.file_digest(stream, "blake2b").digest())
     return digest.hexdigest()

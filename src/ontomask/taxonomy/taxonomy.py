@@ -421,7 +421,7 @@ class Taxonomy:
     # Files ----------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the taxonomy to ontomask's own compact file; `load_taxonomy` reads it."""
+        """Write ontomask's own compact file or, for a path that ends in `.csv`, a concept list."""
         from ontomask.taxonomy.store import save
 
         save(self, Path(path), overwrite=overwrite)

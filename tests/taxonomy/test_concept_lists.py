@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 import ontomask as om
 from ontomask.errors import ParameterError
-from ontomask.taxonomy.export import write_concepts
 from tables import DISEASES
 
 
@@ -21,13 +20,13 @@ def content(taxonomy: om.Taxonomy) -> dict[str, tuple[str, set[str], list[str]]]
 @pytest.mark.parametrize("name", ["nace", "icd9cm-procedures", "doid"])
 def test_bundled_taxonomies_come_back(tmp_path, name):
     taxonomy = om.load_taxonomy(name)
-    write_concepts(taxonomy, tmp_path / "concepts.csv")
+    taxonomy.save(tmp_path / "concepts.csv")
     assert content(taxonomy) == content(om.load_taxonomy(tmp_path / "concepts.csv"))
 
 
 def test_several_parents_come_back_and_the_file_can_be_read_by_people(tmp_path):
     path = tmp_path / "diseases.csv"
-    write_concepts(DISEASES, path)
+    DISEASES.save(path)
     with path.open(encoding="utf-8", newline="") as stream:
         rows = {row["id"]: row for row in csv.DictReader(stream)}
     assert list(rows["flu"]) == ["id", "label", "parents", "synonyms"]
@@ -55,7 +54,7 @@ def test_odd_names_come_back(tmp_path_factory, names):
     parents = {root: [], **{name: [names[place // 2]] for place, name in enumerate(others)}}
     taxonomy = om.Taxonomy.from_parents(parents, name="odd")
     path = tmp_path_factory.mktemp("odd") / "odd.csv"
-    write_concepts(taxonomy, path)
+    taxonomy.save(path)
     assert content(taxonomy) == content(om.load_taxonomy(path, format="concepts", cache=False))
 
 
@@ -63,9 +62,9 @@ def test_an_existing_file_is_kept_unless_that_is_wanted(tmp_path):
     path = tmp_path / "concepts.csv"
     path.write_text("mine")
     with pytest.raises(ParameterError, match="exists already"):
-        write_concepts(DISEASES, path)
+        DISEASES.save(path)
     assert path.read_text() == "mine"
-    write_concepts(DISEASES, path, overwrite=True)
+    DISEASES.save(path, overwrite=True)
     assert len(om.load_taxonomy(path)) == len(DISEASES)
     assert [one.name for one in tmp_path.iterdir()] == ["concepts.csv"]
 
@@ -73,7 +72,7 @@ def test_an_existing_file_is_kept_unless_that_is_wanted(tmp_path):
 def test_a_failure_leaves_nothing_behind(tmp_path):
     (tmp_path / "concepts.csv").mkdir()
     with pytest.raises(OSError):
-        write_concepts(DISEASES, tmp_path / "concepts.csv", overwrite=True)
+        DISEASES.save(tmp_path / "concepts.csv", overwrite=True)
     assert [one.name for one in tmp_path.iterdir()] == ["concepts.csv"]
 
 
@@ -81,5 +80,5 @@ def test_a_failure_leaves_nothing_behind(tmp_path):
 def test_names_that_would_come_apart_are_refused(tmp_path, name):
     taxonomy = om.Taxonomy.from_parents({"root": [], name: ["root"]}, name="odd")
     with pytest.raises(ParameterError, match="which a concept list cannot"):
-        write_concepts(taxonomy, tmp_path / "odd.csv")
+        taxonomy.save(tmp_path / "odd.csv")
     assert list(tmp_path.iterdir()) == []
