@@ -94,9 +94,9 @@ if TYPE_CHECKING:
     from ontomask.taxonomy.from_data import order_hierarchy as order_hierarchy
     from ontomask.taxonomy.hierarchies import Hierarchy as Hierarchy
     from ontomask.taxonomy.loading import load_taxonomy as load_taxonomy
+    from ontomask.taxonomy.mapping import Mapping as Mapping
     from ontomask.taxonomy.measures import measures as measures
     from ontomask.taxonomy.taxonomy import Taxonomy as Taxonomy
-    from ontomask.taxonomy.terms import Mapping as Mapping
 
 __version__ = "0.1.0.dev0"
 
@@ -133,7 +133,7 @@ _HOMES = {
     "LDiversity": "privacy",
     "load_taxonomy": "taxonomy.loading",
     "LocalSuppression": "methods.suppression",
-    "Mapping": "taxonomy.terms",
+    "Mapping": "taxonomy.mapping",
     "marginality": "semantics.marginality",
     "masking_hierarchy": "taxonomy.from_data",
     "masking_taxonomy": "taxonomy.from_data",

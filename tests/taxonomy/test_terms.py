@@ -21,9 +21,9 @@ from ontomask.errors import (
 )
 from ontomask.taxonomy.assembly import assemble
 from ontomask.taxonomy.draft import Draft
+from ontomask.taxonomy.mapping import Ambiguity, Coverage, map_values
 from ontomask.taxonomy.taxonomy import Taxonomy
-from ontomask.taxonomy.term_index import fold, number_key, singular, unaccented
-from ontomask.taxonomy.terms import Ambiguity, Coverage, TermIndex, map_values
+from ontomask.taxonomy.term_index import TermIndex, fold, number_key, singular, unaccented
 
 LABELS = {
     "ICD": "Diseases",
@@ -661,13 +661,12 @@ def write(path, text: str):
     [
         (
             "value,code\na,250\n",
-            "{path}, line 1: a mapping file needs the columns 'value' and 'concept', and 'concept' "
-            "is not among 'value', 'code'; write the header value,concept.",
+            "{path}, line 1: the header has no column 'concept' but 'value', 'code'; the first row "
+            "must name the columns.",
         ),
         (
-            "",
-            "{path}, line 1: a mapping file needs the columns 'value' and 'concept', and 'value' "
-            "is not among no columns at all; write the header value,concept.",
+            " \n",
+            "{path} is empty; the first row must name the columns, value and concept.",
         ),
         (
             "value,concept\na,250\nb,401\na,401\n",

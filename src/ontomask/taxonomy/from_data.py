@@ -24,6 +24,7 @@ from ontomask.taxonomy.assembly import assemble
 from ontomask.taxonomy.draft import Draft
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 from ontomask.taxonomy.levels import Row, add_rows
+from ontomask.taxonomy.mapping import is_missing
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = [
@@ -55,16 +56,8 @@ def _distinct(values: Iterable[object]) -> dict[str, object]:
     """Return the values that are not missing, each once, by how they are written."""
     if isinstance(values, str):
         raise ParameterError(f"values must be a sequence of values, not the text {values!r}.")
-    found = (value for value in dict.fromkeys(values) if not _is_missing(value))
-    return {str(value).strip(): value for value in found}
-
-
-def _is_missing(value: object) -> bool:
-    """Tell None, NaN (the only thing unlike itself) and blank texts."""
-    try:
-        return value is None or bool(value != value) or not str(value).strip()
-    except TypeError:  # some libraries' missing value refuses to be compared
-        return True
+    texts = {str(value): value for value in dict.fromkeys(values)}
+    return {text.strip(): value for text, value in texts.items() if not is_missing(value, text)}
 
 
 def _hierarchy(rows: Iterable[Sequence[str]], source: str) -> Hierarchy:
@@ -423,7 +416,8 @@ def frequency_hierarchy(
     check("thresholds", list(thresholds), ListOf(Integer(1), empty=False))
     if list(thresholds) != sorted(thresholds):
         raise ParameterError(f"thresholds must rise from level to level, not {list(thresholds)}.")
-    counts = Counter(str(value).strip() for value in values if not _is_missing(value))
+    texts = ((str(value), value) for value in values)
+    counts = Counter(text.strip() for text, value in texts if not is_missing(value, text))
     if other in counts:
         raise ParameterError(
             f"The column holds {other!r} itself; say what rare values become with other=…"
@@ -471,10 +465,11 @@ def nested_taxonomy(*columns: Sequence[object], name: str = "") -> Taxonomy:
 
 def _known_part(row: tuple[object, ...], number: int) -> list[str]:
     """Return the row as texts from its first value on; a gap above a value is an error."""
-    values = list(itertools.dropwhile(_is_missing, row))
-    if any(map(_is_missing, values)):
+    texts = ["" if is_missing(value, str(value)) else str(value).strip() for value in row]
+    known = list(itertools.dropwhile(lambda text: not text, texts))
+    if not all(known):
         raise StructureError(
-            f"The nested columns, row {number}: a value is missing above {str(values[0])!r}; "
+            f"The nested columns, row {number}: a value is missing above {known[0]!r}; "
             "fill it in, or leave the finer values of the row empty too."
         )
-    return [str(value).strip() for value in values]
+    return known

@@ -1,26 +1,113 @@
-"""The result of mapping a column: which value means which concept, and how sure that is."""
+"""From the values of a column to concepts, and how sure that is.
+
+`map_values` looks every distinct value up by the rules of `ontomask.taxonomy.term_index` and
+returns a `Mapping` with coverage, ambiguities, suggestions and warnings. A user's own mapping goes
+before all rules, because what is stated beats what is inferred. Nothing is guessed silently: what
+no rule finds is unmapped, and an error until the user says otherwise.
+"""
 
 from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ontomask.arrays import Ints, Longs
 from ontomask.checks import Choice, Integer, check
 from ontomask.errors import ParameterError, SourceNotFoundError, UnmappedValuesError
 from ontomask.taxonomy import mapping_report as report
+from ontomask.taxonomy.mapping_file import Overrides, read_overrides
 from ontomask.taxonomy.suggestions import Suggester, Suggestion
-from ontomask.taxonomy.term_index import Match, TermIndex
+from ontomask.taxonomy.term_index import Match, TermIndex, is_number
 from ontomask.writing import write_rows
 
-__all__ = ["Ambiguity", "Coverage", "Mapping"]
+if TYPE_CHECKING:
+    from ontomask.taxonomy.taxonomy import Taxonomy
+
+__all__ = ["Ambiguity", "Coverage", "Mapping", "is_missing", "map_values"]
 
 UNMAPPED = Choice("error", "root", "suppress")
 SHOWN = 5
+
+
+def map_values(
+    taxonomy: Taxonomy,
+    values: Iterable[object],
+    *,
+    counts: Iterable[int] | None = None,
+    overrides: Overrides = None,
+) -> Mapping:
+    """Map the values of a column to the concepts of a taxonomy.
+
+    Parameters
+    ----------
+    taxonomy
+        Where the concepts are looked for.
+    values
+        The column, or its distinct values; numbers are taken as they are written.
+    counts
+        In how many records each of the given values occurs; 1 each if left out.
+    overrides
+        A dictionary or a mapping file (value, concept) that goes before all rules.
+    """
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ParameterError(
+            f"values must be a list of values, not a single {type(values).__name__}; "
+            "write [value] to map one."
+        )
+    index, given = taxonomy.term_index, list(values)
+    amounts = _checked_counts(counts, len(given))
+    positions, distinct = _distinct(given)
+    stated = read_overrides(index, overrides)
+    return Mapping(
+        index=index,
+        values=tuple(distinct.values()),
+        counts=np.bincount(positions + 1, amounts, len(distinct) + 1)[1:].astype(np.int64),
+        positions=positions,
+        matches=tuple(
+            stated.get(text.strip()) or index.find(text, is_number=is_number(value))
+            for text, value in distinct.items()
+        ),
+        records_missing=int(amounts[positions < 0].sum()),
+    )
+
+
+def is_missing(value: object, text: str) -> bool:
+    """Tell None, not-a-number (of any library) and blank texts; `text` is how it is written."""
+    if isinstance(value, str):
+        return not text or text.isspace()
+    return value is None or text in ("nan", "NaN", "NaT", "<NA>")
+
+
+def _distinct(values: list[object]) -> tuple[Longs, dict[str, object]]:
+    """The place of every value among the distinct ones, which are told apart by their texts."""
+    places: dict[str, int] = {}
+    distinct: dict[str, object] = {}
+    positions: list[int] = []
+    for value in values:
+        text = value if type(value) is str else str(value)
+        if is_missing(value, text):
+            positions.append(-1)
+            continue
+        positions.append(places.setdefault(text, len(places)))
+        distinct.setdefault(text, value)
+    return np.array(positions, np.int64), distinct
+
+
+def _checked_counts(counts: Iterable[int] | None, size: int) -> Longs:
+    given = [1] * size if counts is None else list(counts)
+    if len(given) != size:
+        raise ParameterError(
+            f"counts must have one number for each of the {size:,} values, not {len(given):,}."
+        )
+    for count in given if counts is not None else ():
+        check("counts", count, Integer(0))
+    return np.array(given, np.int64)
 
 
 @dataclass(frozen=True)
@@ -88,8 +175,8 @@ class Mapping:
 
     index: TermIndex
     values: tuple[object, ...]
-    counts: NDArray[np.int64]
-    positions: NDArray[np.int64]
+    counts: Longs
+    positions: Longs
     matches: tuple[Match | None, ...]
     records_missing: int
 
@@ -105,7 +192,7 @@ class Mapping:
     # What was found -------------------------------------------------------------------------
 
     @functools.cached_property
-    def concepts(self) -> NDArray[np.int32]:
+    def concepts(self) -> Ints:
         """The number of each value's concept; -1 where none was found."""
         return np.array([-1 if m is None else m.concept for m in self.matches], np.int32)
 
@@ -184,7 +271,7 @@ class Mapping:
             raise UnmappedValuesError(report.unmapped_sentence(self))
         return self
 
-    def resolve(self, unmapped: str = "error") -> NDArray[np.int32]:
+    def resolve(self, unmapped: str = "error") -> Ints:
         """Return the concept of each value, with a treatment of the unmapped ones.
 
         "error" raises, "root" takes the root of the taxonomy (which says nothing, truthfully),

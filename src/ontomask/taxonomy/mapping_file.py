@@ -1,12 +1,11 @@
 """A user's own mapping of values to concepts: a dictionary, or a CSV file `value,concept`.
 
-The file's separator may be a comma, a semicolon or a tab; other columns are ignored; an empty
+The file's separator may be a comma, semicolon, tab or bar; other columns are ignored; an empty
 concept leaves the value to the rules. The concept is an id or any name that the rules understand.
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from ontomask.checks import AnyOf, Null, Typed, check
 from ontomask.errors import FormatError, UnknownConceptError
 from ontomask.taxonomy.draft import place
-from ontomask.taxonomy.readers.sources import read_text
+from ontomask.taxonomy.readers.separated import read_table
 from ontomask.taxonomy.suggestions import Suggester
 from ontomask.taxonomy.term_index import Match, TermIndex
 
@@ -25,7 +24,7 @@ Overrides = Mapping[str, str] | str | Path | None
 ALLOWED = AnyOf(
     Null(), Typed(Mapping, "a dictionary"), Typed((str, Path), "the path of a mapping file")
 )
-SEPARATORS = (",", ";", "\t")
+COLUMNS = {name: (name,) for name in ("value", "concept", "label")}
 SHOWN = 5
 
 
@@ -58,37 +57,15 @@ def _dictionary_rows(overrides: Mapping[str, str]) -> list[Row]:
 
 
 def _file_rows(path: Path) -> Iterator[Row]:
-    lines = read_text(path).splitlines(keepends=True)
-    header = lines[0] if lines else ""
-    separator = max(SEPARATORS, key=header.count)
-    reader = csv.reader(lines, delimiter=separator)
-    columns = _columns(next(reader, []), path)
-    for cells in reader:
-        cell = {name: cells[at].strip() for name, at in columns.items() if at < len(cells)}
-        row = Row(cell.get("value", ""), cell.get("concept", ""), cell.get("label", ""))
-        if row.concept:
-            yield _numbered(row, path, reader.line_num)
-
-
-def _columns(header: list[str], path: Path) -> dict[str, int]:
-    names = [name.strip().casefold() for name in header]
-    for needed in ("value", "concept"):
-        if needed not in names:
+    table = read_table(path, COLUMNS, needed=("value", "concept"), short_rows=True)
+    for line, cells in table:
+        if cells["concept"] and not cells["value"]:
             raise FormatError(
-                f"{path}, line 1: a mapping file needs the columns 'value' and 'concept', and "
-                f"{needed!r} is not among {', '.join(map(repr, header)) or 'no columns at all'}; "
-                "write the header value,concept."
+                f"{place(str(path), line)}: the concept {cells['concept']!r} has no value; fill in "
+                "the value or remove the line."
             )
-    return {name: names.index(name) for name in ("value", "concept", "label") if name in names}
-
-
-def _numbered(row: Row, path: Path, line: int) -> Row:
-    if not row.value:
-        raise FormatError(
-            f"{path}, line {line}: the concept {row.concept!r} has no value; "
-            "fill in the value or remove the line."
-        )
-    return Row(row.value, row.concept, row.label, line)
+        if cells["concept"]:
+            yield Row(**cells, line=line)
 
 
 def _check_unique(rows: list[Row], source: str) -> None:

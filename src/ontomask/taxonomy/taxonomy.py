@@ -23,9 +23,9 @@ from ontomask.errors import ParameterError, UnknownConceptError
 from ontomask.kernels import concepts as kernel
 
 if TYPE_CHECKING:
+    from ontomask.taxonomy.mapping import Mapping as TermMapping
     from ontomask.taxonomy.measures import Space
-    from ontomask.taxonomy.terms import Mapping as TermMapping
-    from ontomask.taxonomy.terms import TermIndex
+    from ontomask.taxonomy.term_index import TermIndex
 
 __all__ = ["Taxonomy"]
 
@@ -324,7 +324,7 @@ class Taxonomy:
     @functools.cached_property
     def term_index(self) -> TermIndex:
         """The dictionaries by which words and codes find concepts."""
-        from ontomask.taxonomy.terms import TermIndex
+        from ontomask.taxonomy.term_index import TermIndex
 
         return TermIndex(self)
 
@@ -335,8 +335,8 @@ class Taxonomy:
         counts: Sequence[int] | None = None,
         overrides: Mapping[str, str] | str | os.PathLike[str] | None = None,
     ) -> TermMapping:
-        """Map the values of a column to concepts; see `ontomask.taxonomy.terms`."""
-        from ontomask.taxonomy.terms import map_values
+        """Map the values of a column to concepts; see `ontomask.taxonomy.mapping`."""
+        from ontomask.taxonomy.mapping import map_values
 
         chosen = Path(overrides) if isinstance(overrides, os.PathLike) else overrides
         return map_values(self, values, counts=counts, overrides=chosen)

@@ -79,20 +79,26 @@ def read_table(
     columns: Mapping[str, Sequence[str]],
     *,
     needed: Collection[str],
-    separator: str | None,
+    separator: str | None = None,
+    short_rows: bool = False,
 ) -> Table:
     """Read a file with a header.
 
     `columns` gives, for each name the reader uses, the names a header may use for it; those in
-    `needed` must be there. Further columns are ignored.
+    `needed` must be there. Further columns are ignored. With `short_rows`, cells may be missing at
+    the end of a row.
     """
     check_separator(separator)
     text, source = read_text(path), str(path)
     rows = rows_of(text, separator or _most_frequent(_first_line(text)), source)
     line, header = next(rows, (0, []))
     if not header:
-        return []
+        raise FormatError(
+            f"{source} is empty; the first row must name the columns, {' and '.join(needed)}."
+        )
     places = _places(header, columns, needed, f"{source}, line {line}")
+    if short_rows:
+        rows = ((line, cells + [""] * (len(header) - len(cells))) for line, cells in rows)
     return list(_picked(rows, len(header), places, source))
 
 
