@@ -231,13 +231,8 @@ def recount(
         weights=weights,
     ).require(WRITTEN_WRONG)
     again = dict(zip(counted, found.findings[2:], strict=True))
-    return replace(
-        proved,
-        findings=tuple(
-            replace(again[one.promise], promise=one.promise) if one.promise in again else one
-            for one in proved.findings
-        ),
-    )
+    findings = tuple(again.get(one.promise, one) for one in proved.findings)
+    return replace(proved, findings=findings)
 
 
 def _is_counted(promise: Promise) -> bool:
@@ -333,7 +328,10 @@ def _in_texts(promise: Promise, cells: dict[str, _Cells]) -> Promise:
     if not isinstance(promise, (Closeness, Disclosure, Likeness)):
         return promise
     texts = cells[promise.sensitive].texts()
-    counts = tuple((texts.get(_known(value), value), count) for value, count in promise.counts)
+    counts = tuple(
+        (texts.get(_known(value), None if value is None else str(value)), count)
+        for value, count in promise.counts
+    )
     return replace(promise, counts=counts)
 
 

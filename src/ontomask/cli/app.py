@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import ontomask
-from ontomask.cli import knowledge, measuring, running
+from ontomask.cli import knowledge, measuring, running, verifying
 
 __all__ = ["app", "main"]
 
@@ -45,6 +45,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     running.init,
     running.check,
     running.run,
+    verifying.verify,
     measuring.evaluate,
     measuring.compare,
     measuring.risk,

@@ -16,6 +16,7 @@ from ontomask.data.files import (
     Source,
     file_digest,
     read_file,
+    read_texts,
     with_formulas_escaped,
     write_file,
 )
@@ -302,9 +303,7 @@ def _write(contents: Contents, release: Release, source: Source, path: Path) -> 
 def _read_back(path: Path, how: FileFormat, outgoing: Table, *, as_text: bool) -> Any:
     """What a reader sees in a file: the texts of all cells, or values where it has types."""
     if as_text:
-        return read_file(
-            path, replace(how, missing=()), kinds=dict.fromkeys(outgoing.names, "flat")
-        ).frame
+        return read_texts(path, how)
     kinds = {name: "numeric" if outgoing.is_number(name) else "flat" for name in outgoing.names}
     return read_file(path, how, kinds=kinds).frame
 

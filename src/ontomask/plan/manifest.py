@@ -12,6 +12,8 @@ from importlib import metadata
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
 from ontomask.data.files import FileFormat, Source
 from ontomask.data.schema import Nominal, Schema
 from ontomask.evaluation.classification import ClassificationReport
@@ -27,6 +29,9 @@ AUDIENCE = (
     "Internal: it holds the seed and figures about the original table. Hand on the table and, if "
     "you like, report.html."
 )
+LARGEST_TABLE = 100_000
+"""Tables of distances with more entries are not repeated in a manifest."""
+
 PACKAGES = ("ontomask", "numpy", "scipy", "numba", "polars", "narwhals")
 
 
@@ -97,10 +102,11 @@ def _stated(finding: Finding) -> dict[str, Any]:
     """A promise with everything needed to recount it, and what the recount found."""
     promise = finding.promise
     fields = {one.name: getattr(promise, one.name) for one in dataclasses.fields(promise)}
+    if np.size(fields.get("distances", ())) > LARGEST_TABLE:
+        fields["distances"] = None
     return {
-        "promise": promise.describe(),
-        "kind": type(promise).__name__,
-        **fields,
+        "statement": promise.describe(),
+        "promise": {"type": type(promise).__name__, **fields},
         "measured": finding.measured,
         "figure": finding.figure,
         "kept": finding.kept,

@@ -2,7 +2,7 @@
 
 from ontomask.data.files.formats import FileFormat, is_table_name
 from ontomask.data.files.opening import file_digest
-from ontomask.data.files.reading import Source, read_file
+from ontomask.data.files.reading import Source, read_file, read_texts
 from ontomask.data.files.writing import with_formulas_escaped, write_file
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "file_digest",
     "is_table_name",
     "read_file",
+    "read_texts",
     "with_formulas_escaped",
     "write_file",
 ]

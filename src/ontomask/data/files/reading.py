@@ -21,7 +21,7 @@ from ontomask.data.files.wording import numbered, quoted
 from ontomask.data.files.workbooks import read_workbook
 from ontomask.errors import DataError
 
-__all__ = ["GUESSABLE", "Source", "read_file"]
+__all__ = ["GUESSABLE", "Source", "read_file", "read_texts"]
 
 GUESSABLE = ("encoding", "decimal")
 """What `read_file` can guess, though only a person knows."""
@@ -127,6 +127,31 @@ def read_file(
         empty = () if frame.height else (f"{shown} has a header but no records.",)
         notes = (*notes, *guessed.values(), *loaded.notes, *more, *empty)
         return Source(frame, loaded.format, file_digest(path), notes, guessed)
+
+
+def read_texts(
+    path: str | os.PathLike[str], how: FileFormat, numbers: Sequence[str] = ()
+) -> pl.DataFrame:
+    """Read all cells of a file as the texts that a reader sees, missing values as empty ones.
+
+    The columns `numbers` are written in one way, so that 1.50 and 1,5 can be compared.
+    """
+    shown = str(path)
+    with reported(shown):
+        place = existing(Path(path))
+        asked, _ = _with_format(place, replace(how, missing=()), shown)
+        frame = READERS[asked.format or "csv"](place, asked, None, shown).frame
+    texts = frame.select(pl.all().cast(pl.String).fill_null(""))
+    plain = [_one_way(texts[name], how) for name in numbers if name in texts.columns]
+    return texts.with_columns(plain)
+
+
+def _one_way(texts: pl.Series, how: FileFormat) -> pl.Series:
+    """Numbers as texts in their shortest form; what is none stays, a gap is empty."""
+    found = texts.str.strip_chars().str.replace(how.decimal, ".", literal=True)
+    numbers = found.cast(pl.Float64, strict=False).cast(pl.String)
+    gaps = texts.is_in([*how.missing, ""])
+    return numbers.fill_null(texts).set(gaps, "").alias(texts.name)
 
 
 def _with_format(

@@ -1,0 +1,280 @@
+"""Recounting a release from its files, by anyone who has them.
+
+A steward has the folder of a run: its manifest says what was promised, with everything needed to
+recount it. Whoever received only the table says what to count. Both ways all cells are read as
+texts and counted by `verify`; nothing of the methods is used.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ontomask import promises as promises_room
+from ontomask.arrays import Floats
+from ontomask.checks import did_you_mean
+from ontomask.data.files import FileFormat, file_digest, read_texts
+from ontomask.data.tables import Seen, Table, open_table
+from ontomask.errors import DataError, ParameterError
+from ontomask.plan.outputs import MANIFEST
+from ontomask.promises import (
+    ClassSize,
+    Closeness,
+    Disclosure,
+    Diversity,
+    Likeness,
+    MapSize,
+    Permutation,
+    Promise,
+    Published,
+    Records,
+    Unchanged,
+)
+from ontomask.verify import Claim, Finding, Verification, verify
+
+__all__ = ["Recounted", "recount_folder", "recount_table"]
+
+NUMBERS = ("numeric", "count", "weight")
+
+
+@dataclass(frozen=True)
+class Recounted:
+    """What a recount of files found.
+
+    Attributes
+    ----------
+    verification
+        Every promise with what was counted.
+    notes
+        What else was compared, and what could not be counted with the files at hand.
+    """
+
+    verification: Verification
+    notes: tuple[str, ...] = ()
+
+
+# Whoever has the table only -------------------------------------------------------------------
+
+
+def recount_table(
+    path: Path,
+    quasi: Sequence[str],
+    *,
+    k: int | None = None,
+    sensitive: str | None = None,
+    diversity: float | None = None,
+    closeness: float | None = None,
+    how: FileFormat | None = None,
+) -> Recounted:
+    """Count classes of a table: their size, and the sensitive values in them.
+
+    Without a manifest nobody knows the distribution of the whole original table; closeness is then
+    measured against the released one.
+    """
+    table = open_table(read_texts(path, how or FileFormat()))
+    _require_columns(table, [*quasi, *([sensitive] if sensitive else [])])
+    columns, notes = tuple(quasi), []
+    claims: list[Promise] = [ClassSize(columns, k)] if k is not None else []
+    if sensitive is not None and diversity is not None:
+        claims.append(Diversity(columns, sensitive, diversity))
+    if sensitive is not None and closeness is not None:
+        claims.append(Closeness(columns, sensitive, closeness, _tally(table.seen(sensitive))))
+        notes.append(
+            "Closeness is measured against the released table: the distribution of the original "
+            "one, left-out records included, is known to its owner only."
+        )
+    if not claims:
+        raise ParameterError("Say what to count: k, or a sensitive column with l or t.")
+    found = verify(table.native, claims, published=table.names, records=len(table))
+    return Recounted(Verification(found.findings[2:]), tuple(notes))
+
+
+def _require_columns(table: Table, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in table.names:
+            raise DataError(f"The table has no column {name!r}.{did_you_mean(name, table.names)}")
+
+
+def _tally(column: Seen, counts: Floats | None = None) -> tuple[tuple[object, float], ...]:
+    """How often each value of a column occurs."""
+    totals = np.bincount(column.codes, weights=counts, minlength=len(column.values))
+    pairs = zip(column.values, totals.tolist(), strict=True)
+    return tuple((value, float(total)) for value, total in pairs if total)
+
+
+# Whoever has the folder -----------------------------------------------------------------------
+
+
+def recount_folder(folder: Path, original: Path | None = None) -> Recounted:
+    """Recount what the manifest of a release says, on its table.
+
+    With the original, distributions are taken from it instead of from the manifest, and columns
+    that are promised to be unchanged or permuted are compared with it.
+    """
+    described = _Described.read(folder)
+    path = folder / described.table
+    notes = [_same_file("table", "released", path, described.manifest["output"]["sha256"])]
+    findings = [*_counted(described, path)]
+    if original is not None:
+        digest = described.manifest["input"]["sha256"]
+        notes.append(_same_file("original", "protected", original, digest))
+        findings += _compared(described, path, original)
+    counted = {one.promise.describe() for one in findings}
+    left = [one.describe() for one in described.promises if one.describe() not in counted]
+    needed = "the original" if original is None else "survey weights or distances"
+    notes += [f"Not counted, since that needs {needed}: {one}." for one in left]
+    return Recounted(Verification(tuple(findings)), tuple(notes))
+
+
+def _same_file(what: str, done: str, path: Path, digest: str) -> str:
+    if file_digest(path) == digest:
+        return f"The {what} is the file that was {done}, byte for byte."
+    return f"The {what} is NOT the file that was {done}: its digest is not the manifest's."
+
+
+def _counted(described: _Described, path: Path) -> Iterator[Finding]:
+    """The promises that table and manifest alone can tell."""
+    table = open_table(read_texts(path, described.format))
+    claims = [one for one in described.promises if described.is_countable(one)]
+    yield from verify(
+        table.native,
+        claims,
+        published=described.published,
+        records=described.records,
+        counts=described.counts(table),
+    ).findings
+
+
+def _compared(described: _Described, path: Path, original: Path) -> Iterator[Finding]:
+    """The promises that compare with the original, with numbers written in one way."""
+    numbers = described.of_kind(*NUMBERS)
+    table, before = (
+        open_table(read_texts(one, how, numbers))
+        for one, how in ((path, described.format), (original, described.original_format))
+    )
+    compared = [
+        (promise, claim)
+        for promise in described.promises
+        if (claim := described.compared(promise, before)) is not None
+    ]
+    found = verify(
+        table.native,
+        [claim for _, claim in compared],
+        published=described.published,
+        records=described.records,
+        counts=described.counts(table),
+    ).findings[2:]
+    for (promise, _), finding in zip(compared, found, strict=True):
+        by_values = isinstance(promise, Unchanged) and finding.kept
+        measured = "by their values and frequencies" if by_values else finding.measured
+        yield replace(finding, promise=promise, measured=measured)
+
+
+@dataclass(frozen=True, eq=False)
+class _Described:
+    """A manifest: what was promised, and how the files are written."""
+
+    manifest: Mapping[str, Any]
+    promises: tuple[Promise, ...]
+    kinds: Mapping[str, str]
+
+    @classmethod
+    def read(cls, folder: Path) -> _Described:
+        try:
+            manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+            promises = tuple(_promise(one) for one in manifest["guarantee"])
+            columns = tomllib.loads(manifest["plan"]["text"])["columns"]
+            return cls(manifest, promises, {name: one["kind"] for name, one in columns.items()})
+        except (OSError, ValueError, LookupError, TypeError):
+            raise DataError(
+                f"{folder} holds no manifest of a release that can be read; name the folder of a "
+                "run, or a table and the columns to count (--quasi)."
+            ) from None
+
+    @property
+    def table(self) -> str:
+        return Path(str(self.manifest["output"]["table"])).name
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        return next(one.columns for one in self.promises if isinstance(one, Published))
+
+    @property
+    def records(self) -> int:
+        return next(one.count for one in self.promises if isinstance(one, Records))
+
+    @property
+    def original_format(self) -> FileFormat:
+        known = {one.name for one in dataclasses.fields(FileFormat)}
+        written = self.manifest["input"]["format"]
+        return FileFormat(**{name: one for name, one in written.items() if name in known})
+
+    @property
+    def format(self) -> FileFormat:
+        return replace(self.original_format, format=None, encoding=None, sheet=None)
+
+    def of_kind(self, *kinds: str) -> list[str]:
+        return [name for name, kind in self.kinds.items() if kind in kinds]
+
+    def counts(self, table: Table) -> Floats | None:
+        """How many records each row stands for."""
+        column = next(iter(self.of_kind("count")), None)
+        if column is None or column not in table.names:
+            return None
+        seen = table.seen(column)
+        amounts: Floats = np.array([float(str(one or 1)) for one in seen.values])[seen.codes]
+        return amounts
+
+    def is_countable(self, promise: Promise) -> bool:
+        """Whether table and manifest hold all that a recount needs."""
+        if isinstance(promise, (Published, Records, Permutation, Unchanged)):
+            return False
+        if isinstance(promise, Closeness) and promise.ground in MEASURED:
+            return not self.of_kind("weight") and promise.distances is not None
+        if isinstance(promise, (Closeness, Disclosure, Likeness)):
+            return not self.of_kind("weight")
+        return not (isinstance(promise, MapSize) and promise.population is None)
+
+    def compared(self, promise: Promise, before: Table) -> Claim | None:
+        """A promise with what the original says; None where it says nothing to it.
+
+        Which record is whose is not known here, so unchanged columns are compared by their values.
+        """
+        if isinstance(promise, (Permutation, Unchanged)):
+            unsure = promise.by_meaning if isinstance(promise, Permutation) else promise.rewritten
+            names = tuple(n for n in promise.columns if n in before.names and n not in unsure)
+            partly = isinstance(promise, Unchanged) or promise.partly
+            columns = {name: before.seen(name) for name in names}
+            return Claim(Permutation(names, partly), columns) if names else None
+        if isinstance(promise, (Closeness, Disclosure, Likeness)) and self.is_countable(promise):
+            if isinstance(promise, Closeness) and promise.ground != "equal":
+                return None  # its distances are between the values as the manifest writes them
+            counts = _tally(before.seen(promise.sensitive), self.counts(before))
+            return Claim(replace(promise, counts=counts))
+        return None
+
+
+KINDS = {
+    name: one
+    for name, one in vars(promises_room).items()
+    if isinstance(one, type) and issubclass(one, Promise)
+}
+MEASURED = ("hierarchical", "semantic")
+"""Ground distances that have to be given."""
+
+
+def _promise(stated: Mapping[str, Any]) -> Promise:
+    """A promise as a manifest states it."""
+    kind: type[Promise] = KINDS[stated["promise"]["type"]]
+    return kind(**{n: _tupled(one) for n, one in stated["promise"].items() if n != "type"})
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(_tupled(one) for one in value) if isinstance(value, list) else value

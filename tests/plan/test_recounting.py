@@ -1,0 +1,163 @@
+"""Recounting a release from its files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from ontomask.cli.app import app
+from ontomask.errors import DataError, ParameterError
+from ontomask.plan.plan import Plan
+from ontomask.plan.recounting import recount_folder, recount_table
+from plans import write_small
+
+CLOSE = """[[steps]]
+method = "generalization"
+suppression_limit = 0.3
+hierarchies = {{ age = [{rows}] }}
+[[steps.privacy]]
+model = "k-anonymity"
+k = 3
+[[steps.privacy]]
+model = "l-diversity"
+l = 2
+[[steps.privacy]]
+model = "t-closeness"
+t = 0.4
+"""
+ROWS = ", ".join(f'["{age}", "{age // 3 * 3}+", "*"]' for age in range(20, 29))
+
+
+@pytest.fixture
+def release(tmp_path):
+    """A release whose steps promise class sizes, diversity and closeness, and its original."""
+    plan = write_small(tmp_path)
+    head, _ = plan.read_text().split("[[steps]]")
+    plan.write_text(head + CLOSE.format(rows=ROWS))
+    outcome = Plan.read(plan).run()
+    return outcome.folder, tmp_path / "small.csv"
+
+
+def changed(path, change):
+    """Change the rows of a table."""
+    rows = list(csv.reader(io.StringIO(path.read_text())))
+    change(rows)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    path.write_text(text.getvalue())
+
+
+def test_a_release_is_recounted_from_its_folder(release):
+    folder, original = release
+    found = recount_folder(folder)
+    assert found.verification.kept
+    said = str(found.verification)
+    assert "every combination of age is shared by at least 3" in said
+    assert "job is distinct 2-diverse in every class" in said
+    assert "job is 0.4-close to the whole table" in said
+    assert found.notes[0] == "The table is the file that was released, byte for byte."
+    assert "Not counted, since that needs the original: job: unchanged." in found.notes
+    with_original = recount_folder(folder, original)
+    assert with_original.verification.kept
+    assert "job: unchanged" in str(with_original.verification)
+    assert not [note for note in with_original.notes if note.startswith("Not counted")]
+
+
+def one_alone(rows):
+    rows[1][0] = "somebody"
+
+
+def all_the_same(rows):
+    for row in rows[1:]:
+        if row[0] == rows[1][0]:
+            row[1] = "j0"
+
+
+def a_record_less(rows):
+    del rows[3]
+
+
+def a_column_more(rows):
+    for row in rows:
+        row.append("x")
+
+
+@pytest.mark.parametrize(
+    ("change", "broken"),
+    [
+        (one_alone, "shared by at least 3"),
+        (all_the_same, "2-diverse"),
+        (a_record_less, "records"),
+        (a_column_more, "the columns are exactly"),
+    ],
+)
+def test_every_change_is_noticed(release, change, broken):
+    folder, _ = release
+    changed(folder / "small.csv", change)
+    found = recount_folder(folder)
+    assert "NOT the file that was released" in found.notes[0]
+    assert any(
+        broken in one.promise.describe() for one in found.verification.findings if not one.kept
+    )
+
+
+def test_invented_values_are_noticed_with_the_original(release):
+    folder, original = release
+    changed(folder / "small.csv", lambda rows: rows[2].__setitem__(1, "astronaut"))
+    found = recount_folder(folder, original)
+    assert any(
+        one.promise.describe() == "job: unchanged"
+        for one in found.verification.findings
+        if not one.kept
+    )
+
+
+def test_another_original_gives_another_distribution(release, tmp_path):
+    folder, original = release
+    other = tmp_path / "other.csv"
+    other.write_text(original.read_text().replace("j1", "j0").replace("j2", "j0"))
+    found = recount_folder(folder, other)
+    assert not found.verification.kept
+    assert any("The original is NOT the file that was protected" in one for one in found.notes)
+
+
+def test_a_table_by_itself(release):
+    folder, _ = release
+    table = folder / "small.csv"
+    found = recount_table(table, ["age"], k=3, sensitive="job", diversity=2, closeness=0.5)
+    assert found.verification.kept
+    assert [one.figure for one in found.verification.findings][:1] >= [3]
+    assert "known to its owner only" in found.notes[0]
+    assert not recount_table(table, ["age", "job"], k=20).verification.kept
+
+
+def test_mistakes_are_answered(release, tmp_path):
+    folder, _ = release
+    with pytest.raises(DataError, match="holds no manifest of a release that can be read"):
+        recount_folder(tmp_path)
+    with pytest.raises(DataError, match=r"no column 'aeg'. Did you mean 'age'\?"):
+        recount_table(folder / "small.csv", ["aeg"], k=2)
+    with pytest.raises(ParameterError, match="Say what to count"):
+        recount_table(folder / "small.csv", ["age"])
+
+
+def test_the_command(release):
+    folder, original = release
+    run = CliRunner()
+    good = run.invoke(app, ["verify", str(folder), "--original", str(original)])
+    assert good.exit_code == 0
+    assert "kept" in good.stdout
+    machine = run.invoke(app, ["verify", str(folder), "--json"])
+    assert json.loads(machine.stdout)["kept"] is True
+    changed(folder / "small.csv", one_alone)
+    bad = run.invoke(app, ["verify", str(folder)])
+    assert bad.exit_code == 1
+    assert "BROKEN" in bad.stdout
+    table = run.invoke(app, ["verify", str(folder / "small.csv"), "--quasi", "age", "--k", "3"])
+    assert table.exit_code == 1
+    nothing = run.invoke(app, ["verify", str(folder.parent)])
+    assert nothing.exit_code == 2
