@@ -16,10 +16,12 @@ KINDS = {
     "all rules": {"rules": (MINIMUM_HIERARCHY, PRESENT, LCS), "numeric": 0, "power": 1},
     "mixed with holes": {"rules": (MINIMUM_HIERARCHY, LCS), "numeric": 1, "holes": True},
     "weighted": {"rules": (MINIMUM_HIERARCHY,), "numeric": 1, "weighted": True},
-    "weighted with holes": {
+    "sized": {"rules": (MINIMUM_HIERARCHY,), "numeric": 1, "sized": True},
+    "sized and weighted with holes": {
         "rules": (PRESENT, MINIMUM_HIERARCHY),
         "numeric": 1,
         "holes": True,
+        "sized": True,
         "weighted": True,
         "power": 1,
     },
@@ -120,7 +122,9 @@ def test_random_rule_draws_a_member_by_weight():
     attribute = flat(3, RANDOM)
     codes = np.array([[0, 1, 2]], np.int32)
     weights = np.array([1.0, 2.0, 1.0])
-    points = pack_points([attribute], codes, np.empty((0, 3)), weights, weights, np.empty(0), 1)
+    points = pack_points(
+        [attribute], codes, np.empty((0, 3)), np.ones(3), weights, weights, np.empty(0), 1
+    )
     draws = [0.0, 0.24, 0.25, 0.74, 0.76]
     drawn = [
         int(centroids(points, np.zeros(3, np.int32), 1, np.array([u]))[0][0, 0]) for u in draws
@@ -144,21 +148,20 @@ def test_recoding_is_the_specification(kind, k, weighted):
 
 
 def test_recoding_many_tuples_with_rebuilding():
-    points = random_points(np.random.default_rng(1), 400, numeric=2, weighted=True)
+    points = random_points(np.random.default_rng(1), 400, numeric=2, weighted=True, sized=True)
     found = recode(points, 20.0, 0, 0, True, np.empty(0), signal())
     assert found.tolist() == oracle.recode(points, 20, "semantic", True, True, [])
-    assert np.bincount(found, weights=points.weights)[np.unique(found)].min() >= 20
+    assert np.bincount(found, weights=points.sizes)[np.unique(found)].min() >= 20
 
 
 @each_kind
 @pytest.mark.parametrize("k", [2, 4])
-def test_refinement_lowers_the_loss_and_keeps_the_weights(kind, k):
+def test_refinement_lowers_the_loss_and_keeps_the_sizes(kind, k):
     gained = 0
     for points in each_case(kind, (4, 20, 120)):
         labels = sa_mdav(points, k, True, signal())
         better = refine(points, labels, float(k), 12, 20, signal())
-        weights = np.bincount(better, weights=points.weights)
-        assert weights.min() >= k
+        assert np.bincount(better, weights=points.sizes).min() >= k
         before = oracle.loss(points, labels.tolist())
         after = oracle.loss(points, better.tolist())
         assert after <= before + 1e-9

@@ -17,9 +17,9 @@ def packed(places: list[int]) -> Points:
     offsets = np.arange(4, dtype=np.int64)
     attribute = Attribute(TABLE, TABLE, rows, np.ones(3, np.int32), offsets, rows, 1, -1)
     ones = np.ones(len(places))
-    weights = ones + np.array(places)
+    sizes, weights = ones + np.array(places), ones / (1 + np.array(places))
     return pack_points(
-        [attribute], CODES[:, places], NUMBERS[:, places], weights, ones, np.ones(1), 1
+        [attribute], CODES[:, places], NUMBERS[:, places], sizes, weights, ones, np.ones(1), 1
     )
 
 

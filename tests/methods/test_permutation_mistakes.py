@@ -152,10 +152,10 @@ def test_mistakes_when_a_method_meets_a_table(method, sentence):
 
 
 @pytest.mark.parametrize("method", [RankSwapping(k=3), Shuffling(["age"], given=["charge"])])
-def test_weighted_records_cannot_be_permuted(method):
+def test_rows_of_several_records_cannot_be_permuted(method):
     columns = {**mixed_columns(), "people": [2] * 60}
     schema = om.Schema.of({**mixed_schema(), "people": om.Count()})
-    with pytest.raises(om.errors.MethodError, match="repeat each record as often as its weight"):
+    with pytest.raises(om.errors.MethodError, match="repeat each row as often as its count"):
         om.protect(pl.DataFrame(columns), schema, method, 1)
     with_ones = pl.DataFrame({**columns, "people": [1] * 60})
     assert len(om.protect(with_ones, schema, method, 1).frame) == 60

@@ -27,6 +27,7 @@ class Case(NamedTuple):
     codes: list[list[int]]  # [point][attribute]
     numbers: list[list[float]]
     gaps: list[float]
+    sizes: list[float]
     weights: list[float]
     factors: list[float]
     power: int
@@ -54,6 +55,7 @@ def case_of(points: Points) -> Case:
         points.codes.T.tolist(),
         points.numbers.T.tolist(),
         points.gaps.tolist(),
+        points.sizes.tolist(),
         points.weights.tolist(),
         points.factors.tolist(),
         points.power,
@@ -163,29 +165,38 @@ def _labels(case: Case, clusters: list[list[int]]) -> list[int]:
     return labels
 
 
+def records(case: Case, members: list[int]) -> float:
+    return sum(case.sizes[i] for i in members)
+
+
 def _around(case: Case, r: int, k: int, remaining: list[int]) -> list[int]:
-    """r and its k - 1 nearest, removed from the remaining."""
+    """r and its nearest until they are k records, removed from the remaining."""
+    cluster = [r]
     remaining.remove(r)
     reference = reference_of(case, r)
-    near = sorted(remaining, key=lambda i: (distance(case, reference, i), i))[: k - 1]
-    for i in near:
-        remaining.remove(i)
-    return [r, *near]
+    while records(case, cluster) < k:
+        cluster.append(nearest(case, reference, remaining))
+        remaining.remove(cluster[-1])
+    return cluster
 
 
 def mdav(points: Points, k: int) -> list[int]:
     case = case_of(points)
     remaining = list(range(len(case.weights)))
     clusters = []
-    while len(remaining) >= 3 * k:
+    while records(case, remaining) >= 3 * k:
         r = farthest(case, centroid(case, remaining), remaining)
         clusters.append(_around(case, r, k, remaining))
-        s = farthest(case, reference_of(case, r), remaining)
-        clusters.append(_around(case, s, k, remaining))
-    if len(remaining) >= 2 * k:
+        if records(case, remaining) >= 2 * k:  # always, where every point is one record
+            s = farthest(case, reference_of(case, r), remaining)
+            clusters.append(_around(case, s, k, remaining))
+    if records(case, remaining) >= 2 * k:
         r = farthest(case, centroid(case, remaining), remaining)
         clusters.append(_around(case, r, k, remaining))
-    clusters.append(remaining)
+    if records(case, remaining) >= k or not clusters:
+        clusters.append(remaining)
+    else:
+        _join_nearest(case, clusters, remaining)
     return _labels(case, clusters)
 
 
@@ -200,14 +211,11 @@ def sa_mdav(points: Points, k: int, dynamic: bool) -> list[int]:
     case = case_of(points)
     remaining = list(range(len(case.weights)))
 
-    def weight(members: list[int]) -> float:
-        return sum(case.weights[i] for i in members)
-
     def grown(r: int) -> list[int]:
         cluster = [r]
         remaining.remove(r)
         center = reference_of(case, r)
-        while weight(cluster) < k:
+        while records(case, cluster) < k:
             if dynamic:
                 center = centroid(case, cluster)
             cluster.append(nearest(case, center, remaining))
@@ -215,10 +223,10 @@ def sa_mdav(points: Points, k: int, dynamic: bool) -> list[int]:
         return cluster
 
     clusters: list[list[int]] = []
-    while weight(remaining) >= k:
+    while records(case, remaining) >= k:
         r = farthest(case, centroid(case, remaining), remaining)
         clusters.append(grown(r))
-        if weight(remaining) >= k:
+        if records(case, remaining) >= k:
             clusters.append(grown(farthest(case, reference_of(case, r), remaining)))
     _join_nearest(case, clusters, remaining)
     return _labels(case, clusters)
@@ -229,9 +237,9 @@ def v_mdav(points: Points, k: int, gamma: float) -> list[int]:
     remaining = list(range(len(case.weights)))
     center = centroid(case, remaining)
     clusters = []
-    while len(remaining) >= k:
+    while records(case, remaining) >= k:
         cluster = _around(case, farthest(case, center, remaining), k, remaining)
-        while len(cluster) < 2 * k - 1 and remaining:
+        while records(case, cluster) < 2 * k - 1 and remaining:
             inside, u = min(
                 (distance(case, reference_of(case, member), i), i)
                 for member in cluster
@@ -241,7 +249,8 @@ def v_mdav(points: Points, k: int, gamma: float) -> list[int]:
                 (distance(case, reference_of(case, u), i) for i in remaining if i != u),
                 default=math.inf,
             )
-            if not inside < gamma**case.power * outside:
+            grown = records(case, [*cluster, u])
+            if grown > 2 * k - 1 or not inside < gamma**case.power * outside:
                 break
             cluster.append(u)
             remaining.remove(u)
@@ -264,7 +273,7 @@ def recode(
     points: Points, k: float, guide: str, smallest_first: bool, weighted: bool, uniforms: Any
 ) -> list[int]:
     case = case_of(points)
-    weights = dict(enumerate(case.weights))  # the current table
+    weights = dict(enumerate(case.sizes))  # the current table
     holds = {i: [i] for i in weights}  # whose records have these values
     alive = list(weights)  # in the order in which the kernel keeps them, for random draws
 

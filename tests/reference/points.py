@@ -61,9 +61,13 @@ def random_points(
     numeric: int = 1,
     holes: bool = False,
     weighted: bool = False,
+    sized: bool = False,
     power: int = 2,
 ) -> Points:
-    """Points with many ties and duplicates: numbers are quarters, values few."""
+    """Points with many ties and duplicates: numbers are quarters, values few.
+
+    Sizes are 1 unless `sized`; weights have nothing to do with them.
+    """
     attributes = [hierarchy(rng, rule, holes, power=power) for rule in rules]
     codes = [rng.integers(attribute.own_rows.size, size=size) for attribute in attributes]
     numbers = rng.integers(-8, 9, size=(numeric, size)) / 4
@@ -74,6 +78,7 @@ def random_points(
         attributes,
         np.array(codes, np.int32).reshape(len(rules), size),
         numbers,
+        rng.integers(1, 5, size=size).astype(float) if sized else np.ones(size),
         weights,
         weights**power if weighted else np.ones(size),
         np.ones(numeric),
@@ -89,8 +94,7 @@ def only_numbers(table, power: int = 2) -> Points:
         [],
         np.empty((0, size), np.int32),
         columns,
-        np.ones(size),
-        np.ones(size),
+        *[np.ones(size)] * 3,
         np.ones(columns.shape[0]),
         power,
     )
@@ -101,6 +105,7 @@ def shuffled(points: Points, order) -> Points:
     return points._replace(
         codes=np.ascontiguousarray(points.codes[:, order]),
         numbers=np.ascontiguousarray(points.numbers[:, order]),
+        sizes=points.sizes[order],
         weights=points.weights[order],
         factors=points.factors[order],
     )

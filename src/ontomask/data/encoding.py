@@ -192,7 +192,10 @@ def day_value(number: float, example: object, written: str | None) -> object:
     if isinstance(example, str):
         return day.strftime(written) if written else day.isoformat()
     if isinstance(example, datetime.datetime):
-        return datetime.datetime.combine(day, datetime.time(), example.tzinfo)
+        midnight = datetime.datetime.combine(day, datetime.time())
+        # zones of pytz are one object per offset: only they know which one holds on that day
+        localize = getattr(example.tzinfo, "localize", None)
+        return localize(midnight) if localize else midnight.replace(tzinfo=example.tzinfo)
     return day
 
 

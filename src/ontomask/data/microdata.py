@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.data.schema import Column, Nominal, Schema
+from ontomask.data.schema import Column, Nominal, Schema, value_distances
 from ontomask.errors import SchemaError
+from ontomask.semantics.distances import ValueDistances
 
 __all__ = ["Attribute", "Microdata", "Tuples", "group_rows"]
 
@@ -61,6 +62,26 @@ class Attribute:
         """The number of codes."""
         return self.size + self.has_missing
 
+    @property
+    def numbered(self) -> Longs:
+        """What `distances` compares, by code: concepts, ranks, or just codes; -1 is missing."""
+        meaning = self.numbers if self.column.kind == "ordinal" else self.concepts
+        known = np.arange(self.size) if meaning is None else meaning.astype(np.int64)
+        return np.append(known, -1) if self.has_missing else known
+
+    def distances(self, measure: str | None = None) -> ValueDistances:
+        """How far the values of the domain are apart, by the column's measure or another one."""
+        return value_distances(self.column, self.concepts, measure)
+
+    def meanings(self) -> list[object]:
+        """The values of the domain in a form that is comparable between tables."""
+        column = self.column
+        if isinstance(column, Nominal) and column.taxonomy and self.concepts is not None:
+            return list(column.taxonomy.ids_of(self.concepts.tolist()))
+        if self.numbers is not None and column.kind != "ordinal":
+            return list(self.numbers.tolist())
+        return [str(value) for value in self.values]
+
     def written(self, concepts: Sequence[int]) -> list[object]:
         """How concepts are written in a release, in the vocabulary that went in."""
         column = self.column
@@ -102,11 +123,6 @@ class Attribute:
             if "." in ids[concept]
         ]
         return 2 * sum("." not in value for value in dotted) > len(dotted)
-
-    def frequencies(self, weights: Floats) -> Floats:
-        """The weight of each code."""
-        counts = np.bincount(self.codes, weights=weights, minlength=self.cardinality)
-        return counts.astype(np.float64)
 
     def record_numbers(self) -> Floats:
         """The column as numbers, one per record, NaN where missing."""

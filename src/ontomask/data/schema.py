@@ -6,8 +6,10 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from ontomask.arrays import Ints
 from ontomask.checks import AnyOf, Choice, Null, Real, Text, Typed, validate
 from ontomask.errors import SchemaError
+from ontomask.semantics.distances import ValueDistances, column_space
 from ontomask.taxonomy.measures import MEASURES
 from ontomask.taxonomy.taxonomy import Taxonomy
 
@@ -26,6 +28,7 @@ __all__ = [
     "Ordinal",
     "Schema",
     "Weight",
+    "value_distances",
 ]
 
 ROLES = ("quasi", "sensitive", "other", "undecided")
@@ -335,3 +338,22 @@ class Schema(Mapping[str, AnyColumn]):
         if not isinstance(column, Column) or column.role == "undecided":
             raise SchemaError(f"Column {name!r} is {column.role} and takes no part in masking.")
         return column
+
+
+def value_distances(
+    column: Column, concepts: Ints | None, measure: str | None = None
+) -> ValueDistances:
+    """How far the values of a column are apart, by its measure or another one.
+
+    Parameters
+    ----------
+    concepts
+        The concepts that occur, for a nominal column.
+    """
+    if isinstance(column, Ordinal):
+        return ValueDistances(highest=len(column.order) - 1)
+    if not isinstance(column, Nominal) or column.taxonomy is None or concepts is None:
+        return ValueDistances()
+    chosen = measure or column.measure
+    options = column.options if chosen == column.measure else {}
+    return ValueDistances(column_space(column.taxonomy, concepts, chosen, column.root, options))

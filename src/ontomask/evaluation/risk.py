@@ -17,7 +17,6 @@ import numpy as np
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import ListOf, Real, check
 from ontomask.data.microdata import Attribute, Microdata, Tuples, group_rows
-from ontomask.data.schema import Nominal
 from ontomask.errors import DataError, ParameterError
 from ontomask.evaluation.population import PopulationUniqueness, population_uniqueness
 from ontomask.evaluation.selection import chosen_columns
@@ -321,20 +320,10 @@ def count_in_population(
 
 def _translated(ours: Attribute, theirs: Attribute) -> Ints:
     """For each code of their column ours for the same value, -1 where we do not have it."""
-    places = {key: code for code, key in enumerate(_meanings(ours))}
-    codes = [places.get(key, -1) for key in _meanings(theirs)]
+    places = {key: code for code, key in enumerate(ours.meanings())}
+    codes = [places.get(key, -1) for key in theirs.meanings()]
     codes.append(ours.size if ours.has_missing else -1)
     return np.array(codes, np.int32)
-
-
-def _meanings(attribute: Attribute) -> list[object]:
-    """The domain's values in a form that is comparable between tables."""
-    column = attribute.column
-    if isinstance(column, Nominal) and column.taxonomy and attribute.concepts is not None:
-        return list(column.taxonomy.ids_of(attribute.concepts.tolist()))
-    if attribute.numbers is not None and column.kind != "ordinal":
-        return list(attribute.numbers.tolist())
-    return [str(value) for value in attribute.values]
 
 
 # Sensitive columns ----------------------------------------------------------------------------

@@ -18,7 +18,7 @@ mean of the numbers that are not missing, or missing when more than half of the 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,7 @@ __all__ = [
     "clear",
     "count_point",
     "fill",
+    "first_least",
     "loss",
     "loss_to",
     "members_by_cluster",
@@ -59,6 +60,20 @@ __all__ = [
 ]
 
 TOLERANCE = 1e-9
+
+
+def tie_bar(least: float, weight: float) -> float:
+    """Sums below this bar are as small as the least one: they differ by rounding alone."""
+    return least + TOLERANCE * (abs(least) + weight)
+
+
+_tie_bar: Any = part(tie_bar)
+
+
+def first_least(sums: Floats, weight: float) -> int:
+    """The first of the sums over this weight that are least up to rounding."""
+    return int(np.flatnonzero(sums < tie_bar(float(sums.min()), weight))[0])
+
 
 HELD = 0
 """Row of `marks`: number of points that hold the value, or of values at or below the row."""
@@ -278,7 +293,7 @@ def _cheapest(points: Points, tally: Tally, attribute: int, subsumer: int) -> in
                     bar = sums[start + row]
                 else:
                     best = row
-        bar += TOLERANCE * (abs(bar) + tally.numbers[0, tally.numbers.shape[1] - 1])
+        bar = _tie_bar(bar, tally.numbers[0, tally.numbers.shape[1] - 1])
     return best
 
 

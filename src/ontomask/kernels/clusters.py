@@ -1,5 +1,7 @@
 """The loops of microaggregation: MDAV, SA-MDAV and V-MDAV over weighted points.
 
+k counts records, the sizes of points; centroids are weighted by people, the weights of points. A
+point is never torn: where points of several records make a cluster larger than k, fewer are left.
 All of them look for the points nearest to or farthest from a reference among those that remain.
 Index and ranking answer exactly; they are made anew when half of their points are gone. `signal` is
 an int64 array of two: the kernel writes the number of points done into signal[0], and returns early
@@ -53,8 +55,8 @@ FIXED, ADAPTIVE, VARIABLE = 0, 1, 2
 
 NUMBER = 0
 """Place in `left`: number of the points that remain."""
-WEIGHT = 1
-"""Place in `left`: their weight."""
+RECORDS = 1
+"""Place in `left`: the records that they stand for."""
 CLUSTER = 2
 """Place in `left`: number of the cluster being formed."""
 
@@ -72,7 +74,7 @@ class Rest(NamedTuple):
     labels: Ints
     """[p] cluster of each point, -1 while it remains."""
     left: Floats
-    """[3] NUMBER, WEIGHT and CLUSTER."""
+    """[3] NUMBER, RECORDS and CLUSTER."""
 
 
 def mdav(points: Points, k: int, signal: Longs, leaf_size: int = LEAF) -> Ints:
@@ -80,18 +82,19 @@ def mdav(points: Points, k: int, signal: Longs, leaf_size: int = LEAF) -> Ints:
 
     While at least 3k records remain: x their centroid, r the farthest from x; r and its k - 1
     nearest are a cluster; s the farthest from r of the others; s and its k - 1 nearest are a
-    cluster. If at least 2k remain, one more around r. The rest is the last. Sizes count points.
+    cluster. If at least 2k remain, one more around r. The rest is the last (where points stand for
+    several records, fewer than k may be left: they join the cluster with the nearest centroid).
     """
     return _clustered(points, k, FIXED, 0.0, signal, leaf_size)
 
 
 def sa_mdav(points: Points, k: int, dynamic: bool, signal: Longs, leaf_size: int = LEAF) -> Ints:
-    """Clusters of weight at least k over weighted tuples (Martinez, Sanchez and Valls 2012).
+    """Clusters of at least k records over distinct tuples (Martinez, Sanchez and Valls 2012).
 
-    While weight k remains: x the centroid of the remaining, r the farthest from x; its cluster
-    grows by the tuple nearest to the cluster's centroid (dynamic) or to r, until its weight is
-    k. If weight k still remains, the same from s, the farthest from r. Tuples left over join
-    the cluster with the nearest centroid.
+    While k records remain: x the centroid of the remaining, r the farthest from x; its cluster
+    grows by the tuple nearest to the cluster's centroid (dynamic) or to r, until it has k records.
+    If k still remain, the same from s, the farthest from r. Tuples left over join the cluster with
+    the nearest centroid.
     """
     return _clustered(points, k, ADAPTIVE, float(dynamic), signal, leaf_size)
 
@@ -102,7 +105,7 @@ def v_mdav(points: Points, k: int, gamma: float, signal: Longs, leaf_size: int =
     c is the centroid of all records. While k remain: e the farthest from c and its k - 1 nearest
     are a cluster; the remaining u nearest to a member joins it, up to 2k - 1, as long as that
     distance is less than gamma times the distance from u to its own nearest remaining record.
-    Records left over join the cluster with the nearest centroid. Sizes count points.
+    Records left over join the cluster with the nearest centroid.
     """
     # contributions are distances raised to the power, so gamma is raised as well
     return _clustered(points, k, VARIABLE, float(gamma) ** points.power, signal, leaf_size)
@@ -115,7 +118,7 @@ def _clustered(
     size = points.weights.size
     tally, own = new_tally(points), new_tally(points)
     center = tallied(points, tally, np.arange(size))
-    labels, left = np.full(size, -1, np.int32), np.array([size, points.weights.sum(), 0.0])
+    labels, left = np.full(size, -1, np.int32), np.array([size, points.sizes.sum(), 0.0])
     more = True
     while more and signal[1] == 0:
         order = np.flatnonzero(labels < 0)
@@ -134,7 +137,7 @@ def _clustered(
     if signal[1] != 0:
         return np.full(size, -1, np.int32)
     count = int(left[CLUSTER])
-    if style == FIXED:
+    if style == FIXED and left[RECORDS] >= k:
         labels[labels < 0] = count
     _distribute(points, labels, count)
     signal[0] = size
@@ -168,12 +171,22 @@ def _nearest_cluster(points: Points, point: int, rows: Ints, numbers: Floats) ->
 
 
 @inner
-def _take(rest: Rest, point: int, weight: float) -> None:
-    """Put a remaining point into the cluster being formed."""
+def _take(points: Points, rest: Rest, point: int) -> float:
+    """Put a remaining point into the cluster being formed; the records that it brings."""
     remove(rest.searched, point)
     rest.labels[point] = whole(rest.left[CLUSTER])
     rest.left[NUMBER] -= 1.0
-    rest.left[WEIGHT] -= weight
+    rest.left[RECORDS] -= points.sizes[point]
+    return points.sizes[point]
+
+
+@part
+def _lacking(rest: Rest, records: float) -> int:
+    """How many points are taken at once where so many records are wanting.
+
+    The answers of a search are in no order, so it is one by one unless each is a single record.
+    """
+    return whole(records) if rest.left[NUMBER] == rest.left[RECORDS] else whole(1)
 
 
 @part
@@ -195,12 +208,12 @@ def _grow(
     style: int,
     dynamic: bool,
 ) -> None:
-    """Form a cluster around a point until its weight (or number of points) is k.
+    """Form a cluster around a point until it has k records.
 
-    The fixed style takes all others at once, the adaptive one by one. The first is taken out before
-    the search, for a record equal to it may come first among the nearest.
+    The first is taken out before the search, for a record equal to it may come first among the
+    nearest.
     """
-    answers, weights = rest.finds.answers, points.weights
+    answers = rest.finds.answers
     clear(points.heads, own)
     point_reference(points, seed, rest.reference)
     answers[0, 2] = seed
@@ -208,16 +221,15 @@ def _grow(
     while found > 0:
         for slot in range(found):
             point = whole(answers[slot, 2])
-            _take(rest, point, weights[point])
+            amount += _take(points, rest, point)
             count_point(points, tally, point, whole(-1))
-            amount += weights[point] if style == ADAPTIVE else 1.0
             if dynamic:
                 count_point(points, own, point, whole(1))
         found = whole(0)
         if amount < k:
             if dynamic:
                 centroid_reference(points, own, rest.reference)
-            wanted = whole(1) if style == ADAPTIVE else k - 1
+            wanted = whole(1) if style == ADAPTIVE else _lacking(rest, k - amount)
             found = search(points, rest.searched, rest.finds, rest.reference, NEAREST, wanted)
 
 
@@ -238,7 +250,7 @@ def _form_clusters(
     left, reference = rest.left, rest.reference
     bound_all(rest.searched)
     outer = whole(-1)
-    while (left[NUMBER] >= 2 * k) if style == FIXED else (left[WEIGHT] >= k):
+    while left[RECORDS] >= (2 * k if style == FIXED else k):
         chosen, second = whole(-1), outer >= 0
         if second:
             point_reference(points, outer, reference)
@@ -253,7 +265,7 @@ def _form_clusters(
         if chosen < 0:
             search(points, rest.searched, rest.finds, reference, FARTHEST, whole(1))
             chosen = whole(rest.finds.answers[0, 2])
-        if not second and (style == ADAPTIVE or left[NUMBER] >= 3 * k):
+        if not second and (style == ADAPTIVE or left[RECORDS] >= 3 * k):
             outer = chosen
         _grow(points, rest, tally, own, chosen, k, style, dynamic and style == ADAPTIVE)
         left[CLUSTER] += 1.0
@@ -275,12 +287,20 @@ def _distance_around(points: Points, rest: Rest, point: int) -> float:
 
 
 @part
-def _extend(points: Points, rest: Rest, fringe: Floats, k: int, threshold: float) -> None:
-    """Let a cluster of k members grow to at most 2k - 1 while newcomers are near enough."""
-    size, newest = k, -2.0
+def _extend(
+    points: Points,
+    rest: Rest,
+    fringe: Floats,
+    size: int,
+    amount: float,
+    most: int,
+    threshold: float,
+) -> None:
+    """Let a cluster of `size` members grow to at most `most` records by those near enough."""
+    newest = -2.0
     for slot in range(fringe.shape[0]):
         fringe[slot, NEIGHBOR] = newest
-    while size < 2 * k - 1 and rest.left[NUMBER] > 0.0:
+    while amount < most and rest.left[NUMBER] > 0.0:
         best = 0
         for slot in range(size):
             if fringe[slot, NEIGHBOR] == newest:
@@ -292,9 +312,10 @@ def _extend(points: Points, rest: Rest, fringe: Floats, k: int, threshold: float
                 best = slot
         newest = fringe[best, NEIGHBOR]
         outside = _distance_around(points, rest, whole(newest))
-        if not fringe[best, APART] < threshold * outside:
+        amount += points.sizes[whole(newest)]
+        if amount > most or not fringe[best, APART] < threshold * outside:
             return
-        _take(rest, whole(newest), 0.0)
+        _take(points, rest, whole(newest))
         fringe[size, MEMBER], fringe[size, NEIGHBOR] = newest, newest
         size += 1
 
@@ -317,17 +338,22 @@ def _form_extended(
     """
     bound_all(rest.searched)
     answers = rest.finds.answers
-    while rest.left[NUMBER] >= k:
+    while rest.left[RECORDS] >= k:
         if _interrupted(rest, signal):
             return True
         chosen = farthest_from_center(points, ranking, rest.labels, center)
         point_reference(points, chosen, rest.reference)
-        _take(rest, chosen, 0.0)
-        fringe[0, MEMBER] = chosen
-        found = search(points, rest.searched, rest.finds, rest.reference, NEAREST, k - 1)
-        for slot in range(found):
-            fringe[slot + 1, MEMBER] = answers[slot, 2]
-            _take(rest, whole(answers[slot, 2]), 0.0)
-        _extend(points, rest, fringe, k, threshold)
+        answers[0, 2] = chosen
+        amount, size, found = 0.0, whole(0), whole(1)
+        while found > 0:
+            for slot in range(found):
+                fringe[size, MEMBER] = answers[slot, 2]
+                amount += _take(points, rest, whole(answers[slot, 2]))
+                size += 1
+            found = whole(0)
+            if amount < k:
+                wanted = _lacking(rest, k - amount)
+                found = search(points, rest.searched, rest.finds, rest.reference, NEAREST, wanted)
+        _extend(points, rest, fringe, size, amount, 2 * k - 1, threshold)
         rest.left[CLUSTER] += 1.0
     return False

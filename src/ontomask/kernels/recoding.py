@@ -3,7 +3,8 @@
 While a tuple t has weight below k, its records take the values of a tuple v of the current table,
 chosen by the guide; weights add up (Martinez, Sanchez, Valls and Batet 2012). No new tuple appears.
 Among tuples of the smallest weight the first goes first; one that has gained weight in between is
-judged by its new weight. In the order ANY the tuples go by number instead.
+judged by its new weight. In the order ANY the tuples go by number instead. The weight of a tuple is
+the number of its records, as in the literature, not of the people whom they stand for.
 
 SEMANTIC takes the v of least omega_v * distance(t, v) (or of least distance, unweighted), of equals
 the least frequent, then the first. DISCERNIBILITY takes the merge that least increases the sum of
@@ -177,8 +178,8 @@ def recode(
     `uniforms` holds a number per tuple for RANDOM_GUIDE. signal[0] counts merges; after a stop
     request the targets so far are returned.
     """
-    size = points.weights.size
-    tuples, weights = np.array([np.arange(size)] * 3), _tree(points.weights)
+    size = points.sizes.size
+    tuples, weights = np.array([np.arange(size)] * 3), _tree(points.sizes)
     state = np.array([size, 0])
     reference = np.empty(points.codes.shape[0] + points.numbers.shape[0])
     more = True

@@ -1,10 +1,11 @@
 """Weighted points and the distance of a reference to all of them.
 
-A *point* is a distinct tuple with its frequency, or a single record with weight 1. Its attributes
-are coded (nominal, ordinal) or numeric. A *row* of a coded attribute is a centroid candidate: a
-concept of the minimum hierarchy or a value. A *reference* is a row per coded attribute and a number
-per numeric one, a point or a centroid; kernels take it as one array of floats, rows first. Its
-contribution to point i is
+A *point* is a distinct tuple, or a single record. Its *size* is the number of records that it
+stands for, which k counts; its *weight* the number of people, by which centroids and losses are
+weighted; the two are never mixed. Its attributes are coded (nominal, ordinal) or numeric. A *row*
+of a coded attribute is a centroid candidate: a concept of the minimum hierarchy or a value. A
+*reference* is a row per coded attribute and a number per numeric one, a point or a centroid;
+kernels take it as one array of floats, rows first. Its contribution to point i is
 
     sum_j table_j[row_j, code_ji]  +  sum_a |number_a - x_ai| ** power
 
@@ -111,8 +112,10 @@ class Points(NamedTuple):
     """[numeric, p] scaled numbers; NaN means missing."""
     gaps: Floats
     """[numeric] contribution when exactly one of two numbers is missing."""
+    sizes: Floats
+    """[p] records, whole numbers of at least 1: what k counts."""
     weights: Floats
-    """[p] frequencies, at least 1."""
+    """[p] people, greater than 0: what centroids and losses are weighted by."""
     factors: Floats
     """[p] factor of the distance to each point."""
     tables: Floats
@@ -194,6 +197,7 @@ def select_points(points: Points, places: Longs) -> Points:
     return points._replace(
         codes=np.ascontiguousarray(points.codes[:, places]),
         numbers=np.ascontiguousarray(points.numbers[:, places]),
+        sizes=points.sizes[places],
         weights=points.weights[places],
         factors=points.factors[places],
     )
@@ -203,6 +207,7 @@ def pack_points(
     attributes: Sequence[Attribute],
     codes: Ints,
     numbers: Floats,
+    sizes: Floats,
     weights: Floats,
     factors: Floats,
     gaps: Floats,
@@ -215,6 +220,7 @@ def pack_points(
         codes=np.require(codes, np.int32, layout),
         numbers=np.require(numbers, np.float64, layout),
         gaps=np.require(gaps, np.float64, layout),
+        sizes=np.require(sizes, np.float64, layout),
         weights=np.require(weights, np.float64, layout),
         factors=np.require(factors, np.float64, layout),
         tables=_joined([attribute.table for attribute in attributes], np.float64),

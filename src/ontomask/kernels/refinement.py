@@ -1,6 +1,6 @@
 """Improve a clustering: move a point, swap two, split, dissolve, cut two clusters anew.
 
-A local search that keeps the weight of every cluster at k or more and lets the loss only fall (in
+A local search that keeps k records or more in every cluster and lets the loss only fall (in
 the spirit of Hartigan 1975; for microaggregation see Laszlo and Mukherjee 2015). A point only looks
 at the clusters of its nearest points, so the work grows with the number of points, and only at what
 changed since it looked last. Changes are found by an estimate that keeps coded centroids where they
@@ -48,7 +48,7 @@ PARTNERS = 12
 
 HEAD, SIZE, CHANGED, VISITED = 0, 1, 2, 3
 """Columns of `clusters`: first point or -1, number of points, last change, last visit."""
-WEIGHT, LOSS, CENTROID = 0, 1, 2
+RECORDS, LOSS, CENTROID = 0, 1, 2
 """Columns of `figures`; after the centroid comes, for every number, the weight behind it."""
 CHANGES, VISITS, FREE = 0, 1, 2
 """Places in `clock`: changes made, visits made, where to look for an empty cluster."""
@@ -62,7 +62,7 @@ class Partition(NamedTuple):
     clusters: Longs
     """[clusters, 4] HEAD, SIZE, CHANGED, VISITED."""
     figures: Floats
-    """[clusters, 2 + coded + 2 * numeric] WEIGHT, LOSS, CENTROID."""
+    """[clusters, 2 + coded + 2 * numeric] RECORDS, LOSS, CENTROID."""
     own: Floats
     """[p] cost of a point's coded values in its cluster."""
     clock: Longs
@@ -144,10 +144,11 @@ def _settle(points: Points, partition: Partition, bench: Bench, cluster: int) ->
     members = bench.members[1, :count]
     reference = figures[cluster, CENTROID : CENTROID + coded + numeric]
     figures[cluster, LOSS] = _price(points, tally, members, reference)
-    figures[cluster, WEIGHT] = tally.numbers[0, numeric] if count > 0 else 0.0
+    figures[cluster, RECORDS] = 0.0
     for attribute in range(numeric):
         figures[cluster, CENTROID + coded + numeric + attribute] = tally.numbers[1, attribute]
     for point in members:
+        figures[cluster, RECORDS] += points.sizes[point]
         partition.own[point] = _coded_cost(points, figures, cluster, point)
     partition.clusters[cluster, CHANGED] = partition.clock[CHANGES]
     return figures[cluster, LOSS]
@@ -239,8 +240,8 @@ def _best_partner(
 ) -> tuple[float, int]:
     """The best that moving a point to a cluster can do, alone (-1) or against a member of it."""
     figures, weights, own = partition.figures, points.weights, partition.own
-    home, weight = partition.links[2, point], weights[point]
-    spare = figures[home, WEIGHT] - weight - k
+    home, weight, sizes = partition.links[2, point], weights[point], points.sizes
+    spare = figures[home, RECORDS] - sizes[point] - k
     base = weight * (_coded_cost(points, figures, cluster, point) - own[point])
     best, partner = np.inf, whole(-1)
     if spare >= 0.0:
@@ -248,8 +249,8 @@ def _best_partner(
         best += _number_change(points, figures, cluster, whole(-1), point)
     other, walked = partition.clusters[cluster, HEAD], 0
     while other >= 0 and walked < LONGEST_WALK:
-        room = figures[cluster, WEIGHT] + weight - weights[other] - k
-        if spare + weights[other] >= 0.0 and room >= 0.0:
+        room = figures[cluster, RECORDS] + sizes[point] - sizes[other] - k
+        if spare + sizes[other] >= 0.0 and room >= 0.0:
             change = base - weights[other] * own[other]
             change += _number_change(points, figures, home, point, other)
             change += _number_change(points, figures, cluster, other, point)
@@ -309,12 +310,12 @@ def _order_between_ends(points: Points, bench: Bench, members: Longs) -> None:
 def _best_cut(
     points: Points, bench: Bench, members: Longs, k: float, total: float
 ) -> tuple[float, int]:
-    """Where to cut an ordered set into two of weight k or more: the least loss and the place."""
+    """Where to cut an ordered set into two of k records or more: the least loss and the place."""
     reference, tally = bench.saved[0, : points.codes.shape[0] + points.gaps.size], bench.tally
     best, place, passed = np.inf, whole(-1), 0.0
     step = members.size // LONGEST_WALK + 1
     for cut in range(1, members.size):
-        passed += points.weights[members[cut - 1]]
+        passed += points.sizes[members[cut - 1]]
         if passed >= k and total - passed >= k and cut % step == 0:
             loss = _price(points, tally, members[:cut], reference)
             if loss < best:
@@ -330,7 +331,7 @@ def _recut(
 ) -> float:
     """Cut the union of two clusters (`other` may be empty) in another way; the change."""
     figures = partition.figures
-    total = figures[cluster, WEIGHT] + figures[other, WEIGHT]
+    total = figures[cluster, RECORDS] + figures[other, RECORDS]
     if total < 2.0 * k:
         return 0.0
     count = _collect(partition, bench.members, whole(0), whole(0), cluster)
@@ -415,7 +416,7 @@ def _improve_cluster(
 ) -> float:
     """Split or dissolve a cluster, or cut it anew together with a neighbor; the change."""
     clusters, clock, change = partition.clusters, partition.clock, 0.0
-    if partition.figures[cluster, WEIGHT] >= 2.0 * k:
+    if partition.figures[cluster, RECORDS] >= 2.0 * k:
         free = _empty_cluster(clusters, clock)
         if free >= 0:
             change += _recut(points, partition, bench, k, cluster, free)
@@ -489,14 +490,14 @@ def _partition(points: Points, labels: Ints, capacity: int) -> Partition:
 def refine(
     points: Points, labels: Ints, k: float, neighbors: int, rounds: int, signal: Longs
 ) -> Ints:
-    """Labels of less loss; every cluster has weight k or more, if it had before.
+    """Labels of less loss; every cluster has k records or more, if it had before.
 
     `neighbors` nearest points of a point name the clusters it tries; at most `rounds` passes are
     made, fewer when nothing improves. signal[0] counts passes; a stop request ends the search
     with what has been reached.
     """
     size = labels.size
-    capacity = max(int(labels.max()) + 1, int(points.weights.sum() / k))
+    capacity = max(int(labels.max()) + 1, int(points.sizes.sum() / k))
     partition = _partition(points, labels, capacity)
     bench = Bench(
         new_tally(points),

@@ -17,7 +17,8 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.kernels.windows import draw_near, window_widths
 from ontomask.methods.base import Context, Method, register
 from ontomask.methods.microaggregation import Microaggregation
-from ontomask.methods.points import number_column, space_of
+from ontomask.methods.permuting import coded_column
+from ontomask.methods.points import record_column
 from ontomask.semantics.operators import METRICS, OPERATORS
 from ontomask.taxonomy.measures import MEASURES
 
@@ -65,95 +66,70 @@ class Hybrid(Method):
         clusters = labels[tuples.places].astype(np.int64)
         members = np.argsort(clusters, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(clusters, minlength=count))])
-        columns = {
-            name: _redrawn(microdata[name], offsets, members, self.measure, context)
-            for name in microdata.quasi
-        }
+        drawing = _Drawing(offsets, members, microdata.weights, context)
+        columns = {name: drawing.redrawn(microdata[name], self.measure) for name in microdata.quasi}
         return Masked(columns, clusters=clusters, details=details)
 
 
-def _redrawn(
-    attribute: Attribute, offsets: Longs, members: Longs, measure: str | None, context: Context
-) -> NewColumn:
-    if attribute.column.kind in ("numeric", "date"):
-        return _number_drawn(attribute, offsets, members, context)
-    if attribute.column.kind == "flat":
-        return _value_drawn(attribute, offsets, members, context)
-    return _neighbor_drawn(attribute, offsets, members, measure, context)
+@dataclass(frozen=True, eq=False)
+class _Drawing:
+    """Clusters, cluster c holding the records members[offsets[c]:offsets[c + 1]], to draw from."""
 
+    offsets: Longs
+    members: Longs
+    weights: Floats
+    context: Context
 
-def _number_drawn(
-    attribute: Attribute, offsets: Longs, members: Longs, context: Context
-) -> NewColumn:
-    """Uniform in the window around each number, within the column's range."""
-    numbers = attribute.record_numbers()
-    sizes = np.diff(offsets)
-    filled = numbers[members]
-    low = np.fmin.reduceat(filled, offsets[:-1])
-    high = np.fmax.reduceat(filled, offsets[:-1])
-    width = np.empty_like(numbers)
-    width[members] = np.maximum(filled - np.repeat(low, sizes), np.repeat(high, sizes) - filled)
-    domain = attribute.numbers
-    assert domain is not None
-    bottom = np.maximum(numbers - width, domain[0])
-    top = np.minimum(numbers + width, domain[-1])
-    drawn = _uniform_between(bottom, top, attribute.integer, context)
-    return number_column(attribute, drawn, np.arange(numbers.size))
+    def redrawn(self, attribute: Attribute, measure: str | None) -> NewColumn:
+        """The column with new values."""
+        if attribute.column.kind in ("numeric", "date"):
+            return record_column(attribute, self._numbers(attribute))
+        if attribute.column.kind == "flat":
+            return coded_column(attribute, self._values(attribute))
+        return coded_column(attribute, self._neighbors(attribute, measure))
 
+    def _numbers(self, attribute: Attribute) -> Floats:
+        """Uniform in the window around each number, within the column's range."""
+        numbers, sizes = attribute.record_numbers(), np.diff(self.offsets)
+        filled = numbers[self.members]
+        low = np.fmin.reduceat(filled, self.offsets[:-1])
+        high = np.fmax.reduceat(filled, self.offsets[:-1])
+        width = np.empty_like(numbers)
+        width[self.members] = np.maximum(
+            filled - np.repeat(low, sizes), np.repeat(high, sizes) - filled
+        )
+        domain = np.asarray(attribute.numbers)
+        bottom: Floats = np.maximum(numbers - width, domain[0])
+        top: Floats = np.minimum(numbers + width, domain[-1])
+        uniforms = self.context.generator.random(numbers.size)
+        if not attribute.integer:
+            return bottom + uniforms * (top - bottom)
+        low, high = np.ceil(bottom), np.floor(top)
+        drawn = np.minimum(low + np.floor(uniforms * (high - low + 1.0)), high)
+        # a time of day may have no whole day in its window
+        return np.where(low > high, numbers, drawn)
 
-def _uniform_between(bottom: Floats, top: Floats, whole: bool, context: Context) -> Floats:
-    uniforms = context.generator.random(bottom.size)
-    if not whole:
-        return bottom + uniforms * (top - bottom)
-    low, high = np.ceil(bottom), np.floor(top)
-    drawn: Floats = np.minimum(low + np.floor(uniforms * (high - low + 1.0)), high)
-    return drawn
+    def _values(self, attribute: Attribute) -> Longs:
+        """With replacement from the cluster's own values, by the people who have them."""
+        passed = np.append(0.0, np.cumsum(self.weights[self.members]))
+        starts, stops = passed[self.offsets[:-1]], passed[self.offsets[1:]]
+        sizes = np.diff(self.offsets)
+        uniforms = self.context.generator.random(self.members.size)
+        targets = np.repeat(starts, sizes) + uniforms * np.repeat(stops - starts, sizes)
+        found = np.searchsorted(passed, targets, side="right") - 1
+        places = np.clip(
+            found, np.repeat(self.offsets[:-1], sizes), np.repeat(self.offsets[1:] - 1, sizes)
+        )
+        codes = np.empty(self.members.size, np.int64)
+        codes[self.members] = attribute.codes[self.members[places]]
+        return codes
 
-
-def _value_drawn(
-    attribute: Attribute, offsets: Longs, members: Longs, context: Context
-) -> NewColumn:
-    """With replacement from the cluster's own values."""
-    sizes = np.diff(offsets)
-    uniforms = context.generator.random(members.size)
-    places = np.repeat(offsets[:-1], sizes) + np.floor(uniforms * np.repeat(sizes, sizes)).astype(
-        int
-    )
-    codes = np.empty(members.size, np.int64)
-    codes[members] = attribute.codes[members[places]]
-    return _coded_column(attribute, codes)
-
-
-def _neighbor_drawn(
-    attribute: Attribute, offsets: Longs, members: Longs, measure: str | None, context: Context
-) -> NewColumn:
-    """Among the values no farther than the farthest one of the cluster."""
-    distances = _domain_distances(attribute, measure)
-    order = np.argsort(distances, axis=1, kind="stable").astype(np.int32)
-    widths = window_widths(attribute.codes, offsets, members, distances)
-    uniforms = context.generator.random(members.size)
-    return _coded_column(attribute, draw_near(attribute.codes, widths, distances, order, uniforms))
-
-
-def _domain_distances(attribute: Attribute, measure: str | None) -> Floats:
-    """Distances between the values of the domain, the missing one at distance 1 from the rest."""
-    if attribute.column.kind == "nominal":
-        assert attribute.concepts is not None
-        distances = space_of(attribute, measure).between(attribute.concepts, attribute.concepts)
-    else:
-        ranks = np.arange(attribute.size) / max(1, attribute.size - 1)
-        distances = np.abs(ranks[:, None] - ranks[None, :])
-    if attribute.has_missing:
-        distances = np.pad(distances, ((0, 1), (0, 1)), constant_values=1.0)
-        distances[-1, -1] = 0.0
-    return np.ascontiguousarray(distances)
-
-
-def _coded_column(attribute: Attribute, codes: Longs) -> NewColumn:
-    values = [*attribute.values, None]
-    concepts = numbers = None
-    if attribute.concepts is not None:
-        concepts = np.append(attribute.concepts, -1).astype(np.int64)
-    if attribute.numbers is not None:
-        numbers = np.append(attribute.numbers, np.nan)
-    return NewColumn(codes, values, concepts, numbers)
+    def _neighbors(self, attribute: Attribute, measure: str | None) -> Longs:
+        """Among the values no farther than the farthest one of the cluster."""
+        values = attribute.numbered
+        distances = attribute.distances(measure).between(values, values)
+        order = np.argsort(distances, axis=1, kind="stable").astype(np.int32)
+        widths = window_widths(attribute.codes, self.offsets, self.members, distances)
+        uniforms = self.context.generator.random(self.members.size)
+        drawn: Longs = draw_near(attribute.codes, widths, distances, order, uniforms)
+        return drawn

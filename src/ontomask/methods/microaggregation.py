@@ -88,11 +88,12 @@ class Microaggregation(Method):
         uniforms = context.generator.random(count)
         rows, numbers = centers.centroids(points, labels, count, uniforms)
         clusters = labels[tuples.places].astype(np.int64)
+        columns = layout.columns(rows, numbers, clusters)
         return Masked(
-            layout.columns(rows, numbers, clusters),
+            columns,
             (ClassSize(microdata.quasi, self.k),),
             clusters,
-            scheme=NearestCentroid(layout, rows, numbers, microdata.quasi),
+            scheme=NearestCentroid.of(layout, columns),
             details=details,
         )
 

@@ -2,107 +2,132 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.data.masked import Masked
-from ontomask.data.microdata import Attribute, Microdata
-from ontomask.data.schema import Nominal
+from ontomask.data.masked import Masked, NewColumn
+from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.kernels import records as kernel
 from ontomask.kernels.windows import nearest_references
-from ontomask.methods.points import Layout, Scaled
-from ontomask.semantics.operators import MISSING_DISTANCE, Coded, concept_distances
+from ontomask.methods.points import Layout
+from ontomask.semantics.operators import Comparison
 
 __all__ = ["NearestCentroid"]
 
 
 @dataclass(frozen=True, eq=False)
 class NearestCentroid:
-    """Centroids of a masked table, for records that come later.
+    """The centroids of a masked table, for records that come later.
 
-    `rows` and `numbers` hold one centroid per line, in the order of the layout's attributes.
+    It holds what the release shows and how values are compared there, but nothing of the records
+    that were masked, and of their values none that is not released.
+
+    Attributes
+    ----------
+    released
+        The masked columns, with one value for each centroid instead of the records' codes.
+    coded
+        How the values of each coded column are compared.
+    scaled
+        What numbers are multiplied by in each numeric column, and what a missing one contributes.
+    power
+        The exponent of a number's difference.
     """
 
-    layout: Layout
-    rows: Ints
-    numbers: Floats
-    names: tuple[str, ...]
+    released: Mapping[str, NewColumn]
+    coded: Mapping[str, Comparison]
+    scaled: Mapping[str, tuple[float, float]]
+    power: int
+
+    @classmethod
+    def of(cls, layout: Layout, released: Mapping[str, NewColumn]) -> NearestCentroid:
+        """The scheme of masked columns whose values are the centroids, compared as laid out."""
+        nobody = np.empty(0, np.int64)
+        return cls(
+            {name: replace(one, codes=nobody) for name, one in released.items()},
+            {one.name: operator.comparison.without_values() for one, operator in layout.coded},
+            {one.attribute.name: (one.factor, one.gap) for one in layout.numeric},
+            layout.power,
+        )
 
     def apply(self, microdata: Microdata) -> Masked:
         """Give each record the values of the nearest centroid; new values are welcome."""
-        tuples = microdata.tuples(self.names)
-        order = {name: place for place, name in enumerate(tuples.names)}
-        coded = [
-            _crossed(old, microdata[old.name], operator) for old, operator in self.layout.coded
+        tuples = microdata.tuples((*self.coded, *self.scaled))
+        crossed = [
+            _crossed(comparison, self.released[name], microdata[name])
+            for name, comparison in self.coded.items()
         ]
-        codes = [tuples.codes[order[old.name]] for old, _ in self.layout.coded]
+        points = self._points(microdata, tuples, [arrays for arrays, _ in crossed])
+        count = len(next(iter(self.released.values())).values)
+        rows = np.array([rows for _, rows in crossed], np.int32).reshape(len(crossed), count)
         numbers = [
-            _rescaled(one, microdata[one.attribute.name], tuples.codes[order[one.attribute.name]])
-            for one in self.layout.numeric
+            np.asarray(self.released[name].numbers) * factor
+            for name, (factor, _) in self.scaled.items()
         ]
-        points = kernel.pack_points(
-            coded,
-            np.array(codes, np.int32).reshape(len(codes), len(tuples)),
+        found: Longs = nearest_references(points, *_by_centroid(rows, numbers))
+        places = found[tuples.places]
+        masked = {name: replace(one, codes=places) for name, one in self.released.items()}
+        return Masked(masked, clusters=places)
+
+    def _points(
+        self, microdata: Microdata, tuples: Tuples, arrays: list[kernel.Attribute]
+    ) -> kernel.Points:
+        """The tuples of new records; coded columns come first."""
+        numbers = [
+            np.append(np.asarray(microdata[name].numbers) * factor, np.nan)[codes]
+            for (name, (factor, _)), codes in zip(
+                self.scaled.items(), tuples.codes[len(arrays) :], strict=True
+            )
+        ]
+        return kernel.pack_points(
+            arrays,
+            tuples.codes[: len(arrays)],
             np.array(numbers, np.float64).reshape(len(numbers), len(tuples)),
+            tuples.counts,
             tuples.weights,
             np.ones(len(tuples)),
-            np.array([one.gap for one in self.layout.numeric]),
-            self.layout.power,
+            np.array([gap for _, gap in self.scaled.values()], np.float64),
+            self.power,
         )
-        found: Longs = nearest_references(points, self.rows, self.numbers)
-        places = found[tuples.places]
-        return Masked(self.layout.columns(self.rows, self.numbers, places), clusters=places)
 
 
-def _rescaled(one: Scaled, new: Attribute, codes: Ints) -> Floats:
-    assert new.numbers is not None
-    result: Floats = np.append(new.numbers * one.factor, np.nan)[codes]
-    return result
+def _by_centroid(rows: Ints, numbers: list[Floats]) -> tuple[Ints, Floats]:
+    """Rows and numbers with one line per centroid."""
+    columns = np.array(numbers, np.float64).reshape(len(numbers), rows.shape[1])
+    return np.ascontiguousarray(rows.T), np.ascontiguousarray(columns.T)
 
 
-def _crossed(old: Attribute, new: Attribute, operator: Coded) -> kernel.Attribute:
-    """Comparison table from the rows of the masked table to the values of the new one."""
-    known = operator.rows[operator.rows >= 0]
-    if old.concepts is not None and new.concepts is not None:
-        table = operator.table_to(_between(old, new, known, operator))
-    else:
-        table = _same_domain(old, new, operator)[: known.size]
-    gap = MISSING_DISTANCE / operator.spread * operator.weight
-    table = np.pad(table, ((0, 1), (0, 1)), constant_values=gap)
-    table[-1, -1] = 0.0
-    count = table.shape[0]
-    every = np.arange(count, dtype=np.int32)
-    return kernel.Attribute(
+def _crossed(
+    comparison: Comparison, old: NewColumn, new: Attribute
+) -> tuple[kernel.Attribute, Longs]:
+    """The comparison from the released values to those of a new column; each centroid's row."""
+    released, values = _numbered(old, new)
+    rows, places = np.unique(released, return_inverse=True)
+    table = comparison.contributions(comparison.plain(rows, values), rows, values)
+    every = np.arange(rows.size, dtype=np.int32)
+    arrays = kernel.Attribute(
         np.ascontiguousarray(table),
         np.zeros_like(table),
-        np.zeros(table.shape[1], np.int32),
-        np.ones(count, np.int32),
-        np.arange(count + 1, dtype=np.int64),
+        np.zeros(values.size, np.int32),
+        np.ones(rows.size, np.int32),
+        np.arange(rows.size + 1, dtype=np.int64),
         every,
         kernel.PRESENT,
         -1,
     )
+    return arrays, places
 
 
-def _between(old: Attribute, new: Attribute, known: Longs, operator: Coded) -> Floats:
-    column = old.column
-    assert isinstance(column, Nominal)
-    assert column.taxonomy is not None
-    assert old.concepts is not None
-    assert new.concepts is not None
-    everything = np.concatenate([old.concepts, new.concepts])
-    space = column.taxonomy.space(everything, column.measure, column.root, **column.options)
-    return concept_distances(space, known.astype(np.int32), new.concepts, operator.operators)
-
-
-def _same_domain(old: Attribute, new: Attribute, operator: Coded) -> Floats:
-    """Flat and ordinal columns: look the values up; one that was never seen differs from all."""
-    places = {value: place for place, value in enumerate(old.values)}
-    known = operator.arrays.table[: old.size, : old.size]
-    table = np.full((old.size, new.size), float(known.max(initial=operator.weight)))
-    for column, value in enumerate(new.values):
-        if value in places:
-            table[:, column] = known[:, places[value]]
-    return table
+def _numbered(old: NewColumn, new: Attribute) -> tuple[Longs, Longs]:
+    """The values of both sides as numbers that can be compared; -1 is missing."""
+    if old.concepts is not None:
+        return old.concepts, new.numbered
+    if old.numbers is not None:
+        return np.nan_to_num(old.numbers, nan=-1.0).astype(np.int64), new.numbered
+    places = {value: place for place, value in enumerate(new.values)} | {None: -1}
+    # a word that the new records do not have equals none of theirs
+    rows = [places.get(value, new.size) for value in old.values]
+    return np.array(rows, np.int64), new.numbered

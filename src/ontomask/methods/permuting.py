@@ -14,7 +14,7 @@ from ontomask.data.schema import Column
 from ontomask.errors import MethodError, ParameterError, PromiseError
 
 __all__ = [
-    "check_no_weights",
+    "check_no_counts",
     "check_published",
     "chosen_columns",
     "coded_column",
@@ -53,13 +53,13 @@ def chosen_columns(columns: Sequence[str] | None, microdata: Microdata) -> tuple
     return microdata.quasi
 
 
-def check_no_weights(microdata: Microdata, method: str) -> None:
-    """Refuse records that stand for several people: exchanging values would change the counts."""
+def check_no_counts(microdata: Microdata, method: str) -> None:
+    """Refuse rows that stand for several records: exchanging values would change the counts."""
     if (microdata.counts != 1.0).any():
         raise MethodError(
-            f"{method} exchanges the values of single records, but the schema has a weight column "
-            "and some records stand for several people; repeat each record as often as its weight "
-            "says, and leave the weight column out of the schema."
+            f"{method} exchanges the values of single records, but the schema has a count column "
+            "and some rows stand for several records; repeat each row as often as its count says, "
+            "and leave the count column out of the schema."
         )
 
 

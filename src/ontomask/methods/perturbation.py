@@ -19,7 +19,8 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Context, Method, register
 from ontomask.methods.permuting import check_published
-from ontomask.methods.points import number_column
+from ontomask.methods.points import record_column
+from ontomask.semantics.moments import covariances, mean, variance
 
 __all__ = ["Noise", "Rounding", "Sampling", "TopBottomCoding"]
 
@@ -60,7 +61,7 @@ class Noise(Method):
         """Add the noise."""
         chosen = number_columns(self.columns, microdata, "noise")
         numbers = np.stack([one.record_numbers() for one in chosen])
-        root = self._root(numbers)
+        root = self._root(numbers, microdata)
         noisy = numbers + self.scale * (root @ context.generator.standard_normal(numbers.shape))
         if self.keep_range:
             noisy = np.clip(
@@ -70,17 +71,21 @@ class Noise(Method):
             )
         return Masked(new_numbers(chosen, noisy))
 
-    def _root(self, numbers: Floats) -> Floats:
+    def _root(self, numbers: Floats, microdata: Microdata) -> Floats:
         """A root of the columns' covariance, or their standard deviations alone."""
+        counts, weights, known = microdata.counts, microdata.weights, ~np.isnan(numbers)
         if not self.correlated:
-            return np.diag(np.nanstd(numbers, axis=1))
-        complete = numbers[:, ~np.isnan(numbers).any(axis=0)]
-        if complete.shape[1] < 2:
+            rows = zip(numbers, known, strict=True)
+            spreads = [variance(row[one], counts[one], weights[one]) for row, one in rows]
+            return np.diag(np.sqrt(spreads))
+        complete = known.all(axis=0)
+        if counts[complete].sum() < 2:
             raise MethodError(
                 "Correlated noise needs at least two records without missing values in "
                 f"{', '.join(self.columns)}; use correlated=False."
             )
-        values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(complete)))
+        spread = covariances(numbers[:, complete], counts[complete], weights[complete])
+        values, vectors = np.linalg.eigh(spread)
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), np.float64)
 
 
@@ -131,31 +136,34 @@ class TopBottomCoding(Method):
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Replace the extremes."""
         chosen = number_columns(self.columns, microdata, "top and bottom coding")
-        coded = np.stack([self._coded(one) for one in chosen])
+        coded = np.stack([self._coded(one, microdata) for one in chosen])
         return Masked(new_numbers(chosen, coded))
 
-    def _coded(self, attribute: Attribute) -> Floats:
-        numbers = attribute.record_numbers()
-        known = np.sort(numbers[~np.isnan(numbers)])
+    def _coded(self, attribute: Attribute, microdata: Microdata) -> Floats:
+        numbers, weights = attribute.record_numbers(), microdata.weights
+        top = _upper_limit(numbers, microdata.counts, self.top, self.top_percent)
+        lowest = None if self.bottom is None else -self.bottom
+        bottom = -_upper_limit(-numbers, microdata.counts, lowest, self.bottom_percent)
         result = numbers.copy()
-        top = _upper_limit(known, self.top, self.top_percent)
-        bottom = -_upper_limit(
-            -known[::-1], None if self.bottom is None else -self.bottom, self.bottom_percent
-        )
         for limit, beyond in ((top, numbers > top), (bottom, numbers < bottom)):
             if beyond.any():
-                result[beyond] = limit if self.replace == "limit" else numbers[beyond].mean()
+                replaced = mean(numbers[beyond], weights[beyond])
+                result[beyond] = limit if self.replace == "limit" else replaced
         return result
 
 
-def _upper_limit(known: Floats, limit: float | None, percent: float | None) -> float:
+def _upper_limit(
+    numbers: Floats, counts: Floats, limit: float | None, percent: float | None
+) -> float:
     """The greatest number that stays, by a limit or such that at most so many percent exceed it."""
     if percent is None:
         return np.inf if limit is None else limit
-    if not known.size:
+    order = np.argsort(numbers)[: np.count_nonzero(~np.isnan(numbers))]
+    if not order.size:
         return np.inf
-    beyond = int(known.size * percent / 100.0)
-    return float(known[known.size - 1 - beyond])
+    passed = np.cumsum(counts[order])
+    beyond = int(passed[-1] * percent / 100.0)
+    return float(numbers[order[np.searchsorted(passed, passed[-1] - beyond)]])
 
 
 @register
@@ -264,8 +272,5 @@ def number_columns(
 
 def new_numbers(attributes: Sequence[Attribute], numbers: Floats) -> dict[str, NewColumn]:
     """Columns with a new number for each record; whole columns stay whole."""
-    columns = {}
-    for attribute, row in zip(attributes, numbers, strict=True):
-        domain, codes = np.unique(np.rint(row) if attribute.integer else row, return_inverse=True)
-        columns[attribute.name] = number_column(attribute, domain, codes.astype(np.int64))
-    return columns
+    pairs = zip(attributes, numbers, strict=True)
+    return {attribute.name: record_column(attribute, row) for attribute, row in pairs}

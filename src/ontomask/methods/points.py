@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,22 +13,20 @@ from ontomask.arrays import Floats, Ints, Longs
 from ontomask.data.encoding import day_value
 from ontomask.data.masked import NewColumn
 from ontomask.data.microdata import Attribute, Microdata, Tuples
-from ontomask.data.schema import Date, Nominal
+from ontomask.data.schema import Date
 from ontomask.errors import MethodError
 from ontomask.kernels.records import Points, pack_points
-from ontomask.semantics.operators import (
-    Coded,
-    flat_operator,
-    nominal_operator,
-    ordinal_operator,
-)
-from ontomask.taxonomy.measures import Space
+from ontomask.semantics.moments import variance
+from ontomask.semantics.operators import Coded, Comparison, coded_operator
 
-__all__ = ["Layout", "Scaled", "number_column", "quasi_layout", "space_of"]
+__all__ = ["Layout", "Scaled", "layout_of", "number_column", "quasi_layout", "record_column"]
 
-UNBOUNDED = ("path", "weighted-path")
 ROUNDING = 1e-13
 """Relative differences up to here come from computing, not from the data."""
+
+FIRST_DAY = datetime.date(1677, 9, 22).toordinal()
+LAST_DAY = datetime.date(2262, 4, 10).toordinal()
+"""What 64 bits of nanoseconds can hold, as many columns of dates have them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +62,9 @@ class Layout:
             [coded.arrays for _, coded in self.coded],
             np.array(codes, np.int32).reshape(len(codes), len(tuples)),
             np.array(numbers, np.float64).reshape(len(numbers), len(tuples)),
+            tuples.counts,
             tuples.weights,
-            _factors(tuples.weights, weighting, self.power),
+            _factors(tuples.counts, weighting, self.power),
             np.array([one.gap for one in self.numeric]),
             self.power,
         )
@@ -91,6 +91,18 @@ class Layout:
             for place, one in enumerate(self.numeric)
         }
         return {**coded, **numeric}
+
+    def own_columns(self, tuples: Tuples, chosen: Longs, labels: Longs) -> dict[str, NewColumn]:
+        """The columns that give each record the values of one of the chosen tuples, as written."""
+        codes = dict(zip(tuples.names, tuples.codes[:, chosen], strict=True))
+        coded = {
+            one.name: _coded_column(
+                one, operator, operator.arrays.own_rows[codes[one.name]], labels
+            )
+            for one, operator in self.coded
+        }
+        numeric = [one.attribute for one in self.numeric]
+        return {**coded, **{one.name: _own_column(one, codes[one.name], labels) for one in numeric}}
 
 
 def default_metric(microdata: Microdata, names: Sequence[str]) -> str:
@@ -139,43 +151,16 @@ def quasi_layout(microdata: Microdata, method: Comparing) -> Layout:
     )
 
 
-def space_of(attribute: Attribute, measure: str | None = None) -> Space:
-    """The distance of a nominal attribute, bounded to [0, 1] so that attributes can be mixed."""
-    column = attribute.column
-    assert isinstance(column, Nominal)
-    assert column.taxonomy is not None
-    assert attribute.concepts is not None
-    chosen = measure or column.measure
-    options = dict(column.options) if chosen == column.measure else {}
-    if chosen in UNBOUNDED:
-        options.setdefault("scaled", True)
-    return column.taxonomy.space(attribute.concepts, chosen, column.root, **options)
-
-
 def _coded(
     attribute: Attribute, microdata: Microdata, operators: str, metric: str, measure: str | None
 ) -> Coded:
-    counts = attribute.frequencies(microdata.weights)
-    weight, has_missing = attribute.column.weight, attribute.has_missing
-    if attribute.column.kind == "nominal":
-        assert attribute.concepts is not None
-        return nominal_operator(
-            space_of(attribute, measure),
-            attribute.concepts,
-            counts,
-            has_missing=has_missing,
-            operators=operators,
-            metric=metric,
-            weight=weight,
-        )
-    build = ordinal_operator if attribute.column.kind == "ordinal" else flat_operator
-    return build(
-        attribute.size,
-        counts,
-        has_missing=has_missing,
-        operators=operators,
-        metric=metric,
-        weight=weight,
+    distances, weight = attribute.distances(measure), attribute.column.weight
+    return coded_operator(
+        Comparison(distances, operators, metric, weight=weight),
+        attribute.numbered,
+        attribute.codes,
+        microdata.counts,
+        microdata.weights,
     )
 
 
@@ -183,22 +168,19 @@ def _scaled(attribute: Attribute, microdata: Microdata, metric: str) -> Scaled:
     """Divide by the standard deviation (S-distance: by that of a pair, sqrt(2) times as much)."""
     numbers = attribute.record_numbers()
     known = ~np.isnan(numbers)
-    weights = microdata.weights[known]
-    mean = np.average(numbers[known], weights=weights)
-    total = weights.sum()
-    variance = float(weights @ (numbers[known] - mean) ** 2 / max(1.0, total - 1.0))
+    spread = variance(numbers[known], microdata.counts[known], microdata.weights[known])
     weight = attribute.column.weight
-    if variance == 0.0:
+    if spread == 0.0:
         return Scaled(attribute, 1.0, weight)
     if metric == "mean":
-        return Scaled(attribute, weight / np.sqrt(variance), weight)
-    spread = variance if metric == "euclidean" else 2.0 * variance
+        return Scaled(attribute, weight / np.sqrt(spread), weight)
+    spread = spread if metric == "euclidean" else 2.0 * spread
     return Scaled(attribute, float(np.sqrt(weight / spread)), weight)
 
 
-def _factors(weights: Floats, weighting: str, power: int) -> Floats:
+def _factors(counts: Floats, weighting: str, power: int) -> Floats:
     """The comparison operator multiplies distances by frequencies (squared sums by squares)."""
-    return weights**power if weighting == "frequency" else np.ones_like(weights)
+    return counts**power if weighting == "frequency" else np.ones_like(counts)
 
 
 def _coded_column(attribute: Attribute, operator: Coded, rows: Ints, labels: Longs) -> NewColumn:
@@ -208,40 +190,74 @@ def _coded_column(attribute: Attribute, operator: Coded, rows: Ints, labels: Lon
         written = iter(attribute.written(known))
         values = [next(written) if concept >= 0 else None for concept in chosen]
         return NewColumn(labels, values, concepts=chosen)
-    values = [attribute.values[code] if code >= 0 else None for code in chosen]
+    places = np.where(
+        chosen < 0, attribute.size, np.searchsorted(attribute.numbered[: attribute.size], chosen)
+    )
+    domain = (*attribute.values, None)
+    values = [domain[place] for place in places]
     ranks = None
     if attribute.numbers is not None:
-        ranks = np.append(attribute.numbers, np.nan)[chosen]
+        ranks = np.append(attribute.numbers, np.nan)[places]
     return NewColumn(labels, values, numbers=ranks)
 
 
-def _snapped(numbers: Floats, attribute: Attribute) -> Floats:
-    """Numbers that differ from a value of the column by rounding only, as that value."""
-    assert attribute.numbers is not None
-    known = np.sort(attribute.numbers)
-    places = np.searchsorted(known, numbers)
-    snapped = numbers.copy()
-    for beside in (places - 1, places):
-        near = known[np.clip(beside, 0, known.size - 1)]
-        same = np.abs(numbers - near) <= ROUNDING * np.abs(near)
-        snapped[same] = near[same]
-    return snapped
+def _own_column(attribute: Attribute, codes: Ints, labels: Longs) -> NewColumn:
+    """A numeric or date column with values of its own."""
+    domain = (*attribute.values, None)
+    numbers = np.append(np.asarray(attribute.numbers), np.nan)[codes]
+    return NewColumn(labels, [domain[code] for code in codes], numbers=numbers)
 
 
 def number_column(attribute: Attribute, numbers: Floats, labels: Longs) -> NewColumn:
-    """A numeric or date column with new numbers, rounded where the column is whole."""
-    numbers = np.rint(numbers) if attribute.integer else _snapped(numbers, attribute)
-    missing = np.isnan(numbers)
+    """A numeric or date column with new numbers.
+
+    A number that is a value of the column, up to rounding, is written as the column writes it;
+    others are rounded where the column is whole, dates to days.
+    """
+    places = _own_places(attribute, numbers)
+    assert attribute.numbers is not None
+    rounded = np.rint(numbers) if attribute.integer else numbers
     if isinstance(attribute.column, Date):
-        example, written = attribute.values[0], attribute.column.format
-        values: list[object] = [
-            None if gap else day_value(number, example, written)
-            for number, gap in zip(numbers, missing, strict=True)
-        ]
-    else:
-        whole = isinstance(attribute.values[0], int)
-        values = [
-            None if gap else (int(number) if whole else float(number))
-            for number, gap in zip(numbers, missing, strict=True)
-        ]
+        rounded = _within_calendar(attribute, rounded)
+    numbers = np.where(places >= 0, attribute.numbers[places], rounded)
+    values = [
+        attribute.values[place] if place >= 0 else _written(attribute, number)
+        for place, number in zip(places.tolist(), numbers.tolist(), strict=True)
+    ]
     return NewColumn(labels, values, numbers=numbers)
+
+
+def record_column(attribute: Attribute, numbers: Floats) -> NewColumn:
+    """A numeric or date column with a new number for each record."""
+    domain, codes = np.unique(numbers, return_inverse=True)
+    return number_column(attribute, domain, codes.astype(np.int64))
+
+
+def _own_places(attribute: Attribute, numbers: Floats) -> Longs:
+    """Which value of the column a number is, if it differs by rounding only; -1 for others."""
+    assert attribute.numbers is not None
+    known = attribute.numbers
+    beside = np.searchsorted(known, numbers)
+    places = np.full(numbers.size, -1, np.int64)
+    for near in (np.clip(beside - 1, 0, known.size - 1), np.clip(beside, 0, known.size - 1)):
+        same = np.abs(numbers - known[near]) <= ROUNDING * np.abs(known[near])
+        places[same] = near[same]
+    return places
+
+
+def _within_calendar(attribute: Attribute, days: Floats) -> Floats:
+    """Days that every kind of column can hold, or that lie between those of the column itself."""
+    assert attribute.numbers is not None
+    first, last = min(FIRST_DAY, attribute.numbers[0]), max(LAST_DAY, attribute.numbers[-1])
+    return np.clip(days, np.ceil(first), np.floor(last))
+
+
+def _written(attribute: Attribute, number: float) -> object:
+    """A number that is none of the column's own, as the column would write it."""
+    if np.isnan(number):
+        return None
+    if isinstance(attribute.column, Date):
+        assert attribute.numbers is not None
+        beside = min(int(np.searchsorted(attribute.numbers, number)), attribute.size - 1)
+        return day_value(number, attribute.values[beside], attribute.column.format)
+    return int(number) if isinstance(attribute.values[0], int) else float(number)

@@ -19,7 +19,7 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Context, Method, register
 from ontomask.methods.permuting import chosen_columns, coded_column
-from ontomask.methods.points import layout_of
+from ontomask.semantics.distances import ValueDistances
 from ontomask.taxonomy.measures import MEASURES
 
 __all__ = ["Pram"]
@@ -92,12 +92,12 @@ class Pram(Method):
         columns = {}
         for name in names:
             attribute = microdata[name]
-            rows = self._transitions(microdata, attribute)
+            rows = self._transitions(attribute)
             codes = drawn(attribute.codes, rows, context.generator)
             columns[name] = coded_column(attribute, codes)
         return Masked(columns)
 
-    def _transitions(self, microdata: Microdata, attribute: Attribute) -> Floats:
+    def _transitions(self, attribute: Attribute) -> Floats:
         if attribute.column.kind in ("numeric", "date"):
             raise MethodError(
                 f"Column {attribute.name!r} is {attribute.column.kind}, and PRAM is for categories "
@@ -105,16 +105,10 @@ class Pram(Method):
             )
         if self.matrix is not None and self.order is not None:
             return _given(attribute, np.asarray(self.matrix, np.float64), self.order)
-        layout = layout_of(
-            microdata,
-            [attribute.name],
-            operators="marginality" if self.variant == "semantic" else "equality",
-            metric="mean",
-            measure=self.measure,
-        )
+        semantic, values = self.variant == "semantic", attribute.numbered
+        distances = attribute.distances(self.measure) if semantic else ValueDistances()
         present = np.bincount(attribute.codes, minlength=attribute.cardinality) > 0
-        distances = layout.coded[0][1].arrays.table / attribute.column.weight
-        return self._decreasing(distances, present.astype(np.float64))
+        return self._decreasing(distances.between(values, values), present.astype(np.float64))
 
     def _decreasing(self, distances: Floats, present: Floats) -> Floats:
         """Probabilities that fall with the distance, among the values that occur."""

@@ -21,7 +21,7 @@ from ontomask.kernels import record_swapping as records
 from ontomask.kernels import swapping as kernel
 from ontomask.kernels.records import START, VALUES
 from ontomask.methods.base import Context, Method, register, watched
-from ontomask.methods.permuting import check_no_weights, chosen_columns, permuted_column
+from ontomask.methods.permuting import check_no_counts, chosen_columns, permuted_column
 from ontomask.methods.points import Layout, Scaled, layout_of
 from ontomask.promises import Permutation
 from ontomask.taxonomy.measures import MEASURES
@@ -92,7 +92,7 @@ class RankSwapping(Method):
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Swap the values of the columns."""
         names = chosen_columns(self.columns, microdata)
-        check_no_weights(microdata, "Rank swapping")
+        check_no_counts(microdata, "Rank swapping")
         k = self._interval(len(microdata))
         if self.variant == "multivariate":
             partners, ranks = self._swap_records(microdata, names, k, context)
@@ -175,7 +175,7 @@ class RankSwapping(Method):
         places = tuples.places.astype(np.int32)
         priorities = np.stack([generator.permutation(count) for _ in range(len(names) + 1)])
         uniforms = generator.random((count, 2 + 2 * len(names)))
-        first = _most_distant_tuple(layout, names, tuples.codes, tuples.weights)
+        first = _most_distant_tuple(layout, names, tuples.codes, tuples.counts)
         arguments = (packed, places, first, k, self._everyone, priorities, uniforms)
         partners, references = watched(
             records.swap_records, *arguments, total=count, context=context, message="swapping"

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Ints, Longs
 from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Text
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata, Tuples
@@ -67,13 +67,13 @@ class Recoding(Method):
         tuples = microdata.tuples()
         targets = self._targets(layout, tuples, context)
         taken, places = np.unique(targets, return_inverse=True)
-        rows, numbers = _own_rows(layout, tuples, taken)
         clusters: Longs = places[tuples.places].astype(np.int64)
+        columns = layout.own_columns(tuples, taken, clusters)
         return Masked(
-            layout.columns(rows, numbers, clusters),
+            columns,
             (ClassSize(microdata.quasi, self.k),),
             clusters,
-            scheme=NearestCentroid(layout, rows, numbers, microdata.quasi),
+            scheme=NearestCentroid.of(layout, columns),
             details={
                 "metric": layout.metric,
                 "tuples_before": len(tuples),
@@ -96,12 +96,3 @@ class Recoding(Method):
             message="recoding",
         )
         return targets.astype(np.int64)
-
-
-def _own_rows(layout: Layout, tuples: Tuples, chosen: Longs) -> tuple[Ints, Floats]:
-    """The values of some tuples as centroids."""
-    points = layout.points(tuples)
-    rows = np.empty((chosen.size, len(layout.coded)), np.int32)
-    for place, (_, coded) in enumerate(layout.coded):
-        rows[:, place] = coded.arrays.own_rows[points.codes[place, chosen]]
-    return rows, np.ascontiguousarray(points.numbers[:, chosen].T)

@@ -14,6 +14,7 @@ from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Text
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata
+from ontomask.errors import MethodError
 from ontomask.kernels import centroids as centers
 from ontomask.kernels.records import Points, distances, select_points
 from ontomask.kernels.windows import nearest_reference
@@ -63,6 +64,12 @@ class Resampling(Method):
     def _ranked(
         self, microdata: Microdata, layout: Layout, records: Points, context: Context
     ) -> Masked:
+        if len(microdata) < self.k:
+            raise MethodError(
+                f"k is {self.k}, and resampling draws k samples of different rows, but the table "
+                f"has only {len(microdata)} rows (for {microdata.total:g} records); choose k of at "
+                f"most {len(microdata)}, or repeat each row as often as its count says."
+            )
         size = len(microdata) // self.k
         shuffled = context.generator.permutation(len(microdata))
         labels = np.full(len(microdata), -1, np.int32)
@@ -73,11 +80,12 @@ class Resampling(Method):
         rest = shuffled[self.k * size :]
         rows, numbers = _averaged(records, labels, rest, size, context)
         clusters = labels.astype(np.int64)
+        columns = layout.columns(rows, numbers, clusters)
         return Masked(
-            layout.columns(rows, numbers, clusters),
+            columns,
             (ClassSize(microdata.quasi, self.k),),
             clusters,
-            scheme=NearestCentroid(layout, rows, numbers, microdata.quasi),
+            scheme=NearestCentroid.of(layout, columns),
             details={"metric": layout.metric, "clusters": size},
         )
 

@@ -18,7 +18,7 @@ from ontomask.data.masked import Masked, NewColumn
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Context, Method, register
-from ontomask.methods.permuting import check_no_weights, check_published, permuted_column
+from ontomask.methods.permuting import check_no_counts, check_published, permuted_column
 from ontomask.methods.points import layout_of
 from ontomask.promises import Permutation
 from ontomask.semantics.copula import shuffled
@@ -70,7 +70,7 @@ class Shuffling(Method):
         """Shuffle the confidential columns."""
         check_published(self.confidential, microdata, "confidential")
         check_published(self.given, microdata, "given")
-        check_no_weights(microdata, "Shuffling")
+        check_no_counts(microdata, "Shuffling")
         for name in self.given:
             _check_varies(microdata[name])
         orders = [self._order(microdata, name) for name in self.confidential]

@@ -23,21 +23,21 @@ ALL_PATTERNS_UP_TO = 8
 PASSES = 4
 
 
-def star_patterns(codes: Ints, weights: Floats, costs: Floats, k: int) -> Longs:
+def star_patterns(codes: Ints, counts: Floats, costs: Floats, k: int) -> Longs:
     """The star pattern of each record, as a number whose bit j says that column j is starred.
 
     Parameters
     ----------
     codes
         One row per column, one column per record.
-    weights
-        How many people each record stands for.
+    counts
+        How many equal records each one is.
     costs
         What a star costs in each column.
     k
         The least size of a group.
     """
-    search = _Search(codes, weights, costs, k)
+    search = _Search(codes, counts, costs, k)
     for _, pattern, least in search.options():
         if not search.unsafe.any():
             break
@@ -55,7 +55,7 @@ class _Search:
     """The state of the search: what is starred now, and which groups there are."""
 
     codes: Ints
-    weights: Floats
+    counts: Floats
     costs: Floats
     k: int
     patterns: Longs = field(init=False)
@@ -68,7 +68,7 @@ class _Search:
         self.kept_keys: dict[int, Longs] = {}
         self.price = {pattern: self._price(pattern) for pattern in self._all_patterns()}
         self.original = self.keys(0)
-        self.unsafe = self._group_weights(self.original)[self.original] < self.k
+        self.unsafe = self._group_counts(self.original)[self.original] < self.k
 
     def _all_patterns(self) -> list[int]:
         width = self.codes.shape[0]
@@ -101,20 +101,20 @@ class _Search:
                 self.kept_keys[pattern] = np.zeros(self.codes.shape[1], np.int64)
         return self.kept_keys[pattern]
 
-    def _group_weights(self, keys: Longs, mask: Bools | None = None) -> Floats:
-        weights = self.weights if mask is None else np.where(mask, self.weights, 0.0)
-        return np.bincount(keys, weights=weights).astype(np.float64)
+    def _group_counts(self, keys: Longs, mask: Bools | None = None) -> Floats:
+        counts = self.counts if mask is None else np.where(mask, self.counts, 0.0)
+        return np.bincount(keys, weights=counts).astype(np.float64)
 
     def join(self, pattern: int) -> None:
         """Let unsafe records join groups of this pattern."""
         keys = self.keys(pattern)
-        there = self._group_weights(keys, self.patterns == pattern) > 0
+        there = self._group_counts(keys, self.patterns == pattern) > 0
         self._star(self.unsafe & there[keys], pattern)
 
     def form(self, pattern: int, least: int) -> None:
         """Form groups of at least `least` unsafe records, completed by lent ones where needed."""
         keys = self.keys(pattern)
-        totals = self._group_weights(keys, self.unsafe)
+        totals = self._group_counts(keys, self.unsafe)
         enough = totals >= self.k
         needy = np.flatnonzero((totals >= least) & ~enough)
         lent = self._lent(pattern, keys, needy, self.k - totals[needy])
@@ -127,7 +127,7 @@ class _Search:
         if needy.size == 0:
             return np.empty(0, np.int64)
         safe = ~self.unsafe & (self.patterns == 0)
-        spare = self._group_weights(self.original, safe) - self.k
+        spare = self._group_counts(self.original, safe) - self.k
         useful = np.isin(keys, needy) & safe & (spare[self.original] >= 1)
         records = np.flatnonzero(useful)
         records = records[np.lexsort((-spare[self.original[records]], keys[records]))]
@@ -139,20 +139,20 @@ class _Search:
         return np.array(chosen, np.int64)
 
     def _lend(self, records: Longs, spare: Floats, want: float) -> list[int]:
-        """Take records one by one until `want` people are found; nothing if there are too few."""
+        """Take records one by one until `want` are found; nothing if there are too few."""
         taken: list[int] = []
         for record in records.tolist():
             if want <= 0:
                 break
-            weight, group = self.weights[record], self.original[record]
-            if spare[group] >= weight:
-                spare[group] -= weight
-                want -= weight
+            count, group = self.counts[record], self.original[record]
+            if spare[group] >= count:
+                spare[group] -= count
+                want -= count
                 taken.append(record)
         if want <= 0:
             return taken
         for record in taken:
-            spare[self.original[record]] += self.weights[record]
+            spare[self.original[record]] += self.counts[record]
         return []
 
     def _star(self, mask: Bools, pattern: int) -> None:
@@ -169,12 +169,12 @@ class _Search:
         if not self.unsafe.any():
             return
         self._star(self.unsafe.copy(), everything)
-        while self.weights[self.patterns == everything].sum() < self.k:
+        while self.counts[self.patterns == everything].sum() < self.k:
             plain = self.patterns == 0
             if not plain.any():  # too few are left in any other way: nothing can be told apart
                 self.patterns[:] = everything
                 return
-            totals = self._group_weights(self.original, plain)
+            totals = self._group_counts(self.original, plain)
             smallest = int(np.where(totals > 0, totals, np.inf).argmin())
             self._star(plain & (self.original == smallest), everything)
 
@@ -189,16 +189,16 @@ class _Search:
 
     def _release(self, pattern: int, members: Longs) -> bool:
         keys = self.keys(pattern)
-        totals = self._group_weights(keys, self.patterns == pattern)
+        totals = self._group_counts(keys, self.patterns == pattern)
         moved = False
         targets = [0, *(one for one in self.price if self.price[one] < self.price[pattern])]
         targets.sort(key=lambda one: self.price.get(one, 0.0))
         for target in targets:
-            there = self._group_weights(self.keys(target), self.patterns == target) >= self.k
+            there = self._group_counts(self.keys(target), self.patterns == target) >= self.k
             able = members[there[self.keys(target)[members]] & (self.patterns[members] == pattern)]
             for record in able.tolist():
-                if totals[keys[record]] - self.weights[record] >= self.k:
-                    totals[keys[record]] -= self.weights[record]
+                if totals[keys[record]] - self.counts[record] >= self.k:
+                    totals[keys[record]] -= self.counts[record]
                     self.patterns[record] = target
                     moved = True
         return moved

@@ -50,9 +50,9 @@ class Suppression(Method):
         """Suppress the records in classes smaller than k."""
         check_k(self.k, microdata)
         tuples = microdata.tuples()
-        outlying = tuples.weights < self.k
+        outlying = tuples.counts < self.k
         if self.how == "star":
-            outlying = _enough_stars(outlying, tuples.weights, self.k)
+            outlying = _enough_stars(outlying, tuples.counts, self.k)
         suppressed = outlying[tuples.places]
         if suppressed.all():
             raise MethodError(
@@ -60,7 +60,7 @@ class Suppression(Method):
                 "nothing. Choose a smaller k or a method that changes values."
             )
         promise = ClassSize(microdata.quasi, self.k)
-        details = {"suppressed": int(np.count_nonzero(suppressed))}
+        details = {"suppressed": int(microdata.counts[suppressed].sum())}
         if self.how == "drop":
             known = KnownTuples.of(microdata, ~suppressed)
             return Masked({}, (promise,), tuples.places, ~suppressed, known, details=details)
@@ -70,7 +70,10 @@ class Suppression(Method):
 
 @dataclass(frozen=True, eq=False)
 class KnownTuples:
-    """The scheme of suppression: a record not seen stays if its combination was released."""
+    """The scheme of suppression: a record not seen stays if its combination was released.
+
+    It holds the released combinations, each once, and nothing of the records.
+    """
 
     names: tuple[str, ...]
     combinations: frozenset[tuple[object, ...]]
@@ -90,9 +93,9 @@ class KnownTuples:
 
 
 def _combinations(microdata: Microdata, names: tuple[str, ...]) -> list[tuple[object, ...]]:
-    """The distinct combinations of values, in the order of the tuples."""
+    """The distinct combinations of what values mean, in the order of the tuples."""
     codes = microdata.tuples(names).codes
-    columns = [(*microdata[name].values, None) for name in names]
+    columns = [(*microdata[name].meanings(), None) for name in names]
     return [
         tuple(column[code] for column, code in zip(columns, combination, strict=True))
         for combination in codes.T.tolist()
@@ -131,7 +134,7 @@ class LocalSuppression(Method):
         costs = np.array([float(self.importance.get(name, 1.0)) for name in records.names])
         if (costs <= 0).any():
             raise MethodError("importance must be greater than 0 for every column.")
-        patterns = star_patterns(records.codes, records.weights, costs, self.k)
+        patterns = star_patterns(records.codes, records.counts, costs, self.k)
         cells = (patterns[:, None] >> np.arange(costs.size)) & 1 == 1
         columns = {
             name: starred(microdata[name], cells[:, place])
@@ -164,12 +167,12 @@ def _padded_numbers(numbers: Floats | None, size: int) -> Floats | None:
     return np.append(numbers, np.full(size + 1 - numbers.size, np.nan))
 
 
-def _enough_stars(outlying: Bools, weights: Floats, k: int) -> Bools:
+def _enough_stars(outlying: Bools, counts: Floats, k: int) -> Bools:
     """Star the smallest further classes until no starred record stands out."""
     chosen = outlying.copy()
-    order = np.argsort(weights, kind="stable")
+    order = np.argsort(counts, kind="stable")
     for place in order:
-        total = float(weights[chosen].sum())
+        total = float(counts[chosen].sum())
         if total == 0.0 or total >= k:
             break
         chosen[place] = True

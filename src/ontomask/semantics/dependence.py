@@ -11,13 +11,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.errors import ParameterError
 from ontomask.kernels import concepts as kernel
-from ontomask.semantics.sample import Sample
+from ontomask.kernels.centroids import first_least
+from ontomask.semantics.sample import Sample, check_same_records
 
 __all__ = ["semantic_correlation", "semantic_covariance", "semantic_mean", "semantic_variance"]
 
-TIE = 1e-12
 BLOCK = 4096
 CELLS = 2048
 DENSE = 0.1
@@ -27,7 +26,8 @@ DENSE = 0.1
 def semantic_mean(sample: Sample) -> str:
     """The concept of the attribute's taxonomy with the least sum of distances to the records.
 
-    The attribute's taxonomy is the subtree of the values' LCS. Ties by depth, then id.
+    The attribute's taxonomy is the subtree of the values' LCS. Ties by depth, then id; sums that
+    differ by rounding alone are ties.
     """
     candidates = _candidates(sample)
     sums = np.concatenate(
@@ -36,8 +36,7 @@ def semantic_mean(sample: Sample) -> str:
             for start in range(0, candidates.size, BLOCK)
         ]
     )
-    first = int(np.flatnonzero(sums <= sums.min() * (1.0 + TIE))[0])
-    return sample.taxonomy.ids[int(candidates[first])]
+    return sample.taxonomy.ids[int(candidates[first_least(sums, sample.total)])]
 
 
 def _candidates(sample: Sample) -> Ints:
@@ -65,7 +64,7 @@ def semantic_covariance(first: Sample, second: Sample) -> float:
 
 def semantic_variance(sample: Sample) -> float:
     """Distance variance sdVar(X) = sdCov(X, X)."""
-    count = len(sample)
+    count = sample.total
     means = sample.matrix @ sample.counts / count
     products = float(sample.counts @ (sample.matrix**2 @ sample.counts))
     grand = float(means @ sample.counts) / count
@@ -85,12 +84,8 @@ def _centered_product(first: Sample, second: Sample) -> float:
     With the contingency table N of the two attributes, sum_ij Dx_ij Dy_ij = sum(N * (Dx N Dy)),
     and row means are D f / n: no n x n matrix is ever built.
     """
-    if len(first) != len(second):
-        raise ParameterError(
-            f"The two attributes must describe the same records, but one has {len(first)} and the "
-            f"other {len(second)}."
-        )
-    count = len(first)
+    check_same_records(first, second)
+    count = first.total
     rows, columns, cells = _contingency(first, second)
     one, other = first.matrix, second.matrix
     row_means, column_means = one @ first.counts / count, other @ second.counts / count
@@ -119,5 +114,6 @@ def _paired_products(
 def _contingency(first: Sample, second: Sample) -> tuple[Longs, Longs, Floats]:
     """Row, column and frequency of the cells that are not empty."""
     width = second.concepts.size
-    cells, counts = np.unique(first.codes * width + second.codes, return_counts=True)
-    return cells // width, cells % width, counts.astype(np.float64)
+    cells, places = np.unique(first.codes * width + second.codes, return_inverse=True)
+    counts: Floats = np.bincount(places, weights=first.weights).astype(np.float64)
+    return cells // width, cells % width, counts

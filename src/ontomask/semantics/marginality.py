@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ontomask.arrays import Floats
-from ontomask.errors import ParameterError
-from ontomask.semantics.sample import Sample
+from ontomask.kernels.centroids import first_least
+from ontomask.semantics.sample import Sample, check_same_records
 
 __all__ = [
     "marginality",
@@ -36,19 +36,21 @@ def marginality(sample: Sample) -> Floats:
 
 
 def nominal_mean(sample: Sample) -> str:
-    """The value of the sample with least marginality; ties by depth, then id."""
-    return sample.taxonomy.ids[int(sample.concepts[int(value_marginality(sample).argmin())])]
+    """The value of the sample with least marginality; ties, up to rounding, by depth, then id."""
+    first = first_least(value_marginality(sample), sample.total)
+    return sample.taxonomy.ids[int(sample.concepts[first])]
 
 
 def nominal_variance(sample: Sample) -> float:
     """Mean marginality of the records: sum of m(x_j) / n."""
-    return float(value_marginality(sample) @ sample.counts) / len(sample)
+    return float(value_marginality(sample) @ sample.counts) / sample.total
 
 
 def nominal_covariance(first: Sample, second: Sample) -> float:
     """Sum of sqrt(m(x_j) m(y_j)) / n over the records of two attributes."""
-    _same_length(first, second)
-    return float(np.sqrt(marginality(first) * marginality(second)).sum()) / len(first)
+    check_same_records(first, second)
+    products = np.sqrt(marginality(first) * marginality(second))
+    return float(np.average(products, weights=first.weights))
 
 
 def s_distance(attributes: Sequence[Sample | Sequence[float]], one: int, other: int) -> float:
@@ -70,11 +72,3 @@ def s_distance(attributes: Sequence[Sample | Sequence[float]], one: int, other: 
             spread = float(numbers.var(ddof=1)) if numbers.size > 1 else 0.0
         total += pair / spread if spread > 0.0 else 0.0
     return float(np.sqrt(total))
-
-
-def _same_length(first: Sample, second: Sample) -> None:
-    if len(first) != len(second):
-        raise ParameterError(
-            f"The two attributes must describe the same records, but one has {len(first)} and the "
-            f"other {len(second)}."
-        )

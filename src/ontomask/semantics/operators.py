@@ -24,25 +24,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels import records as kernel
-from ontomask.taxonomy.measures import Space
+from ontomask.semantics.distances import MISSING_DISTANCE, ValueDistances, table_between
+from ontomask.semantics.moments import variance
+from ontomask.taxonomy.pairs import AncestorSets
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = [
-    "METRICS",
-    "OPERATORS",
-    "Coded",
-    "concept_distances",
-    "flat_operator",
-    "nominal_operator",
-    "ordinal_operator",
-]
+__all__ = ["METRICS", "OPERATORS", "Coded", "Comparison", "coded_operator", "descending_links"]
 
 OPERATORS = ("semantic", "marginality", "lcs", "mode", "equality", "consensus", "random")
 METRICS = ("mean", "euclidean", "s-distance")
-
-MISSING_DISTANCE = 1.0
 
 RULES = {
     "semantic": kernel.MINIMUM_HIERARCHY,
@@ -56,171 +48,190 @@ RULES = {
 
 
 @dataclass(frozen=True, eq=False)
+class Comparison:
+    """How the values of a coded attribute are compared under an operator set and a metric.
+
+    Attributes
+    ----------
+    distances
+        The plain distances.
+    operators, metric
+        The names of the operator set and of the metric.
+    spread
+        What S-distance divides by: the marginality variance, of ranks the sample variance; for a
+        constant attribute it is infinite, so that it contributes nothing.
+    height
+        The levels below the attribute's root, which confusion is divided by.
+    weight
+        How much the attribute counts.
+    """
+
+    distances: ValueDistances
+    operators: str = "semantic"
+    metric: str = "mean"
+    spread: float = 1.0
+    height: float = 1.0
+    weight: float = 1.0
+
+    @property
+    def rule(self) -> int:
+        """How a centroid is chosen; without a taxonomy it is always a value of the set."""
+        rule = RULES[self.operators]
+        without = self.distances.space is None and rule != kernel.RANDOM
+        return kernel.PRESENT if without else rule
+
+    @property
+    def ordered(self) -> bool:
+        """Whether values are compared by rank."""
+        return self.distances.highest is not None and self.operators != "equality"
+
+    def with_height(self, values: Longs) -> Comparison:
+        """The same, made ready for these values (-1: missing)."""
+        if self.operators != "consensus" or self.distances.space is None:
+            return self
+        return replace(self, height=_height(self.distances.space.taxonomy, values[values >= 0]))
+
+    def with_spread(
+        self, square: Floats, values: Longs, codes: Ints, counts: Floats, weights: Floats
+    ) -> Comparison:
+        """The same, made ready for a column.
+
+        Parameters
+        ----------
+        square
+            The plain distances between its values.
+        values, codes, counts, weights
+            As in `coded_operator`.
+        """
+        known = values[codes] >= 0
+        if self.metric != "s-distance" or not known.any():
+            return self
+        codes, counts, weights = codes[known], counts[known], weights[known]
+        if self.ordered:
+            return replace(self, spread=variance(square[0][codes], counts, weights) or np.inf)
+        # survey weights are relative: together they are as many as the records
+        shares = weights * (counts.sum() / weights.sum())
+        frequencies = np.bincount(codes, weights=shares, minlength=values.size)
+        return replace(
+            self, spread=float(frequencies @ square @ frequencies / counts.sum()) or np.inf
+        )
+
+    def without_values(self) -> Comparison:
+        """The same, without the values that it was made ready for."""
+        return replace(self, distances=self.distances.without_values())
+
+    def plain(self, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
+        """The distances as the operator set sees them; a missing value is at distance 1."""
+        if self.operators == "equality":
+            return ValueDistances().between(rows, columns)
+        if self.operators == "consensus" and self.distances.space is not None:
+            return self._confusion(rows, columns)
+        return self.distances.between(rows, columns)
+
+    def _confusion(self, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
+        """Links that descend from the LCS to the replaced value, scaled by the height.
+
+        Going up costs nothing: an ancestor stands for what is below it without being wrong.
+        """
+        assert self.distances.space is not None
+        taxonomy, height = self.distances.space.taxonomy, self.height
+        return table_between(
+            rows, columns, lambda one, other: descending_links(taxonomy, one, other) / height
+        )
+
+    def contributions(self, plain: Floats, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
+        """What pairs of values at these distances contribute to the distance of two records."""
+        if self.metric == "euclidean":
+            return plain**2 * self.weight
+        if self.metric == "s-distance" and self.ordered:
+            gaps = np.not_equal.outer(rows < 0, columns < 0)
+            raised = np.where(gaps, MISSING_DISTANCE, plain**2 / 2.0 / self.spread)
+            return raised * self.weight
+        return plain / self.spread * self.weight
+
+    def costs(self, plain: Floats) -> Floats:
+        """What it costs to replace a value by one at this distance.
+
+        The centroid minimizes the sum of distances, of squared distances (euclidean, with a
+        taxonomy), or the number of other values (mode).
+        """
+        if self.distances.space is not None and self.operators == "mode":
+            return (plain > 0).astype(np.float64)
+        squared = self.metric == "euclidean" and self.operators == "semantic"
+        return plain**2 if squared and self.distances.space is not None else plain
+
+
+@dataclass(frozen=True, eq=False)
 class Coded:
     """A coded attribute ready for the kernels.
 
-    `rows` holds, for each candidate row, the concept number (nominal) or the value's code (others);
-    the row behind the last is the missing value where there is one, with the entry -1.
+    `rows` holds, for each candidate row, the concept (with a taxonomy) or the value's code; the row
+    behind the last is the missing value where there is one, with the entry -1.
     """
 
     arrays: kernel.Attribute
     rows: Longs
-    operators: str = "semantic"
-    metric: str = "mean"
-    spread: float = 1.0
-    weight: float = 1.0
-
-    def table_to(self, distances: Floats) -> Floats:
-        """The comparison table of plain distances, as this attribute has it."""
-        return _tables(distances, self.metric, self.operators, self.spread, self.weight)[0]
+    comparison: Comparison
 
 
-def nominal_operator(
-    space: Space,
-    concepts: Ints,
-    counts: Floats,
-    *,
-    has_missing: bool,
-    operators: str,
-    metric: str,
-    weight: float = 1.0,
+def coded_operator(
+    comparison: Comparison, values: Longs, codes: Ints, counts: Floats, weights: Floats
 ) -> Coded:
-    """The operator of a nominal attribute with the given distinct concepts and frequencies."""
-    taxonomy = space.taxonomy
-    rows = _candidate_rows(taxonomy, concepts, operators)
-    distances = concept_distances(space, rows, concepts, operators)
-    spread = _spread(distances[np.searchsorted(rows, concepts)], counts, metric)
-    table, costs = _tables(distances, metric, operators, spread, weight)
-    offsets, above = _ancestors_among(taxonomy, rows)
-    own_rows = np.searchsorted(rows, concepts)
-    packed = _packed(
-        table,
-        costs,
-        rows,
-        own_rows,
-        taxonomy.depths[rows],
-        offsets,
-        above,
-        RULES[operators],
-        has_missing,
-        MISSING_DISTANCE / spread * weight,
-    )
-    return replace(packed, operators=operators, metric=metric, spread=spread, weight=weight)
+    """The operator of a column.
 
-
-def flat_operator(
-    size: int,
-    counts: Floats,
-    *,
-    has_missing: bool,
-    operators: str,
-    metric: str,
-    weight: float = 1.0,
-) -> Coded:
-    """The operator of words without a taxonomy: 0 or 1, and the mode."""
-    distances = 1.0 - np.eye(size)
-    spread = _spread(distances, counts, metric)
-    rule = kernel.RANDOM if operators == "random" else kernel.PRESENT
-    return _without_taxonomy(
-        distances * weight / spread, distances, rule, has_missing, weight / spread
-    )
-
-
-def ordinal_operator(
-    size: int,
-    counts: Floats,
-    *,
-    has_missing: bool,
-    operators: str,
-    metric: str,
-    weight: float = 1.0,
-) -> Coded:
-    """The operator of ordered words: distance of ranks scaled to [0, 1], and the median."""
-    ranks = np.arange(size) / max(1, size - 1)
-    distances = np.abs(ranks[:, None] - ranks[None, :])
-    if operators == "equality":
-        distances = 1.0 - np.eye(size)
-    rule = kernel.RANDOM if operators == "random" else kernel.PRESENT
-    if metric == "mean":
-        return _without_taxonomy(distances * weight, distances, rule, has_missing, weight)
-    if metric == "euclidean":
-        return _without_taxonomy(distances**2 * weight, distances, rule, has_missing, weight)
-    variance = _weighted_variance(ranks, counts)
-    table = distances**2 / 2.0 / variance if variance > 0 else np.zeros_like(distances)
-    return _without_taxonomy(table * weight, distances, rule, has_missing, weight)
-
-
-def _weighted_variance(numbers: Floats, counts: Floats) -> float:
-    counts = counts[: numbers.size]
-    total = counts.sum()
-    if total < 2:
-        return 0.0
-    mean = numbers @ counts / total
-    return float((numbers - mean) ** 2 @ counts / (total - 1.0))
-
-
-def _candidate_rows(taxonomy: Taxonomy, concepts: Ints, operators: str) -> Ints:
-    """Concepts that can become centroids, ascending by (depth, id)."""
-    if RULES[operators] in (kernel.MINIMUM_HIERARCHY, kernel.LCS):
-        return taxonomy.minimum_hierarchy_numbers(concepts)
-    return np.asarray(concepts, np.int32)
-
-
-def concept_distances(space: Space, rows: Ints, concepts: Ints, operators: str) -> Floats:
-    """Distances from rows to values as an operator set compares them."""
-    if operators == "equality":
-        different: Bools = rows[:, None] != concepts[None, :]
-        return different.astype(np.float64)
-    if operators == "consensus":
-        return _confusion(space, rows, concepts)
-    return space.between(rows, concepts)
-
-
-def _confusion(space: Space, rows: Ints, concepts: Ints) -> Floats:
-    """Links that descend from the LCS to the replaced value, scaled by the attribute's height.
-
-    Going up costs nothing: an ancestor stands for what is below it without being wrong.
+    Parameters
+    ----------
+    comparison
+        How values are compared; it is made ready for the column here.
+    values
+        The values by code, ascending; the missing one, -1, comes last where there is one.
+    codes, counts, weights
+        For each record its code, how many equal records it is and how many people it stands for.
     """
-    taxonomy = space.taxonomy
-    links = taxonomy.space(concepts, "path", root="taxonomy")
-    up_and_down = links.between(rows, concepts)
-    depths = taxonomy.depths.astype(np.float64)
-    descending = (up_and_down - depths[rows][:, None] + depths[concepts][None, :]) / 2.0
-    height = max(1.0, float(np.ptp(depths[np.concatenate([rows, concepts])])))
-    return np.clip(descending, 0.0, None) / height
+    comparison = comparison.with_height(values)
+    known = values[values >= 0]
+    rows, offsets, above, depths = _candidates(comparison, known)
+    missing, own_rows = -1, np.searchsorted(rows, known)
+    if known.size < values.size:
+        missing = known.size
+        own_rows = np.append(own_rows, rows.size)
+        depths = np.append(depths, 1)
+        offsets = np.append(offsets, offsets[-1] + 1)
+        above = np.append(above, rows.size)
+        rows = np.append(rows, -1)
+    plain = comparison.plain(rows, values)
+    comparison = comparison.with_spread(plain[own_rows], values, codes, counts, weights)
+    arrays = kernel.Attribute(
+        np.ascontiguousarray(comparison.contributions(plain, rows, values)),
+        np.ascontiguousarray(comparison.costs(plain)),
+        np.asarray(own_rows, np.int32),
+        np.asarray(depths, np.int32),
+        np.asarray(offsets, np.int64),
+        np.asarray(above, np.int32),
+        comparison.rule,
+        missing,
+    )
+    return Coded(arrays, rows, comparison)
 
 
-def _spread(distances: Floats, counts: Floats, metric: str) -> float:
-    """The marginality variance that S-distance divides by; 1 for the other metrics."""
-    if metric != "s-distance":
-        return 1.0
-    known = counts[: distances.shape[1]]
-    total = float(known.sum())
-    variance = float(known @ distances @ known) / total if total else 0.0
-    return variance or np.inf
+def _candidates(comparison: Comparison, known: Longs) -> tuple[Longs, Longs, Longs, Longs]:
+    """What can become a centroid, ascending, with its ancestors among them and its depth."""
+    space = comparison.distances.space
+    if space is None:
+        every = np.arange(known.size)
+        return known, np.arange(known.size + 1), every, np.ones(known.size, np.int64)
+    rows = known
+    if comparison.rule in (kernel.MINIMUM_HIERARCHY, kernel.LCS):
+        rows = space.taxonomy.minimum_hierarchy_numbers(known.astype(np.int32)).astype(np.int64)
+    offsets, above = _ancestors_among(space.taxonomy, rows)
+    return rows, offsets, above, space.taxonomy.depths[rows].astype(np.int64)
 
 
-def _tables(
-    distances: Floats, metric: str, operators: str, spread: float, weight: float
-) -> tuple[Floats, Floats]:
-    """Comparison and aggregation tables of a metric.
-
-    The centroid minimizes the sum of distances (mean), of squared distances (euclidean), or the
-    marginality (marginality and consensus, whatever the metric).
-    """
-    squared = metric == "euclidean"
-    table = distances**2 if squared else distances / spread
-    costs = distances**2 if squared and operators == "semantic" else distances
-    if operators == "mode":
-        costs = (distances > 0).astype(np.float64)
-    return table * weight, costs
-
-
-def _ancestors_among(taxonomy: Taxonomy, rows: Ints) -> tuple[Longs, Ints]:
+def _ancestors_among(taxonomy: Taxonomy, rows: Longs) -> tuple[Longs, Longs]:
     """For each row, the rows that are its ancestors or itself."""
-    offsets, members, _ = taxonomy.ancestor_arrays(rows)
-    places = np.full(len(taxonomy), -1, np.int32)
-    places[rows] = np.arange(rows.size, dtype=np.int32)
+    offsets, members, _ = taxonomy.ancestor_arrays(rows.astype(np.int32))
+    places = np.full(len(taxonomy), -1, np.int64)
+    places[rows] = np.arange(rows.size)
     found = places[members]
     owners = np.repeat(np.arange(rows.size), np.diff(offsets))
     kept = found >= 0
@@ -229,50 +240,21 @@ def _ancestors_among(taxonomy: Taxonomy, rows: Ints) -> tuple[Longs, Ints]:
     return new_offsets, found[kept]
 
 
-def _without_taxonomy(
-    table: Floats, costs: Floats, rule: int, has_missing: bool, missing_distance: float
-) -> Coded:
-    size = table.shape[0]
-    every = np.arange(size, dtype=np.int32)
-    offsets = np.arange(size + 1, dtype=np.int64)
-    depths = np.ones(size, np.int32)
-    return _packed(
-        table, costs, every, every, depths, offsets, every, rule, has_missing, missing_distance
-    )
+def _height(taxonomy: Taxonomy, concepts: Longs) -> float:
+    """The levels from the LCS of some concepts down to the deepest of them, at least 1."""
+    top = taxonomy.lcs_number(concepts.astype(np.int32))
+    return max(1.0, float(taxonomy.depths[concepts].max() - taxonomy.depths[top]))
 
 
-def _packed(
-    table: Floats,
-    costs: Floats,
-    rows: Ints,
-    own_rows: Longs | Ints,
-    depths: Ints,
-    offsets: Longs,
-    above: Ints,
-    rule: int,
-    has_missing: bool,
-    missing_distance: float,
-) -> Coded:
-    """Put the arrays together, with a row and a value for "missing" where values are missing."""
-    missing = -1
-    if has_missing:
-        missing = table.shape[1]
-        table = np.pad(table, ((0, 1), (0, 1)), constant_values=missing_distance)
-        costs = np.pad(costs, ((0, 1), (0, 1)), constant_values=MISSING_DISTANCE)
-        table[-1, -1] = costs[-1, -1] = 0.0
-        own_rows = np.append(own_rows, rows.size)
-        depths = np.append(depths, 1)
-        offsets = np.append(offsets, offsets[-1] + 1)
-        above = np.append(above, rows.size)
-        rows = np.append(rows, -1)
-    arrays = kernel.Attribute(
-        np.ascontiguousarray(table, np.float64),
-        np.ascontiguousarray(costs, np.float64),
-        np.asarray(own_rows, np.int32),
-        np.asarray(depths, np.int32),
-        np.asarray(offsets, np.int64),
-        np.asarray(above, np.int32),
-        rule,
-        missing,
-    )
-    return Coded(arrays, np.asarray(rows, np.int64))
+def descending_links(taxonomy: Taxonomy, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
+    """The links from the LCS of a row and a column down to the column, by the shortest way."""
+    first, row_places = np.unique(rows.astype(np.int32), return_inverse=True)
+    second, column_places = np.unique(columns.astype(np.int32), return_inverse=True)
+    sets = AncestorSets.of(taxonomy, taxonomy.depths, first, second)
+    subsumers = sets.rectangle(slice(0, first.size)).subsumers()[0].astype(np.int64)
+    offsets, members, ups = taxonomy.ancestor_arrays(second)
+    owners = np.repeat(np.arange(second.size), np.diff(offsets))
+    keys = owners * len(taxonomy) + members
+    wanted = np.arange(second.size) * len(taxonomy) + subsumers
+    links: Floats = ups[np.searchsorted(keys, wanted)].astype(np.float64)
+    return links[np.ix_(row_places, column_places)]

@@ -15,7 +15,7 @@ from ontomask.errors import ParameterError
 from ontomask.taxonomy.measures import Space
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["Sample"]
+__all__ = ["Sample", "check_same_records"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +33,14 @@ class Sample:
         The numbers of the distinct concepts, ascending (by depth, then id).
     codes
         For each record, the position of its concept in `concepts`.
+    weights
+        How many people each record stands for; 1 unless given.
     """
 
     space: Space
     concepts: Ints
     codes: Longs
+    weights: Floats | None = None
 
     @classmethod
     def of(
@@ -77,9 +80,16 @@ class Sample:
         return cls(space, concepts, codes)
 
     @classmethod
-    def with_matrix(cls, space: Space, concepts: Ints, codes: Longs, matrix: Floats) -> Sample:
+    def with_matrix(
+        cls,
+        space: Space,
+        concepts: Ints,
+        codes: Longs,
+        matrix: Floats,
+        weights: Floats | None = None,
+    ) -> Sample:
         """Make a sample whose distances are known already; they are not computed again."""
-        sample = cls(space, concepts, codes)
+        sample = cls(space, concepts, codes, weights)
         sample.__dict__["matrix"] = matrix  # where the cached property looks first
         return sample
 
@@ -93,10 +103,25 @@ class Sample:
 
     @functools.cached_property
     def counts(self) -> Floats:
-        """The frequency of each distinct concept."""
-        return np.bincount(self.codes, minlength=self.concepts.size).astype(np.float64)
+        """The frequency of each distinct concept, in people."""
+        size = self.concepts.size
+        return np.bincount(self.codes, self.weights, minlength=size).astype(np.float64)
+
+    @functools.cached_property
+    def total(self) -> float:
+        """How many people the records stand for."""
+        return float(self.counts.sum())
 
     @functools.cached_property
     def matrix(self) -> Floats:
         """Distances between the distinct concepts."""
         return self.space.between(self.concepts, self.concepts)
+
+
+def check_same_records(first: Sample, second: Sample) -> None:
+    """Refuse samples of different records."""
+    if len(first) != len(second):
+        raise ParameterError(
+            f"The two attributes must describe the same records, but one has {len(first)} and the "
+            f"other {len(second)}."
+        )

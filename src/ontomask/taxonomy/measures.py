@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -143,6 +143,17 @@ class Space:
         """The largest distance between two values of the attribute, or 1 if all are equal."""
         largest = float(self._rectangle(self.distinct, self.distinct).max())
         return largest or 1.0
+
+    def without_values(self) -> Space:
+        """The same distances; of the values only what the distances need of them is kept."""
+        facts: dict[str, Any] = {"sample_depth": self.sample_depth}
+        if "ic" in self.settings:
+            facts["content"] = self.content
+        if self.settings.get("scaled"):
+            facts["scale"] = self.scale
+        bare = replace(self, values=np.empty(0, np.int32))
+        bare.__dict__.update(facts)  # where the cached properties look first
+        return bare
 
     def matrix(self) -> Floats:
         """Distances between all pairs of `values`, in their order."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Bools, Ints, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import did_you_mean
 from ontomask.data.masked import NewColumn
 from ontomask.data.microdata import Attribute, Microdata
@@ -251,16 +251,10 @@ def _sensitive(
     return Sensitive(attribute.codes, attribute.cardinality, None, levels, distances)
 
 
-def _distances(attribute: Attribute) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+def _distances(attribute: Attribute) -> Floats | None:
     """Semantic distances of all values; a missing value is at distance 1 from the rest."""
-    column = attribute.column
-    if not isinstance(column, Nominal) or column.taxonomy is None or attribute.concepts is None:
-        return None
-    space = column.taxonomy.space(attribute.concepts, column.measure, column.root, **column.options)
-    full = np.ones((attribute.cardinality, attribute.cardinality))
-    full[: attribute.size, : attribute.size] = space.matrix()
-    np.fill_diagonal(full, 0.0)
-    return full
+    values = attribute.numbered
+    return None if attribute.concepts is None else attribute.distances().between(values, values)
 
 
 def _population(frame: Any, columns: Mapping[str, EncodedColumn]) -> Ints:
