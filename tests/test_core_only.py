@@ -87,14 +87,13 @@ def test_every_public_name_and_the_knowledge_layer_work():
 def test_a_plan_runs_with_report_and_manifest(tmp_path):
     result = run(f"""
         from pathlib import Path
-        from ontomask.cli.demonstration import PLAN, prepare
+        from ontomask.cli.demonstration import prepare
         from ontomask.plan import Plan
         plan = prepare(Path({str(tmp_path / "demo")!r}))
         table = plan.with_name("discharges.csv")
         lines = table.read_text().splitlines(keepends=True)
         table.write_text("".join(lines[:121]))
-        text = PLAN.replace('target = "status"', "")  # classifiers are an extra
-        outcome = Plan.parse(text, folder=plan.parent).run()
+        outcome = Plan.read(plan).run()
         print(sorted(one.name for one in outcome.folder.iterdir()))
     """)
     assert result.returncode == 0, result.stderr

@@ -48,6 +48,6 @@ def test_missing_package(monkeypatch):
     with pytest.raises(DependencyError) as caught:
         icd10.read_icd10cm()
     assert str(caught.value) == (
-        "ICD-10-CM is read through the package simple-icd-10-cm, which is not installed; "
-        'run: pip install "ontomask[icd10]"'
+        "Codes of ICD-10-CM need the package simple-icd-10-cm, which is not installed; install it "
+        'with: pip install "ontomask[icd10]"'
     )

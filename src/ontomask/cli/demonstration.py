@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from ontomask.errors import OutputError
+from ontomask.extras import is_there
 from ontomask.samples import discharges
 from ontomask.writing import write_new, write_rows, writing
 
-__all__ = ["PLAN", "prepare"]
+__all__ = ["PLANS", "prepare"]
 
 TABLE, PLAN_FILE, RELEASE = "discharges.csv", "plan.toml", "release"
 RECORDS, SEED = 5000, 1
@@ -66,8 +67,7 @@ method = "microaggregation"  # every combination of the quasi-identifiers will o
 k = 5
 
 [evaluation]
-target = "status"            # can a classifier still learn who goes home?
-folds = 3
+{target}
 
 [limits]
 max_linkage = 20             # percent; more than that would end the run with exit code 3
@@ -77,6 +77,18 @@ folder = "release"
 shuffle = true               # the order of the records gives nothing away
 escape_formulas = true
 """
+
+
+TARGET = """\
+target = "status"            # can a classifier still learn who goes home?
+folds = 3\
+"""
+NO_TARGET = """\
+# target = "status"          # whether classifiers still learn who goes home takes scikit-learn:
+#                              pip install "ontomask[classify]"\
+"""
+PLANS = {True: PLAN.replace("{target}", TARGET), False: PLAN.replace("{target}", NO_TARGET)}
+"""The plan with classifiers, and without them where their package is not installed."""
 
 
 def prepare(folder: Path) -> Path:
@@ -95,12 +107,12 @@ def prepare(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     plan = folder / PLAN_FILE
     with writing(plan):
-        if plan.exists() and plan.read_text(encoding="utf-8") != PLAN:
+        if plan.exists() and plan.read_text(encoding="utf-8") not in PLANS.values():
             raise OutputError(
                 f"{plan} was changed and is kept; run it with `ontomask run --force`, or name "
                 "another folder for the demonstration."
             )
-    write_new(plan, PLAN, force=True)
+    write_new(plan, PLANS[is_there("sklearn")], force=True)
     columns = discharges(RECORDS, SEED)
     with writing(folder / TABLE):
         write_rows(folder / TABLE, (columns, *zip(*columns.values(), strict=True)))

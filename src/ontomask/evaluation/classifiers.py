@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ontomask.arrays import Floats, Longs
-from ontomask.errors import DependencyError
 from ontomask.evaluation.features import Encoder, Features
+from ontomask.extras import optional
 
 __all__ = ["CLASSIFIERS", "Predict", "learn", "require_library"]
 
@@ -158,10 +157,4 @@ def require_library() -> None:
 
 
 def _sklearn(module: str) -> Any:
-    try:
-        return importlib.import_module(f"sklearn.{module}")
-    except ImportError:
-        raise DependencyError(
-            "Classifiers need the package scikit-learn, which is not installed; install it with: "
-            'pip install "ontomask[classify]"'
-        ) from None
+    return optional(f"sklearn.{module}")

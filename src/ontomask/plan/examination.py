@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +15,12 @@ from ontomask.data.schema import AnyColumn, Column, Nominal, Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, OntomaskError
 from ontomask.evaluation.risk import FileRisk, file_risk
+from ontomask.extras import EXTRAS
 from ontomask.methods.base import Method
-from ontomask.plan.lines import Place, line_of, places
-from ontomask.plan.problems import Problem, missing_column, named, refuse
+from ontomask.plan.lines import Place
+from ontomask.plan.problems import missing_column, refuse_at
 from ontomask.plan.reading import Contents
+from ontomask.plan.requirements import absent, needed
 from ontomask.plan.vocabulary import COLUMNS
 from ontomask.privacy import KAnonymity
 
@@ -88,24 +90,20 @@ def notes_on(source: Source, contents: Contents) -> tuple[str, ...]:
 
 def examine(contents: Contents, folder: Path, name: str, text: str) -> Examination:
     """Read the table and look at every declared column; all problems are raised together."""
-    lines = places(text)
-
-    def refused(misfits: Iterable[tuple[Place, str]]) -> None:
-        refuse(name, [Problem(say, named(at), line_of(at, lines)) for at, say in misfits])
-
+    refuse_at(name, text, absent(contents))
     try:
         source = read_declared(contents, folder)
     except DataError:
-        refused(_unreadable(contents, folder))
+        refuse_at(name, text, _unreadable(contents, folder))
         raise
     table = open_table(source.frame)
-    refused([*_misfits(table, contents.schema), *_too_few(contents, table)])
+    refuse_at(name, text, [*_misfits(table, contents.schema), *_too_few(contents, table)])
     return Examination(
         records=len(table),
         columns=tuple(_examined(table, one, contents.schema[one]) for one in contents.schema),
         risk=_risk(table, contents.schema),
         undecided=_looks(source, contents.schema.undecided),
-        notes=notes_on(source, contents),
+        notes=(*notes_on(source, contents), *_extras(contents)),
     )
 
 
@@ -170,6 +168,12 @@ def _examined(table: Table, name: str, column: AnyColumn) -> Examined:
         doubt = f"; {stems:,} by the stem of a word, please look at them" if stems else ""
         mapped = f"{column.taxonomy.name}: {mapping.coverage}{doubt}"
     return Examined(name, column.kind, column.role, len(values), missing, mapped)
+
+
+def _extras(contents: Contents) -> list[str]:
+    extras = sorted({EXTRAS[module].extra for _, module in needed(contents)})
+    listed = f"ontomask[{','.join(extras)}]"
+    return [f"The plan needs more than the core package: {listed} (installed)."] if extras else []
 
 
 def _looks(source: Source, undecided: Sequence[str]) -> Mapping[str, str]:

@@ -31,7 +31,9 @@ from ontomask.plan.examination import notes_on, read_declared
 from ontomask.plan.limits import measured_limits
 from ontomask.plan.manifest import manifest, to_json, versions
 from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT, check_free, staged
+from ontomask.plan.problems import refuse_at
 from ontomask.plan.reading import Contents
+from ontomask.plan.requirements import absent
 from ontomask.release import Release, protect
 from ontomask.report.document import render
 from ontomask.report.facts import Account, Limit
@@ -157,6 +159,7 @@ def execute(
     """Run a plan; either all its files are in their place afterwards, or none."""
     started = time.perf_counter()
     schema = job.contents.decided(job.name, leave_out=leave_out_undecided)
+    refuse_at(job.name, job.text, absent(job.contents))
     _check_place(job, force=force)
     stages = _Stages(progress, datetime.datetime.now(datetime.UTC))
     found = _found(job, schema, stages)

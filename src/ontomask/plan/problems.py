@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from ontomask.checks import did_you_mean
 from ontomask.data.files.wording import enumerated
 from ontomask.errors import PlanError
-from ontomask.plan.lines import Place
+from ontomask.plan.lines import Place, line_of, places
 from ontomask.plan.parts import Part
 
-__all__ = ["Problem", "missing_column", "named", "refuse", "sentences", "unknown"]
+__all__ = ["Problem", "missing_column", "named", "refuse", "refuse_at", "sentences", "unknown"]
 
 SECTIONS = ("input", "columns", "evaluation", "limits", "output")
 SHAPES = {
@@ -57,6 +57,12 @@ def refuse(name: str, problems: Iterable[Problem]) -> None:
     count = "a problem" if len(listed) == 1 else f"{len(listed)} problems"
     lines = "\n".join(f"  {one}" for one in listed)
     raise PlanError(f"{name} has {count}:\n{lines}", tuple(listed))
+
+
+def refuse_at(name: str, text: str, misfits: Iterable[tuple[Place, str]]) -> None:
+    """Raise all problems of a plan at once, each with the place and line that it is about."""
+    lines = places(text)
+    refuse(name, [Problem(say, named(at), line_of(at, lines)) for at, say in misfits])
 
 
 def named(place: Place) -> str:

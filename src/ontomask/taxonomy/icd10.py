@@ -7,19 +7,19 @@ they get the id of a range (`B20-B20`), so that both levels stay. Inclusion term
 
 from __future__ import annotations
 
-import importlib
 import importlib.metadata
 import warnings
 from collections import Counter
 from typing import Any
 
-from ontomask.errors import DependencyError
+from ontomask.extras import EXTRAS, not_installed, optional
 from ontomask.taxonomy.draft import Draft
 
 __all__ = ["ROOT", "read_icd10cm", "version"]
 
 ROOT = "ICD10CM"
-PACKAGE = "simple-icd-10-cm"
+MODULE = "simple_icd_10_cm"
+PACKAGE = EXTRAS[MODULE].package
 
 
 def read_icd10cm() -> Draft:
@@ -55,23 +55,13 @@ def version() -> str:
     try:
         return importlib.metadata.version(PACKAGE)
     except importlib.metadata.PackageNotFoundError:
-        raise _not_installed() from None
+        raise not_installed(MODULE) from None
 
 
 def _package() -> Any:
-    try:
-        with warnings.catch_warnings():  # the package reads its data in a way that is deprecated
-            warnings.simplefilter("ignore", DeprecationWarning)
-            return importlib.import_module("simple_icd_10_cm")
-    except ImportError:
-        raise _not_installed() from None
-
-
-def _not_installed() -> DependencyError:
-    return DependencyError(
-        f"ICD-10-CM is read through the package {PACKAGE}, which is not installed; "
-        'run: pip install "ontomask[icd10]"'
-    )
+    with warnings.catch_warnings():  # the package reads its data in a way that is deprecated
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return optional(MODULE)
 
 
 def _range(code: str) -> str:

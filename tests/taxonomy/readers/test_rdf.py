@@ -1,6 +1,5 @@
 """OWL and RDFS: serializations, ids, parents, individuals, languages, and hostile files."""
 
-import builtins
 import gzip
 import json
 import subprocess
@@ -419,14 +418,7 @@ def test_a_missing_file(tmp_path):
 def test_without_rdflib_the_extra_is_named(tmp_path, monkeypatch):
     path = tmp_path / "a.ttl"
     path.write_text(SAME["a.ttl"])
-    original = builtins.__import__
-
-    def without_rdflib(name, *arguments, **options):
-        if name.partition(".")[0] == "rdflib":
-            raise ImportError(name)
-        return original(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without_rdflib)
+    monkeypatch.setitem(sys.modules, "rdflib", None)
     with pytest.raises(DependencyError, match=r'pip install "ontomask\[rdf\]"'):
         rdf.read(path)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
-import importlib
 import io
 import lzma
 import os
@@ -20,9 +19,9 @@ import polars as pl
 
 from ontomask.checks import did_you_mean
 from ontomask.data.files.wording import quoted
-from ontomask.errors import DataError, DependencyError
+from ontomask.errors import DataError
 
-__all__ = ["existing", "file_digest", "optional", "reported", "unpacked"]
+__all__ = ["existing", "file_digest", "reported", "unpacked"]
 
 OPENERS: dict[bytes, Callable[..., Any]] = {
     rb"\x1f\x8b": gzip.open,
@@ -90,17 +89,6 @@ def unpacked(content: bytes, shown: str) -> bytes:
             return b"".join(_bounded(stream, len(content), shown))
     except (OSError, EOFError, lzma.LZMAError, zlib.error):
         raise _damaged(shown) from None
-
-
-def optional(package: str, purpose: str, extra: str) -> Any:
-    """Import an optional package, or say how to get it."""
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise DependencyError(
-            f"{purpose} need the package {package}, which is not installed; install it with: "
-            f'pip install "ontomask[{extra}]"'
-        ) from None
 
 
 def _files(folder: Path) -> list[Path]:

@@ -11,16 +11,16 @@ import polars as pl
 from ontomask.data.files.formats import FileFormat
 from ontomask.data.files.kinds import whole_if_possible
 from ontomask.data.files.loaded import Loaded, check_columns, with_missing
-from ontomask.data.files.opening import optional
 from ontomask.data.files.wording import numbered, option, quoted
 from ontomask.errors import DataError
+from ontomask.extras import optional
 
 __all__ = ["library", "read_survey"]
 
 
 def library() -> Any:
     """Return the package pyreadstat, or say how to get it."""
-    return optional("pyreadstat", "SPSS and Stata files", "stats")
+    return optional("pyreadstat")
 
 
 def read_survey(

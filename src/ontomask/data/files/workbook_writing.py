@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 
 from ontomask.data.files.formats import FileFormat
-from ontomask.data.files.opening import optional
 from ontomask.data.files.wording import quoted
 from ontomask.errors import DataError
+from ontomask.extras import optional
 
 __all__ = ["workbook_content"]
 
@@ -28,7 +28,7 @@ EXACT = 10**15
 
 def workbook_content(frame: pl.DataFrame, how: FileFormat, path: Path) -> bytes:
     """Return an .xlsx workbook with the frame on its only sheet; missing values are empty cells."""
-    library = optional("xlsxwriter", "Excel workbooks", "excel")
+    library = optional("xlsxwriter")
     _check_fits(frame, path)
     buffer = io.BytesIO()
     book = library.Workbook(buffer, {"in_memory": True})

@@ -14,9 +14,9 @@ from ontomask.checks import did_you_mean
 from ontomask.data.files.formats import FileFormat
 from ontomask.data.files.kinds import dates_if_possible, whole_if_possible
 from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_missing
-from ontomask.data.files.opening import optional
 from ontomask.data.files.wording import numbered, option, quoted
 from ontomask.errors import DataError
+from ontomask.extras import optional
 
 __all__ = ["read_workbook"]
 
@@ -33,7 +33,7 @@ def read_workbook(
     shown: str,
 ) -> Loaded:
     """Read a sheet: cells have types there; whole numbers and dates are recognized as such."""
-    library = optional("fastexcel", "Excel workbooks", "excel")
+    library = optional("fastexcel")
     try:
         return _read(library.read_excel(path.read_bytes()), how, columns, shown)
     except library.FastExcelError:

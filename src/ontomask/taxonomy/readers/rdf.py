@@ -13,7 +13,8 @@ import re
 from pathlib import Path
 
 from ontomask.checks import Text, checked
-from ontomask.errors import DependencyError, EmptyTaxonomyError, FormatError
+from ontomask.errors import EmptyTaxonomyError, FormatError
+from ontomask.extras import optional
 from ontomask.taxonomy.draft import Draft, Reader
 from ontomask.taxonomy.readers.separated import plain_suffix
 from ontomask.taxonomy.readers.sources import read_text
@@ -62,13 +63,7 @@ def read(path: Path, *, language: str = "en") -> Draft:
     if not text.strip():
         return draft
     syntax = _syntax_of(path, text)
-    try:
-        import rdflib  # noqa: F401
-    except ImportError:
-        raise DependencyError(
-            f"{path} is RDF, and reading it needs the package rdflib, which is not installed; "
-            'install it with: pip install "ontomask[rdf]"'
-        ) from None
+    optional("rdflib")
     from ontomask.taxonomy.readers import rdf_concepts, rdf_graph
 
     graph = rdf_graph.parse(text, syntax, path)

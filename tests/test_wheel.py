@@ -1,0 +1,78 @@
+"""The built wheel, installed without extras into a fresh environment, does what the README says."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PARTS = ("src", "pyproject.toml", "README.md", "LICENSE", "NOTICE")
+UNREACHABLE = re.compile(r"connection|name resolution|network is unreachable", re.IGNORECASE)
+pytestmark = pytest.mark.skipif(
+    "ONTOMASK_SLOW" not in os.environ, reason="it takes minutes: set ONTOMASK_SLOW=1 as CI does"
+)
+EXTRA_PACKAGES = ("sklearn", "rdflib", "fastexcel", "pyreadstat", "simple_icd_10_cm", "pandas")
+
+
+def called(*command: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command that sees nothing of this environment."""
+    outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    listed = [str(one) for one in command]
+    return subprocess.run(listed, cwd=folder, env=outside, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory) -> Path:
+    """The folder of programs of an environment that has the core of the package only."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for part in PARTS:
+        source = ROOT / part
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, folder / part, **({"ignore": ignored} if source.is_dir() else {}))
+    options = ("--no-deps", "--no-build-isolation", "--wheel-dir", "dist", ".")
+    built = called(sys.executable, "-m", "pip", "wheel", *options, folder=folder)
+    assert built.returncode == 0, built.stderr
+    (wheel,) = (folder / "dist").glob("*.whl")
+    venv.create(folder / "env", with_pip=True)
+    bin_ = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
+    constraints = ROOT / "constraints.txt"
+    install = ("install", "--retries", "1", "-c", constraints, wheel)
+    done = called(bin_ / "python", "-m", "pip", *install, folder=folder)
+    if done.returncode and UNREACHABLE.search(done.stderr):
+        pytest.skip("the dependencies of the core cannot be fetched: there is no network")
+    assert done.returncode == 0, done.stderr
+    return bin_
+
+
+def test_no_extra_came_along(programs, tmp_path):
+    lines = "\n".join(f"print('{one}', find_spec('{one}') is None)" for one in EXTRA_PACKAGES)
+    code = f"from importlib.util import find_spec\n{lines}"
+    found = called(programs / "python", "-c", code, folder=tmp_path).stdout.split()
+    assert found == [word for one in EXTRA_PACKAGES for word in (one, "True")]
+
+
+def test_demo_init_run_and_compare_work(programs, tmp_path):
+    def ontomask(*arguments: str) -> subprocess.CompletedProcess[str]:
+        done = called(programs / "ontomask", *arguments, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    ontomask("demo", "example")
+    released = sorted(one.name for one in (tmp_path / "example" / "release").iterdir())
+    assert released == ["discharges.csv", "manifest.json", "report.html"]
+    lines = (tmp_path / "example" / "discharges.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "patients.csv").write_text("".join(lines[:301]))
+    ontomask("init", "patients.csv")
+    text = (tmp_path / "patients.toml").read_text(encoding="utf-8")
+    assert "undecided" in {one.get("role") for one in tomllib.loads(text)["columns"].values()}
+    (tmp_path / "patients.toml").write_text(text.replace('"undecided"', '"sensitive"'))
+    ontomask("check", "patients.toml")
+    ontomask("run", "patients.toml")
+    ontomask("compare", "patients.toml", "--methods", "recoding,sa-mdav", "--k", "3,5")
