@@ -72,7 +72,8 @@ def test_demo_init_run_and_compare_work(programs, tmp_path):
     ontomask("init", "patients.csv")
     text = (tmp_path / "patients.toml").read_text(encoding="utf-8")
     assert "undecided" in {one.get("role") for one in tomllib.loads(text)["columns"].values()}
-    (tmp_path / "patients.toml").write_text(text.replace('"undecided"', '"sensitive"'))
+    decided = text.replace('"undecided"', '"sensitive"').replace("unchanged = 1", "unchanged = 10")
+    (tmp_path / "patients.toml").write_text(decided)
     ontomask("check", "patients.toml")
     ontomask("run", "patients.toml")
     ontomask("compare", "patients.toml", "--methods", "recoding,sa-mdav", "--k", "3,5")

@@ -89,8 +89,9 @@ def put(folder, name: str, content: str | bytes):
 
 
 def checked_and_run(plan: str) -> None:
-    """Check and run a plan; what is undecided is taken for known to others."""
+    """Check and run a plan; what is undecided is taken for known to others, limits are lifted."""
     text = Path(plan).read_text(encoding="utf-8").replace('role = "undecided"', 'role = "quasi"')
+    text = text.replace("max_unique_unchanged = 10", "max_unique_unchanged = 100")
     Path(plan).write_text(text, encoding="utf-8")
     check = run("check", plan)
     assert check.exit_code == 0, check.stderr

@@ -131,7 +131,7 @@ ANSWERS = [
     "line 62, [evaluation]: folds must be a whole number of at least 2, not 1.",
     "line 65, [limits]: max_linkage must be a number from 0 to 100, not 110.",
     "line 66, [limits]: 'max_los' is not known here. Did you mean 'max_loss'? Known here: "
-    "max_linkage, max_risk, max_loss, max_suppressed.",
+    "max_linkage, max_risk, max_loss, max_suppressed, max_unique_unchanged.",
     "line 69, [output]: folder must be a text that is not empty, not ''.",
     "line 70, [output]: shuffle must be true or false, not 'yes'.",
 ]

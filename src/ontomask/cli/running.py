@@ -21,6 +21,7 @@ from ontomask.cli.voice import EXCEEDED, USAGE, Json, Quiet, Voice, grid
 if TYPE_CHECKING:
     from ontomask.data.inference import Proposal
     from ontomask.data.schema import Schema
+    from ontomask.evaluation.unchanged import UnchangedRisk
     from ontomask.plan.examination import Examination
     from ontomask.plan.execution import Outcome
 
@@ -146,6 +147,7 @@ def _examined(found: Examination) -> dict[str, Any]:
         "records": found.records,
         "columns": [vars(one) for one in found.columns],
         "risk": found.risk.as_dict() if found.risk else None,
+        "unchanged": vars(found.unchanged),
         "undecided": found.undecided,
         "notes": found.notes,
     }
@@ -169,6 +171,7 @@ def _show_examination(voice: Voice, found: Examination) -> None:
             f"\nAs it is, {structure.unique_share:.1%} of the {structure.people:,} people are "
             f"alone with their combination of {', '.join(map(escape, found.risk.columns))}."
         )
+    _show_unchanged(voice, found.unchanged)
     for note in found.notes:
         voice.say(Text(note, style="dim"))
 
@@ -218,6 +221,14 @@ def _run(voice: Voice, path: Path, seed: int | None = None, **options: bool) -> 
         raise typer.Exit(EXCEEDED)
 
 
+def _show_unchanged(voice: Voice, found: UnchangedRisk) -> None:
+    """Say whom the columns published as they are single out, and what can be done."""
+    if found.alone:
+        voice.say(
+            Text(f"{found} Make quasi what others may know, coarsen it, or leave it out.", "yellow")
+        )
+
+
 def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     release, found = outcome.release, outcome.evaluation
     for promise in outcome.verification.given_up:
@@ -235,6 +246,7 @@ def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     table.add_row("information loss", "", f"{found.loss.loss:.1f}%")
     table.add_row("records left out", "", f"{release.suppressed:,}")
     voice.say("", table, "")
+    _show_unchanged(voice, found.unchanged)
     voice.exceeded(outcome.exceeded)
     for note in outcome.notes:
         voice.say(Text(note, style="yellow"))
@@ -259,6 +271,7 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "findings": [str(one) for one in outcome.verification.findings],
         "loss": found.loss.loss,
         "linkage": {one.distance: one.risk for one in found.linkage},
+        "unchanged": vars(found.unchanged),
         "highest_risk": found.risk_after.highest_risk,
         "suppressed": outcome.release.suppressed,
         "exceeded": [vars(one) for one in outcome.exceeded],

@@ -19,6 +19,7 @@ from ontomask.evaluation.pairing import Paired, pair_tables
 from ontomask.evaluation.risk import IntervalDisclosure
 from ontomask.evaluation.statistics import Statistic, measure_statistics
 from ontomask.evaluation.structure import ClassRisk, class_risk, disclosed_intervals
+from ontomask.evaluation.unchanged import NOTHING_UNCHANGED, UnchangedRisk, unchanged_risk
 from ontomask.evaluation.utility import Loss, measure_loss
 
 __all__ = ["DEFINITIONS", "Evaluation", "Row", "Settings", "evaluate", "evaluate_kept"]
@@ -48,6 +49,8 @@ DEFINITIONS = {
     "entropy_l": "least exponential of the entropy of sensitive values in a class",
     "closeness_t": "largest half sum of |p - q| between a class and the whole table",
     "intervals": "share of masked numbers within x percent of the original",
+    "alone_unchanged": "share of records that are alone with their values of all columns published "
+    "unchanged",
     "clustering": "distance of the Ward clusterings before and after: 0 same, 1 unrelated",
     "score": "alpha L + (1 - alpha) linkage risk",
 }
@@ -81,6 +84,8 @@ class Evaluation:
         Record linkage by each distance asked for.
     intervals
         For each numeric column the share of masked numbers within x percent of the original.
+    unchanged
+        How many records the columns that are published as they are single out.
     alpha
         The weight of loss in the score.
     """
@@ -92,6 +97,7 @@ class Evaluation:
     risk_after: ClassRisk
     linkage: tuple[LinkageRisk, ...]
     intervals: tuple[tuple[str, IntervalDisclosure], ...] = ()
+    unchanged: UnchangedRisk = NOTHING_UNCHANGED
     alpha: float = 0.5
 
     @property
@@ -166,6 +172,9 @@ class Evaluation:
                 pairs = zip(found.percents, found.shares, strict=True)
                 shown = ", ".join(f"{share:.3f} within {width:g} %" for width, share in pairs)
                 yield Row("risk", f"{column}: intervals", shown, DEFINITIONS["intervals"])
+        if self.unchanged.columns:
+            definition = DEFINITIONS["alone_unchanged"]
+            yield Row("risk", "alone_unchanged", self.unchanged.alone, definition)
         for link in self.linkage:
             yield Row("risk", f"linkage, {link.distance}", link.risk, DEFINITIONS["linkage"])
 
@@ -277,6 +286,7 @@ def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = sil
         risk_before=class_risk(paired, "old", settings.threshold),
         risk_after=class_risk(paired, "new", settings.threshold),
         intervals=disclosed_intervals(paired),
+        unchanged=unchanged_risk(paired),
         linkage=tuple(linkage),
         alpha=settings.alpha,
     )

@@ -15,6 +15,7 @@ from ontomask.data.schema import AnyColumn, Column, Nominal, Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, OntomaskError
 from ontomask.evaluation.risk import FileRisk, file_risk
+from ontomask.evaluation.unchanged import UnchangedRisk, unchanged_in_table
 from ontomask.extras import EXTRAS
 from ontomask.methods.base import Method
 from ontomask.plan.lines import Place
@@ -51,6 +52,8 @@ class Examination:
         What was found in each declared column.
     risk
         The risk of the table as it is, if it has quasi-identifiers.
+    unchanged
+        How many records the columns that no step changes single out.
     undecided
         What each column whose role is undecided looks like.
     notes
@@ -60,6 +63,7 @@ class Examination:
     records: int
     columns: tuple[Examined, ...]
     risk: FileRisk | None
+    unchanged: UnchangedRisk
     undecided: Mapping[str, str]
     notes: tuple[str, ...]
 
@@ -102,6 +106,7 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
         records=len(table),
         columns=tuple(_examined(table, one, contents.schema[one]) for one in contents.schema),
         risk=_risk(table, contents.schema),
+        unchanged=unchanged_in_table(table, contents.schema, _unchanged(contents)),
         undecided=_looks(source, contents.schema.undecided),
         notes=(*notes_on(source, contents), *_extras(contents)),
     )
@@ -168,6 +173,20 @@ def _examined(table: Table, name: str, column: AnyColumn) -> Examined:
         doubt = f"; {stems:,} by the stem of a word, please look at them" if stems else ""
         mapped = f"{column.taxonomy.name}: {mapping.coverage}{doubt}"
     return Examined(name, column.kind, column.role, len(values), missing, mapped)
+
+
+def _unchanged(contents: Contents) -> list[str]:
+    """The columns that are published as they are: neither quasi-identifiers nor named by a step."""
+    named = {
+        name
+        for step in contents.steps
+        for parameter in ("columns", "confidential")
+        for name in getattr(step, parameter, None) or ()
+    }
+    published = [name for name in contents.schema.published if name != contents.schema.count]
+    return [
+        name for name in published if contents.schema[name].role != "quasi" and name not in named
+    ]
 
 
 def _extras(contents: Contents) -> list[str]:

@@ -8,6 +8,8 @@ from ontomask.report.facts import SUPPRESSED, Limit
 
 __all__ = ["measured_limits"]
 
+UNCHANGED = "records alone by unchanged columns"
+
 
 def measured_limits(
     limits: Limits, found: Evaluation, suppressed: int, records: int
@@ -24,5 +26,6 @@ def measured_limits(
         ("highest risk", 100.0 * found.risk_after.highest_risk, limits.max_risk),
         ("information loss", found.loss.loss, limits.max_loss),
         (SUPPRESSED, 100.0 * suppressed / max(1, records), limits.max_suppressed),
+        (UNCHANGED, 100.0 * found.unchanged.alone, limits.max_unique_unchanged),
     )
     return tuple(Limit(name, value, most) for name, value, most in measured if most is not None)

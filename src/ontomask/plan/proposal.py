@@ -12,8 +12,10 @@ from typing import Any, NoReturn
 from ontomask.data.files import FileFormat, Source, read_file
 from ontomask.data.files.reading import GUESSABLE
 from ontomask.data.inference import Proposal, infer_schema
-from ontomask.data.schema import AnyColumn, Column, Date, Nominal, Ordinal
+from ontomask.data.schema import AnyColumn, Column, Date, Nominal, Ordinal, Schema
+from ontomask.data.tables import open_table
 from ontomask.errors import DataError
+from ontomask.evaluation.unchanged import unchanged_in_table
 from ontomask.toml_text import toml_comment, toml_key, toml_value
 
 __all__ = ["propose"]
@@ -47,6 +49,9 @@ ROLES = """
 # A column that is not named here is not published.
 """
 
+MOST_UNIQUE = 10
+"""The limit that is proposed for records alone by unchanged columns, in percent."""
+
 TAIL = """
 # ---- Steps ------------------------------------------------------------------------------------
 # Microaggregation groups at least k similar records and gives each group its center, so that every
@@ -65,6 +70,7 @@ distances = ["semantic", "matching"]   # how an intruder may link records
 [limits]
 # max_linkage = 10      # records that an intruder would link rightly
 # max_loss = 20         # information loss
+max_unique_unchanged = {most}   # records alone by the columns published as they are; now {now}
 
 [output]
 # folder = {folder}     # made by the run; only --force replaces an existing release
@@ -111,7 +117,13 @@ def propose(
         ROLES.format(plan=shown),
         *(_column(name, column, proposal) for name, column in proposal.schema.items()),
         *(f"\n# {toml_comment(name)}: left out, as {why}\n" for name, why in left_out.items()),
-        TAIL.format(methods=others, k=k, folder=toml_value(f"{target.stem}-release")),
+        TAIL.format(
+            methods=others,
+            k=k,
+            folder=toml_value(f"{target.stem}-release"),
+            most=MOST_UNIQUE,
+            now=_unchanged(frame, proposal.schema),
+        ),
     ]
     return "".join(parts), source, proposal
 
@@ -137,6 +149,15 @@ def _publishable(proposal: Proposal, shown: str) -> Proposal:
     if not any(isinstance(one, Column) for one in proposal.schema.values()):
         _nothing(shown)
     return proposal
+
+
+def _unchanged(frame: Any, schema: Schema) -> str:
+    """Where the table stands, with the columns that single out most."""
+    names = [name for name in schema.published if schema[name].role != "quasi"]
+    found = unchanged_in_table(open_table(frame), schema, names)
+    worst = max(found.single, key=lambda one: one[1], default=("", 0.0))
+    by_one = f" (by {toml_comment(worst[0])} alone {100 * worst[1]:.1f})" if worst[1] else ""
+    return f"{100 * found.alone:.1f}{by_one}"
 
 
 def _reading(source: Source, given: FileFormat) -> Iterator[str]:

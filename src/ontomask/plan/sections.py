@@ -87,12 +87,15 @@ class Limits:
         The information loss L.
     max_suppressed
         The share of records left out.
+    max_unique_unchanged
+        The share of records that are alone by the columns published unchanged, all together.
     """
 
     max_linkage: Percent = None
     max_risk: Percent = None
     max_loss: Percent = None
     max_suppressed: Percent = None
+    max_unique_unchanged: Percent = None
 
     def __post_init__(self) -> None:
         validate(self)
