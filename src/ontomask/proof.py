@@ -95,17 +95,22 @@ def _of_steps(published: Sequence[str], made: Sequence[Made]) -> Iterator[_Stand
         for promise in one.masked.promises:
             left = promise.left(published)
             if isinstance(left, Permutation):
-                yield _Standing(_permuted(left, made[place:]), place)
+                yield _Standing(_permuted(left, made, place), place)
             elif left is not None:
                 yield _Standing(Claim(left), place)
 
 
-def _permuted(promise: Permutation, made: Sequence[Made]) -> Claim:
+def _permuted(promise: Permutation, made: Sequence[Made], place: int) -> Claim:
     """Compare with the columns as the step found them; records may have been left out since."""
-    partly = any(one.masked.kept is not None for one in made)
-    before = {name: made[0].before.seen(name) for name in promise.columns}
-    united = {name: _by_meaning(made[0].before, name, seen) for name, seen in before.items()}
-    meant = tuple(name for name in promise.columns if united[name] is not before[name])
+    partly = any(one.masked.kept is not None for one in made[place:])
+    state = made[place].before
+    before = {name: state.seen(name) for name in promise.columns}
+    united = {name: _by_meaning(state, name, seen) for name, seen in before.items()}
+    changed = {name for one in made[:place] for name in one.masked.columns}
+    rewritten = set(made[0].before.columns) - changed
+    meant = tuple(
+        name for name in promise.columns if name in rewritten or united[name] is not before[name]
+    )
     return Claim(replace(promise, partly=partly, by_meaning=meant), united)
 
 

@@ -208,3 +208,20 @@ def test_importance_of_columns_in_local_suppression():
     ]
     assert counts[0]["sex"] <= counts[1]["sex"]
     assert counts[0] != counts[1]
+
+
+LOOKS = {
+    "nominal": (om.Nominal(DISEASES), ["flu", "FLU", "Flu", "cold", "cold", "cold"]),
+    "numeric": (om.Numeric(), [0.0, -0.0, 0.0, 1.5, 1.5, 1.5]),
+}
+
+
+@pytest.mark.parametrize("kind", LOOKS)
+@pytest.mark.parametrize("method", [om.Suppression(3), om.LocalSuppression(3)])
+def test_records_of_a_class_look_the_same_however_they_came(kind, method):
+    """What one value means is written in one way, or a reader would see smaller classes."""
+    column, values = LOOKS[kind]
+    frame = pl.DataFrame({"known": values})
+    release = om.protect(frame, om.Schema(known=column), method, seed=1)
+    looks = [str(one) for one in release.frame["known"].to_list()]
+    assert [len(set(looks[:3])), len(set(looks[3:])), len(looks)] == [1, 1, 6]

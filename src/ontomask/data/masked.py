@@ -88,11 +88,17 @@ class State:
 
     @classmethod
     def start(cls, table: Table, microdata: Microdata) -> State:
-        """The table before the first step; concepts are written as ids or labels where asked."""
+        """The table before the first step; concepts are written as ids or labels where asked.
+
+        Values of a quasi-identifier that mean the same are written in one way, since they are of
+        one class: a reader must not be able to tell them apart.
+        """
+        rows = microdata.rows
         columns = {
             name: _own_column(one)
             for name, one in microdata.attributes.items()
-            if isinstance(one.column, Nominal) and one.column.output != "input"
+            if (isinstance(one.column, Nominal) and one.column.output != "input")
+            or (one.column.role == "quasi" and _looks_otherwise(table.seen(name).of(rows), one))
         }
         return cls(table, microdata, columns)
 
@@ -119,6 +125,17 @@ class State:
             if name in published
         }
         return self.table.released(published, replaced, None if rows.size == count else rows)
+
+
+def _looks_otherwise(seen: Seen, attribute: Attribute) -> bool:
+    """Whether a value has several looks, or a concept one that is not its own."""
+    size = attribute.cardinality
+    pairs = np.unique(seen.codes * size + attribute.codes)
+    values = (*attribute.values, None)
+    own = attribute.concepts is None or all(
+        seen.values[pair // size] == values[pair % size] for pair in pairs.tolist()
+    )
+    return not own or pairs.size > np.unique(attribute.codes).size
 
 
 def _own_column(attribute: Attribute) -> NewColumn:
