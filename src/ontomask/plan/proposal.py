@@ -29,8 +29,8 @@ HEAD = """\
 #   ontomask check {plan}    says whether the plan fits the table
 #   ontomask run {plan}      makes the release, its report and its manifest
 
-# Random choices depend on the table and on a seed, which is drawn and kept in the manifest. To repeat
-# a run to the byte, copy it from there as a line such as seed = 20260101. Keep it to yourself.
+# Random choices depend on the table and on a seed, which is drawn and kept in the manifest. To
+# repeat a run to the byte, copy it from there: a line such as seed = 20260101. Keep it to yourself.
 
 [input]
 path = {path}
