@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import multiprocessing
 import os
 import sys
@@ -11,21 +12,27 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from ontomask.checks import Integer, ListOf, Real, check
+from ontomask.checks import Choice, Integer, ListOf, Real, check
 from ontomask.data.schema import Schema
+from ontomask.data.tables import open_table
 from ontomask.errors import MethodError, OntomaskError, ParameterError
 from ontomask.evaluation import classification
-from ontomask.evaluation.classification import ClassificationReport
+from ontomask.evaluation.classification import ClassificationReport, ClassificationTask
+from ontomask.evaluation.evaluation import Settings
+from ontomask.evaluation.pairing import pair_tables
 from ontomask.methods.base import Method, Progress, silent
 from ontomask.methods.generalization.method import Generalization
-from ontomask.methods.presets import preset
+from ontomask.methods.presets import PRESETS, preset
+from ontomask.methods.registry import METHODS
 from ontomask.privacy import KAnonymity, PrivacyModel
 from ontomask.release import Release, protect
+from ontomask.writing import write_new
 
 try:
     import resource
@@ -35,15 +42,39 @@ except ImportError:  # pragma: no cover - Windows does not count memory in this 
 __all__ = ["Cell", "Comparison", "compare", "judge_classification", "recommend"]
 
 Steps = Method | Sequence[Method]
-Methods = Mapping[str, Steps | Callable[[int], Steps]] | Sequence[str | Method] | Method
+Made = str | Steps | Callable[[int], Steps]
+Methods = Mapping[str, Made] | Sequence[str | Method] | str | Method
+METHOD_NAMES = (*PRESETS, *(name for name in METHODS if name not in PRESETS))
+"""The names under which presets and methods are compared."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One release of the grid; `error` says why there is none."""
+    """One release of the grid.
+
+    Attributes
+    ----------
+    method, k, seed
+        What made it; k is None where the method has none.
+    loss, risk, matching_risk
+        Percentages: information loss, records linked by meaning and by exact match.
+    semantic_loss
+        The mean distance of original and masked values.
+    score
+        Loss and risk weighed by alpha.
+    accuracy, accuracy_before, baseline
+        Where there is a target, percentages of correct predictions: of the best classifier trained
+        on the release, of that trained on the original, and of always the most frequent value.
+    suppressed, stars
+        The number of records left out, and of values starred or removed in the others.
+    seconds, memory
+        How long the masking took, and the most memory (MiB) that the process has used.
+    error
+        Why there is no release.
+    """
 
     method: str
-    k: int
+    k: int | None
     seed: int
     loss: float | None = None
     semantic_loss: float | None = None
@@ -53,21 +84,46 @@ class Cell:
     suppressed: int | None = None
     seconds: float | None = None
     memory: float | None = None
+    stars: int | None = None
+    accuracy: float | None = None
+    accuracy_before: float | None = None
+    baseline: float | None = None
     error: str = ""
+
+    @property
+    def title(self) -> str:
+        """What made it, in words."""
+        return self.method if self.k is None else f"{self.method}, k = {self.k}"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The outcome of a grid, one cell per method, k and seed."""
+    """The outcome of a grid, one cell per method, k and seed.
+
+    Attributes
+    ----------
+    cells
+        The releases.
+    alpha
+        The weight of loss against risk in the score.
+    target
+        The column whose prediction was judged, if any.
+    records
+        How many records the table has.
+    """
 
     cells: tuple[Cell, ...]
     alpha: float = 0.5
+    target: str = ""
+    records: int = 0
 
     def __str__(self) -> str:
         cells = self.means()
         width = max((len(cell.method) for cell in cells), default=0)
-        head = f"{'method':{width}}    k   loss %  linkage %   score  seconds"
-        return "\n".join([head, *(f"{cell.method:{width}}{_line(cell)}" for cell in cells)])
+        accuracy = "  accuracy %" if self.target else ""
+        head = f"{'method':{width}}    k   loss %  linkage %   score{accuracy}  left out   stars"
+        lines = [f"{cell.method:{width}}{_line(cell)}" for cell in cells]
+        return "\n".join([f"{head}  seconds", *lines])
 
     def rows(self) -> list[dict[str, Any]]:
         """The cells as dictionaries: a tidy table."""
@@ -75,7 +131,7 @@ class Comparison:
 
     def means(self) -> tuple[Cell, ...]:
         """One cell per method and k, averaged over the seeds that succeeded."""
-        groups: dict[tuple[str, int], list[Cell]] = {}
+        groups: dict[tuple[str, int | None], list[Cell]] = {}
         for cell in self.cells:
             groups.setdefault((cell.method, cell.k), []).append(cell)
         return tuple(_mean(cells) for cells in groups.values())
@@ -90,6 +146,37 @@ class Comparison:
             )
         )
 
+    def report(
+        self, path: str | os.PathLike[str], *, title: str = "", max_risk: float | None = None
+    ) -> Path:
+        """Write loss and risk of all releases as a picture with its table: one HTML file.
+
+        It tells more than a public report may, so only its owner may read it.
+
+        Parameters
+        ----------
+        path
+            The file to write; an existing one is replaced.
+        title
+            What to call the table.
+        max_risk
+            A linkage, in percent, that is not to be exceeded.
+        """
+        from ontomask.report.alternatives import render_comparison
+
+        target = Path(path)
+        page = render_comparison(self, title=title, max_risk=max_risk)
+        write_new(target, page, force=True, private=True)
+        return target
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The picture of loss and risk as a Vega-Lite dictionary, for notebooks."""
+        from ontomask.report.alternatives import picture
+        from ontomask.report.vega import vega_lite
+
+        return vega_lite(picture(self))
+
     def best(self, max_risk: float) -> Cell:
         """The cell with least loss whose linkage risk stays at or under a threshold, in percent."""
         check("max_risk", max_risk, Real(0, 100))
@@ -102,15 +189,17 @@ class Comparison:
                 f"No release of the grid has a risk of at most {max_risk:g} % ({reached}); try a "
                 "larger k or other methods."
             )
-        return min(allowed, key=lambda cell: (cell.loss, cell.risk, cell.k))
+        return min(allowed, key=lambda cell: (cell.loss, cell.risk, cell.k or 0))
 
 
 def _line(cell: Cell) -> str:
+    k = "–" if cell.k is None else cell.k
     if cell.error:
-        return f"{cell.k:5}  {cell.error}"
-    figures = (cell.loss, cell.risk, cell.score, cell.seconds)
-    loss, risk, score, seconds = (0.0 if value is None else value for value in figures)
-    return f"{cell.k:5}{loss:9.2f}{risk:11.2f}{score:8.2f}{seconds:9.2f}"
+        return f"{k:>5}  {cell.error}"
+    shown = [(cell.loss, 9, 2), (cell.risk, 11, 2), (cell.score, 8, 2)]
+    shown += [] if cell.accuracy is None else [(cell.accuracy, 12, 2)]
+    shown += [(cell.suppressed, 10, 0), (cell.stars, 8, 0), (cell.seconds, 9, 2)]
+    return f"{k:>5}" + "".join(f"{value or 0.0:{wide}.{digits}f}" for value, wide, digits in shown)
 
 
 def _beats(one: Cell, other: Cell) -> bool:
@@ -126,16 +215,8 @@ def _mean(cells: list[Cell]) -> Cell:
     good = [cell for cell in cells if not cell.error]
     if not good:
         return cells[0]
-    figures = [
-        "loss",
-        "semantic_loss",
-        "risk",
-        "matching_risk",
-        "score",
-        "suppressed",
-        "seconds",
-        "memory",
-    ]
+    kept = ("method", "k", "seed", "error")
+    figures = [one.name for one in dataclasses.fields(Cell) if one.name not in kept]
     known = {name: [getattr(cell, name) for cell in good] for name in figures}
     means: dict[str, Any] = {
         name: None if None in values else float(np.mean(values)) for name, values in known.items()
@@ -151,6 +232,9 @@ def compare(
     k: int | Sequence[int] = (2, 3, 5, 10),
     seeds: int | Sequence[int] = (1,),
     alpha: float = 0.5,
+    columns: Sequence[str] | None = None,
+    distances: Sequence[str] = ("semantic", "matching"),
+    target: str | ClassificationTask | None = None,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> Comparison:
@@ -159,12 +243,17 @@ def compare(
     Parameters
     ----------
     methods
-        Names of presets, methods (their k is replaced), or a mapping from names to methods, lists
-        of steps, or functions that make either for a k. A method without k is run once for every k.
+        Names of presets or methods, methods (their k is replaced), or a mapping from names to any
+        of these, to lists of steps, or to functions that make either for a k. What has no k is run
+        once.
     k, seeds
         The grid.
     alpha
         The weight of loss against risk in the score.
+    columns, distances
+        What is measured, as in `evaluate`.
+    target
+        A column that classifiers shall predict from each release.
     workers
         Processes; by default one per core, at most one per cell.
     progress
@@ -172,25 +261,28 @@ def compare(
     """
     check("k", _several(k), ListOf(Integer(2), empty=False))
     check("seeds", _several(seeds), ListOf(Integer(0), empty=False))
-    check("alpha", alpha, Real(0, 1))
+    settings = Settings(columns=columns, distances=distances, alpha=alpha)
     Schema.require(schema).require_decided()
+    if isinstance(target, str):
+        target = ClassificationTask(frame, schema, target)
+    bench = _Bench(frame, schema, settings, target)
     grid = [
-        (name, one, size, seed)
-        for name, make in _named(methods).items()
-        for size in _several(k)
-        for one in [make(size)]
+        (name, steps, size, seed)
+        for name, method in _named(methods).items()
+        for size, steps in _versions(method, _several(k))
         for seed in _several(seeds)
     ]
     count = min(workers or os.cpu_count() or 1, len(grid))
     if count > 1:
-        outcomes = _in_processes(frame, schema, grid, alpha, count)
+        outcomes = _in_processes(bench, grid, count)
     else:
-        outcomes = enumerate(_cell(frame, schema, task, alpha) for task in grid)
+        outcomes = enumerate(bench.cell(task) for task in grid)
     cells: list[Cell | None] = [None] * len(grid)
     for done, (place, cell) in enumerate(outcomes, start=1):
         cells[place] = cell
-        progress(done / len(grid), f"{cell.method}, k = {cell.k}")
-    return Comparison(tuple(cell for cell in cells if cell is not None), alpha)
+        progress(done / len(grid), cell.title)
+    found = tuple(cell for cell in cells if cell is not None)
+    return Comparison(found, alpha, target.target if target else "", len(open_table(frame)))
 
 
 def recommend(
@@ -222,7 +314,9 @@ def judge_classification(
     return classification.judge_classification(frame, schema, target, masked, seed=seed, **settings)
 
 
-Task = tuple[str, Steps, int, int]
+# What is to be run ----------------------------------------------------------------------------
+
+Task = tuple[str, Steps, int | None, int]
 
 
 def _several(numbers: int | Sequence[int]) -> list[int]:
@@ -230,17 +324,14 @@ def _several(numbers: int | Sequence[int]) -> list[int]:
     return list(numbers) if isinstance(numbers, Iterable) else [numbers]
 
 
-def _named(methods: Methods) -> dict[str, Callable[[int], Steps]]:
+def _named(methods: Methods) -> dict[str, Any]:
     if isinstance(methods, (str, Method)):
         methods = [methods]
     if isinstance(methods, Mapping):
-        return {name: _maker(one) for name, one in methods.items()}
-    named: dict[str, Callable[[int], Steps]] = {}
+        return dict(methods)
+    named: dict[str, Any] = {}
     for one in methods:
-        if not isinstance(one, (str, Method)):
-            raise ParameterError(f"{one!r} is neither a method nor the name of a preset.")
-        name = one if isinstance(one, str) else _title(one, named)
-        named[name] = _maker(one)
+        named[_title(one, named) if isinstance(one, Method) else str(one)] = one
     if not named:
         raise ParameterError("methods is empty; name at least one.")
     return named
@@ -254,24 +345,54 @@ def _title(method: Method, taken: Mapping[str, object]) -> str:
     return name
 
 
-def _maker(method: str | Steps | Callable[[int], Steps]) -> Callable[[int], Steps]:
+def _versions(method: Any, sizes: Sequence[int]) -> list[tuple[int | None, Steps]]:
+    """The steps of a method for each k; once, if it has none."""
     if isinstance(method, str):
-        chosen = method
-        return lambda k: preset(chosen, k)
-    if isinstance(method, Method):
-        fixed = method
-        return lambda k: _with_k(fixed, k)
-    if isinstance(method, (list, tuple)):
-        steps: tuple[Method, ...] = tuple(method)
-        return lambda k: [_with_k(step, k) for step in steps]
+        method = _by_name(method)
     if callable(method):
-        return method
-    raise ParameterError(f"{method!r} is neither a method nor the name of a preset.")
+        return [(size, method(size)) for size in sizes]
+    steps = [method] if isinstance(method, Method) else method
+    if not isinstance(steps, (list, tuple)) or not all(isinstance(one, Method) for one in steps):
+        raise ParameterError(f"{method!r} is neither a method nor the name of one or of a preset.")
+    if not any(_has_k(step) for step in steps):
+        return [(None, steps)]
+    return [(size, [_with_k(step, size) for step in steps]) for size in sizes]
+
+
+def _by_name(name: str) -> Method | Callable[[int], Steps]:
+    """A preset, or a method that can be made from nothing but a k."""
+    check("methods", name, Choice(*METHOD_NAMES))
+    if name in PRESETS:
+        return functools.partial(preset, name)
+    kind = METHODS[name]
+    if kind is Generalization:
+        return lambda k: Generalization([KAnonymity(k)])
+    if "k" in (one.name for one in dataclasses.fields(kind)):
+        return functools.partial(_made, kind)
+    try:
+        return kind()
+    except (TypeError, ParameterError):  # what is missing has no default
+        raise ParameterError(
+            f"{name} cannot be made from its name alone; say what it needs in a plan or in Python."
+        ) from None
+
+
+def _made(kind: Any, k: int) -> Method:
+    made: Method = kind(k=k)
+    return made
+
+
+def _has_k(method: Method) -> bool:
+    if isinstance(method, Generalization):
+        return any(isinstance(model, KAnonymity) for model in method.privacy)
+    return getattr(method, "k", None) is not None
 
 
 def _with_k(method: Method, k: int) -> Method:
     """A method with another k, also where its k is in a privacy model."""
-    changes: dict[str, Any] = {"k": k} if hasattr(method, "k") else {}
+    if not _has_k(method):
+        return method
+    changes: dict[str, Any] = {"k": k}
     if isinstance(method, Generalization):
         changes = {"privacy": [_model_with_k(model, k) for model in method.privacy]}
     return dataclasses.replace(method, **changes)
@@ -279,6 +400,9 @@ def _with_k(method: Method, k: int) -> Method:
 
 def _model_with_k(model: PrivacyModel, k: int) -> PrivacyModel:
     return dataclasses.replace(model, k=k) if isinstance(model, KAnonymity) else model
+
+
+# Running it -----------------------------------------------------------------------------------
 
 
 def _peak_memory() -> float | None:
@@ -289,52 +413,79 @@ def _peak_memory() -> float | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-def _cell(frame: object, schema: Schema, task: Task, alpha: float) -> Cell:
-    """Run and evaluate one release; a failure becomes part of the result."""
-    name, method, k, seed = task
-    started = time.perf_counter()
-    try:
-        release = protect(frame, schema, method, seed)
-        seconds = time.perf_counter() - started
-        found = release.evaluate(frame, alpha=alpha)
-    except (OntomaskError, ValueError, MemoryError) as error:
-        return Cell(name, k, seed, error=str(error) or type(error).__name__)
-    risks = {one.distance: one.risk for one in found.linkage}
-    return Cell(
-        name,
-        k,
-        seed,
-        found.loss.loss,
-        found.loss.semantic_loss,
-        risks["semantic"],
-        risks["matching"],
-        found.score,
-        release.suppressed,
-        seconds,
-        _peak_memory(),
-    )
+@dataclass(frozen=True, eq=False)
+class _Bench:
+    """A table with what is to be measured of its releases."""
+
+    frame: Any
+    schema: Schema
+    settings: Settings
+    target: ClassificationTask | None
+
+    def cell(self, task: Task) -> Cell:
+        """Run and evaluate one release; a failure becomes part of the result."""
+        name, method, k, seed = task
+        started = time.perf_counter()
+        try:
+            release = protect(self.frame, self.schema, method, seed)
+            seconds = time.perf_counter() - started
+            figures = self._figures(release)
+        except (OntomaskError, ValueError, MemoryError) as error:
+            return Cell(name, k, seed, error=str(error) or type(error).__name__)
+        return Cell(name, k, seed, **figures, seconds=seconds, memory=_peak_memory())
+
+    def _figures(self, release: Release) -> dict[str, Any]:
+        settings, frame = self.settings, self.frame
+        found = release.evaluate(
+            frame, columns=settings.columns, distances=settings.distances, alpha=settings.alpha
+        )
+        risks = {one.distance: one.risk for one in found.linkage}
+        return {
+            "loss": found.loss.loss,
+            "semantic_loss": found.loss.semantic_loss,
+            "risk": risks.get("semantic", found.risk),
+            "matching_risk": risks.get("matching"),
+            "score": found.score,
+            "suppressed": release.suppressed,
+            "stars": _stars(frame, release),
+            **self._accuracies(release),
+        }
+
+    def _accuracies(self, release: Release) -> dict[str, float]:
+        if self.target is None:
+            return {}
+        report = self.target.judge(release)
+        return {
+            "accuracy": 100.0 * max(one.masked.accuracy for one in report.classifiers),
+            "accuracy_before": 100.0 * max(one.original.accuracy for one in report.classifiers),
+            "baseline": 100.0 * report.baseline.accuracy,
+        }
 
 
-_SHARED: dict[str, Any] = {}
+def _stars(frame: object, release: Release) -> int:
+    """How many values that are known the release stars or lacks."""
+    paired = pair_tables(frame, release.frame, release.schema, rows=release.rows)
+    lost = ((one.new == one.size) & (one.old != one.size) for one in paired.columns.values())
+    return sum(int(np.count_nonzero(one)) for one in lost)
+
+
+_SHARED: dict[str, _Bench] = {}
 """What the worker processes are given once, when they start."""
 
 
-def _share(frame: object, schema: Schema, alpha: float, threads: int) -> None:
+def _share(bench: _Bench, threads: int) -> None:
     os.environ["ONTOMASK_THREADS"] = str(threads)
-    _SHARED.update(frame=frame, schema=schema, alpha=alpha)
+    _SHARED["bench"] = bench
 
 
 def _shared_cell(task: Task) -> Cell:
-    return _cell(_SHARED["frame"], _SHARED["schema"], task, _SHARED["alpha"])
+    return _SHARED["bench"].cell(task)
 
 
-def _in_processes(
-    frame: object, schema: Schema, grid: list[Task], alpha: float, workers: int
-) -> Iterator[tuple[int, Cell]]:
+def _in_processes(bench: _Bench, grid: list[Task], workers: int) -> Iterator[tuple[int, Cell]]:
     threads = max(1, (os.cpu_count() or 1) // workers)
     context = multiprocessing.get_context("spawn")
-    shared = (frame, schema, alpha, threads)
-    with ProcessPoolExecutor(workers, context, _share, shared) as pool:
+    with ProcessPoolExecutor(workers, context, _share, (bench, threads)) as pool:
         with _without_main():
             futures = {pool.submit(_shared_cell, task): place for place, task in enumerate(grid)}
         for future in as_completed(futures):

@@ -1,6 +1,5 @@
 """Every command: what it says to people and machines, and how it answers mistakes."""
 
-import csv
 import io
 import json
 import re
@@ -18,7 +17,6 @@ import ontomask as om
 from ontomask.cli import app
 from ontomask.cli import demonstration as demonstration
 from ontomask.cli import voice as voice_room
-from ontomask.cli.measuring import sizes
 from ontomask.plan import execution
 from plans import names_in, write_plan, write_small
 
@@ -308,73 +306,6 @@ def test_evaluate_answers_mistakes(plan, tmp_path):
     assert "is a folder" in refused("evaluate", "small.csv", table, "-p", plan, "--report", ".")
     plan.write_text(plan.read_text() + "[output]\nshuffle = true\n")
     assert "random order" in refused("evaluate", "small.csv", table, "-p", plan)
-
-
-# compare --------------------------------------------------------------------------------------
-
-
-def test_a_risk_that_no_release_reaches_is_a_limit_exceeded(plan):
-    options = ("--methods", "recoding", "--k", "3", "--max-risk", "0", "--workers", "1")
-    shown = run("compare", plan, *options)
-    assert shown.exit_code == 3
-    assert "No release of the grid has a risk of at most 0 %" in shown.stdout
-
-
-def test_compare_puts_methods_side_by_side(plan, tmp_path):
-    options = ("--methods", "plan,recoding", "--k", "3,4", "--workers", "1")
-    shown = run("compare", plan, *options, "-o", "grid.csv", "--max-risk", "100")
-    assert shown.exit_code == 0
-    assert "Least loss under 100%" in shown.stdout
-    with (tmp_path / "grid.csv").open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    assert [(row["method"], row["k"]) for row in rows] == [
-        ("plan", "3"),
-        ("plan", "4"),
-        ("recoding", "3"),
-        ("recoding", "4"),
-    ]
-    found = json.loads(run("compare", plan, *options, "--json").stdout)
-    assert len(found["cells"]) == 4
-    assert found["best"] is None
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--k", "x"], "k must be such as 2..20, 2..20:2 or 2,5,10, not 'x'."),
-        (["--k", "5..2"], "k counts upwards in steps of at least 1, unlike '5..2'."),
-        (["--k", "2..9:0"], "k counts upwards in steps of at least 1"),
-        (["--k", "2..99999999999"], "k must be 1000 values at most"),
-        (["--k", "1"], "whole number of at least 2, not [1]."),
-        (["--methods", "recodin"], "not 'recodin'. Did you mean 'recoding'?"),
-        (["--methods", "plan,nope"], "methods must be one of 'plan', 'mdav+equality'"),
-        (["--methods", ","], "methods is empty; name at least one."),
-        (["--methods", "recoding", "--k", "900"], "None of the releases could be made. k is 900"),
-        (
-            ["-o", "no/grid.csv", "--methods", "recoding", "--k", "3"],
-            "There is no folder 'no'",
-        ),
-        (["-o", "small.csv"], "small.csv exists already and is kept"),
-    ],
-)
-def test_compare_answers_mistakes(plan, options, said):
-    result = run("compare", plan, *options, "--workers", "1")
-    assert result.exit_code == 2
-    assert said in " ".join(result.stderr.split())
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("5", [5]),
-        ("2..5", [2, 3, 4, 5]),
-        ("2..9:3", [2, 5, 8]),
-        ("2,10, 5", [2, 10, 5]),
-        ("2..4,3,4..5", [2, 3, 4, 5]),
-    ],
-)
-def test_values_of_k_can_be_written_in_several_ways(text, found):
-    assert sizes(text) == found
 
 
 # risk -----------------------------------------------------------------------------------------

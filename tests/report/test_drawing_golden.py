@@ -11,12 +11,26 @@ from pathlib import Path
 
 import pytest
 
-from ontomask.report.charts import COLORS, Mark, columns_chart, dumbbell_chart, pairs_chart
+from ontomask.report.charts import (
+    COLORS,
+    Dot,
+    Mark,
+    columns_chart,
+    dumbbell_chart,
+    pairs_chart,
+    scatter_chart,
+)
 from ontomask.report.drawing import draw
 
 PAGE = Path(__file__).parents[1] / "golden/charts.html"
 TEMPLATES = Path(__file__).parents[2] / "src/ontomask/report/templates"
 
+BEST = (("sa-mdav", 5), ("sa-mdav", 10), ("recoding", 10), ("recoding", 20))
+DOTS = [
+    Dot(name, str(k), f"{name}, k = {k}", loss * k**0.5, 80.0 / (loss * k), (name, k) in BEST)
+    for name, loss in (("sa-mdav", 2.0), ("recoding", 2.3), ("resampling", 3.1), ("hybrid", 2.2))
+    for k in (5, 10, 20)
+]
 CHARTS = {
     "pairs": pairs_chart(
         [
@@ -50,14 +64,15 @@ CHARTS = {
     ),
     "dumbbells": dumbbell_chart([Mark("age – charge", 0.62, 0.48), Mark("age – stay", -0.2, -0.2)]),
     "one dumbbell": dumbbell_chart([Mark("age – charge", 0.1, 0.9)]),
+    "dots": scatter_chart(DOTS, ("loss, %", "linkage, %"), line=20.0),
+    "dots on a desk": scatter_chart(DOTS, ("loss, %", "linkage, %"), wide=True),
 }
 
 
 def page() -> str:
-    """All charts with the style of the report."""
-    style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    """All charts, in the style of the report."""
     parts = [
-        f'<figure class="chart"><h3>{name}</h3>\n'
+        f'<figure class="chart{" picture" if name.startswith("dots") else ""}"><h3>{name}</h3>\n'
         f"{draw(chart, f'chart-{place}', name, 'An example.')}\n</figure>"
         for place, (name, chart) in enumerate(CHARTS.items())
     ]
@@ -65,7 +80,8 @@ def page() -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Charts</title>\n<style>\n{style}</style>\n"
+        "<title>Charts</title>\n"
+        '<link rel="stylesheet" href="../../src/ontomask/report/templates/report.css">\n'
         f'<main class="charts">\n{body}\n</main>\n</html>\n'
     )
 
@@ -90,7 +106,8 @@ def themes() -> dict[str, dict[str, str]]:
     found = {"light": light, "dark": dark}
     found["print"] = (TEMPLATES / "print.css").read_text(encoding="utf-8")
     return {
-        name: dict(re.findall("--([a-z-]+): (#[0-9a-f]{6})", text)) for name, text in found.items()
+        name: dict(re.findall("--([a-z0-9-]+): (#[0-9a-f]{6})", text))
+        for name, text in found.items()
     }
 
 
@@ -115,7 +132,7 @@ def test_texts_and_bars_stand_out_from_the_paper(theme):
     colors = themes()[theme]
     for name in ("ink", "muted"):
         assert contrast(colors[name], colors["paper"]) >= 4.5
-    for name in ("before", "after"):
+    for name in set(COLORS) - {"ink", "muted", "line"}:
         assert contrast(colors[name], colors["paper"]) >= 3
     assert contrast(colors["before"], colors["after"]) >= 1.15
     assert set(COLORS) <= set(colors)

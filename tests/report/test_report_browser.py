@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import ontomask as om
+from ontomask.comparison import Cell, Comparison
 from ontomask.report.document import render
 from ontomask.report.facts import Limit
 
@@ -139,6 +140,22 @@ def test_long_names_do_not_widen_the_page(case, remade, tmp_path):
     account = remade(om.Microaggregation(k=5), case.frame.rename(long), schema).account
     page = tmp_path / "long.html"
     page.write_text(render(account), encoding="utf-8")
+    assert width_on_a_phone(page, tmp_path) <= PHONE
+
+
+def test_a_comparison_asks_for_nothing_and_fits_a_phone(tmp_path):
+    cells = [
+        Cell(
+            f"method_{'long_' * place}{place}", k, 1, k * 1.5, 0.1, 90 / k, 0.0, 9.0, 0, 0.1, 1.0, 0
+        )
+        for place in range(9)
+        for k in (2, 5, 10)
+    ]
+    failed = Cell("failed", 3, 1, error="too_long_a_word" * 20)
+    page = Comparison((*cells, failed)).report(tmp_path / "grid.html", max_risk=20)
+    document, asked, console = visit(page, tmp_path)
+    assert document.count("<svg") == 2 + 9
+    assert (asked, console) == (set(), [])
     assert width_on_a_phone(page, tmp_path) <= PHONE
 
 

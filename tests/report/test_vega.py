@@ -7,7 +7,15 @@ import json
 
 import pytest
 
-from ontomask.report.charts import COLORS, Mark, columns_chart, dumbbell_chart, pairs_chart
+from ontomask.report.charts import (
+    COLORS,
+    Dot,
+    Mark,
+    columns_chart,
+    dumbbell_chart,
+    pairs_chart,
+    scatter_chart,
+)
 from ontomask.report.vega import vega_lite
 
 MARKS = [Mark("a", 10.0, 20.0, "10%", "20%"), Mark("b \"quoted\" 'label'", None, 5.0, "few", "5%")]
@@ -51,3 +59,19 @@ def test_the_reference_program_draws_it(chart):
         assert mark.label in html.unescape(drawing)
     for side in ("after", *(["before"] if chart is not CHARTS["alone"] else [])):
         assert COLORS[side] in drawing
+
+
+def test_dots_are_drawn_with_their_series_and_limit():
+    vl_convert = pytest.importorskip("vl_convert")
+    dots = [Dot("one", "2", "one, k = 2", 1, 9, True), Dot("two", "3", "two, k = 3", 2, 10)]
+    chart = scatter_chart(dots, ("loss", "risk"), line=5.0)
+    spec = vega_lite(chart)
+    assert json.loads(json.dumps(spec, allow_nan=False)) == spec
+    assert [(one["x"], one["y"], one["best"]) for one in spec["data"]["values"]] == [
+        (1, 9, True),
+        (2, 10, False),
+    ]
+    drawing = html.unescape(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+    for text in ("one", "two", "loss", "risk"):
+        assert f">{text}</text>" in drawing
+    assert "stroke-dasharray" in drawing

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ontomask.data.schema import Schema
     from ontomask.evaluation.evaluation import Evaluation
     from ontomask.evaluation.risk import FileRisk
-    from ontomask.plan.plan import Plan
 
 __all__ = ["compare", "evaluate", "risk", "sizes"]
 
@@ -87,7 +86,12 @@ def _show_evaluation(voice: Voice, found: Evaluation) -> None:
 def compare(
     plan: Annotated[Path, typer.Argument(help="The plan.", show_default=False)],
     methods: Annotated[
-        str, typer.Option("--methods", "-m", help="Presets, or `plan` for the plan's own steps.")
+        str,
+        typer.Option(
+            "--methods",
+            "-m",
+            help="Presets, methods, `plan` for the plan's own steps, other plan files for theirs.",
+        ),
     ] = METHODS,
     k: Annotated[
         str, typer.Option("--k", "-k", help="Such as 2..20, 2..20:2 or 2,5,10.")
@@ -98,30 +102,33 @@ def compare(
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write a CSV file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Draw loss and risk, for the house only, into this file.")
+    ] = None,
     force: Force = False,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Try several methods and values of k on the table of a plan, side by side.
 
-    Example: `ontomask compare plan.toml --methods sa-mdav,recoding --k 2..20:3 --max-risk 10`
+    What is measured is what the plan says; where it names a target, also how well classifiers
+    that learned from a release predict it.
+
+    Examples: `ontomask compare plan.toml --methods sa-mdav,recoding --k 2..20:3 --max-risk 10`,
+    `ontomask compare plan.toml --methods plan,other.toml,suppression --html comparison.html`
     """
     voice = Voice(json_, quiet)
     with voice.answering():
-        from ontomask.comparison import compare as compared
-        from ontomask.plan.examination import read_declared
+        from ontomask.plan.comparing import compare_methods
         from ontomask.plan.plan import Plan
 
-        if output is not None:
-            require_new(output, force=force)
+        for file in filter(None, (output, html)):
+            require_new(file, force=force)
         chosen, found = sizes(k), Plan.read(plan)
-        schema = found.contents.decided(found.name)
-        frame = read_declared(found.contents, found.folder).frame
         with voice.progress("comparing") as progress:
-            comparison = compared(
-                frame,
-                schema,
-                _named(methods, found),
+            comparison = compare_methods(
+                found,
+                [name.strip() for name in methods.split(",") if name.strip()],
                 k=chosen,
                 seeds=range(1, seeds + 1),
                 workers=workers,
@@ -131,6 +138,10 @@ def compare(
         if output is not None:
             write_new(output, _as_csv(comparison.rows()), force=force)
             voice.say(f"\nAll figures are in [bold]{escape(str(output))}[/].")
+        if html is not None:
+            title = Path(found.contents.input.path).name
+            comparison.report(html, title=title, max_risk=max_risk)
+            voice.say(f"\nThe picture is [bold]{escape(str(html))}[/] (do not hand it on).")
         _recommend(voice, comparison, max_risk)
 
 
@@ -145,7 +156,7 @@ def _recommend(voice: Voice, comparison: Comparison, max_risk: float | None) -> 
     if max_risk is not None:
         try:
             best = comparison.best(max_risk)
-            voice.say(f"\nLeast loss under {max_risk:g}%: [bold]{best.method}, k = {best.k}[/].")
+            voice.say(f"\nLeast loss under {max_risk:g}%: [bold]{escape(best.title)}[/].")
         except MethodError as error:
             problem = str(error)
             voice.say("", Text(problem, style="red"))
@@ -174,33 +185,35 @@ def sizes(text: str) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _named(methods: str, plan: Plan) -> dict[str, Any] | list[Any]:
-    from ontomask.checks import Choice, check
-    from ontomask.methods.presets import PRESETS, preset
-
-    names = [name.strip() for name in methods.split(",") if name.strip()]
-    for name in names:
-        check("methods", name, Choice("plan", *PRESETS))
-    if "plan" not in names:
-        return names
-    presets = {name: (lambda k, name=name: preset(name, k)) for name in names if name in PRESETS}
-    return {"plan": list(plan.steps), **presets}
-
-
 def _show_comparison(voice: Voice, comparison: Comparison) -> None:
     frontier = {(cell.method, cell.k) for cell in comparison.frontier()}
-    numbers = ("k", "loss %", "linkage %", "score", "left out", "seconds")
-    table = grid("", "method", *numbers, "", numbers=numbers)
+    accuracy = ("accuracy %",) if comparison.target else ()
+    numbers = ("k", "loss %", "linkage %", "score", *accuracy, "left out", "stars", "seconds")
+    table = grid("", "method", *numbers, numbers=numbers)
     for cell in comparison.means():
-        mark = "[green]●" if (cell.method, cell.k) in frontier else " "
         if cell.error:
-            table.add_row(mark, cell.method, str(cell.k), *[""] * 5, Text(cell.error, style="red"))
             continue
-        figures = [f"{value or 0:.2f}" for value in (cell.loss, cell.risk, cell.score)]
-        costs = (f"{cell.suppressed or 0:,.0f}", f"{cell.seconds or 0:.2f}")
-        table.add_row(mark, cell.method, str(cell.k), *figures, *costs, "")
-    voice.say(table)
-    voice.say("\n[green]●[/] no other has both less loss and less linkage")
+        mark = "[green]●" if (cell.method, cell.k) in frontier else " "
+        k = "–" if cell.k is None else str(cell.k)
+        shares = [cell.loss, cell.risk, cell.score, *([cell.accuracy] if accuracy else [])]
+        counts = (f"{value or 0:,.0f}" for value in (cell.suppressed, cell.stars))
+        figures = (f"{value or 0:.2f}" for value in shares)
+        seconds = f"{cell.seconds or 0:.2f}"
+        table.add_row(mark, Text(cell.method), k, *figures, *counts, seconds)
+    if table.row_count:
+        voice.say(table, "\n[green]●[/] no other has both less loss and less linkage")
+    _show_failures(voice, comparison)
+
+
+def _show_failures(voice: Voice, comparison: Comparison) -> None:
+    """Say why releases could not be made, what has the same reason together."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for cell in comparison.means():
+        if cell.error:
+            reasons.setdefault((cell.method, cell.error), []).append(str(cell.k))
+    for (method, reason), sizes_of_it in reasons.items():
+        k = "" if sizes_of_it == ["None"] else f", k = {', '.join(sizes_of_it)}"
+        voice.say(Text(f"\nNot made: {method}{k}. {reason}", style="red"))
 
 
 def _as_csv(rows: list[dict[str, Any]]) -> str:

@@ -1,21 +1,31 @@
-"""Evaluating a masked table that lies in a file, whoever made it."""
+"""Evaluating a masked table that lies in a file, and comparing methods on the table of a plan."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ontomask.checks import Choice, check
+from ontomask.comparison import METHOD_NAMES, Comparison, compare
 from ontomask.data.files import FileFormat, Source, file_digest, read_file
+from ontomask.data.schema import Schema
 from ontomask.errors import DataError, ParameterError
+from ontomask.evaluation.classification import ClassificationTask
 from ontomask.evaluation.evaluation import Evaluation, evaluate
+from ontomask.methods.base import Method, Progress, silent
+from ontomask.plan.examination import read_declared
 from ontomask.plan.limits import measured_limits
 from ontomask.plan.manifest import versions
 from ontomask.plan.plan import Plan
+from ontomask.plan.sections import Assessment
 from ontomask.report.document import render
 from ontomask.report.facts import Account, Limit, gather
 
-__all__ = ["FileAccount", "evaluate_files"]
+__all__ = ["FileAccount", "compare_methods", "evaluate_files"]
+
+OWN = "plan"
+"""What the steps of the plan itself are called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,3 +101,65 @@ def _with_intervals(
             yield name, kind
         except DataError:
             yield name, "flat"
+
+
+# Comparing ------------------------------------------------------------------------------------
+
+
+def compare_methods(
+    plan: Plan,
+    methods: Sequence[str],
+    *,
+    k: Sequence[int],
+    seeds: Sequence[int] = (1,),
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> Comparison:
+    """Run several methods on the table of a plan, and measure what the plan measures.
+
+    Parameters
+    ----------
+    plan
+        What says what the table, its columns, the distances and the target are.
+    methods
+        Presets, methods, `plan` for the plan's own steps, or other plan files for theirs.
+    k, seeds, workers, progress
+        As in `ontomask.compare`.
+    """
+    chosen, schema = plan.contents.evaluation, plan.contents.decided(plan.name)
+    named = {name: _steps(name, plan) for name in methods}
+    if not named:
+        raise ParameterError("methods is empty; name at least one.")
+    frame = read_declared(plan.contents, plan.folder).frame
+    return compare(
+        frame,
+        schema,
+        named,
+        k=k,
+        seeds=seeds,
+        alpha=chosen.alpha,
+        columns=chosen.columns,
+        distances=chosen.distances,
+        target=_target(chosen, frame, schema),
+        workers=workers,
+        progress=progress,
+    )
+
+
+def _steps(name: str, plan: Plan) -> str | tuple[Method, ...]:
+    """What a name stands for: steps, or a method that `compare` knows by name."""
+    if name == OWN:
+        return plan.steps
+    if Path(name).suffix == ".toml":
+        return Plan.read(name).steps
+    check("methods", name, Choice(OWN, *METHOD_NAMES))
+    return name
+
+
+def _target(chosen: Assessment, frame: object, schema: Schema) -> ClassificationTask | None:
+    if chosen.target is None:
+        return None
+    features = None if chosen.features is None else tuple(chosen.features)
+    return ClassificationTask(
+        frame, schema, chosen.target, tuple(chosen.classifiers), features, chosen.folds, chosen.seed
+    )

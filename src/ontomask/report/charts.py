@@ -20,12 +20,15 @@ __all__ = [
     "Axis",
     "Chart",
     "Columns",
+    "Dot",
     "Dumbbells",
     "Mark",
     "Pairs",
+    "Scatter",
     "columns_chart",
     "dumbbell_chart",
     "pairs_chart",
+    "scatter_chart",
 ]
 
 COLORS = {
@@ -34,6 +37,12 @@ COLORS = {
     "ink": "#1d2733",
     "muted": "#5b6775",
     "line": "#dfe4ea",
+    "series-1": "#1f5a96",
+    "series-2": "#c27c1e",
+    "series-3": "#1a7f5a",
+    "series-4": "#a23b72",
+    "series-5": "#6b4fa0",
+    "series-6": "#5b6775",
 }
 """What a color is for, and its value on white paper; a page may give it another."""
 WIDTH = 340
@@ -76,6 +85,7 @@ class Pairs:
     marks: tuple[Mark, ...]
     axis: Axis
     line: float | None = None
+    width: int = WIDTH
 
     @property
     def alone(self) -> bool:
@@ -99,6 +109,7 @@ class Columns:
 
     marks: tuple[Mark, ...]
     axis: Axis
+    width: int = WIDTH
     height: int = 200
 
 
@@ -108,6 +119,7 @@ class Dumbbells:
 
     marks: tuple[Mark, ...]
     axis: Axis
+    width: int = WIDTH
 
     @property
     def height(self) -> int:
@@ -115,7 +127,62 @@ class Dumbbells:
         return DUMBBELL_ROW * len(self.marks) + TICK_ROW
 
 
-Chart = Pairs | Columns | Dumbbells
+@dataclass(frozen=True)
+class Dot:
+    """One thing of two numbers.
+
+    Attributes
+    ----------
+    series
+        What it belongs to; the dots of a series have one color and shape.
+    label
+        What stands beside it.
+    told
+        What it says when it is pointed at.
+    best
+        Whether no other dot has less of both numbers.
+    """
+
+    series: str
+    label: str
+    told: str
+    x: float
+    y: float
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Dots over two axes, those of a series joined, and a stair along the best of them.
+
+    Attributes
+    ----------
+    titles
+        What the axes measure, across and up.
+    line
+        A number of the upright axis that is not to be exceeded.
+    """
+
+    dots: tuple[Dot, ...]
+    across: Axis
+    up: Axis
+    titles: tuple[str, str]
+    width: int
+    height: int
+    line: float | None = None
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """The names of the series in the order in which they come."""
+        return tuple(dict.fromkeys(dot.series for dot in self.dots))
+
+    @property
+    def frontier(self) -> tuple[Dot, ...]:
+        """The best dots from left to right."""
+        return tuple(sorted((dot for dot in self.dots if dot.best), key=lambda dot: (dot.x, dot.y)))
+
+
+Chart = Pairs | Columns | Dumbbells | Scatter
 
 LABEL_ROW, BAR, GAP, SPACE = 20, 9, 3, 5
 """Pixels of a row of bars: its label, each bar, what is between bars and between rows."""
@@ -153,6 +220,34 @@ def dumbbell_chart(marks: Sequence[Mark]) -> Dumbbells:
     known = _known(marks)
     ticks = (-1.0, -0.5, 0.0, 0.5, 1.0) if min((0.0, *_numbers(known))) < 0 else (0.0, 0.5, 1.0)
     return Dumbbells(known, Axis(ticks[0], ticks[-1], POINT, WIDTH - POINT, ticks))
+
+
+SIZES = {False: (WIDTH, 360), True: (720, 440)}
+"""Width and height of dots on a phone and on a desk."""
+LEFT, RIGHT, ABOVE, BELOW = 42, 14, 34, 44
+"""Pixels around the area of dots, for numbers and titles of its axes."""
+
+
+def scatter_chart(
+    dots: Sequence[Dot],
+    titles: tuple[str, str],
+    *,
+    line: float | None = None,
+    wide: bool = False,
+) -> Scatter:
+    """Compare things by two numbers of which less is better; `wide` is for a desk."""
+    width, height = SIZES[wide]
+    across = round_steps(0.0, max((0.0, *(dot.x for dot in dots))), 8 if wide else 4)
+    up = round_steps(0.0, max((0.0, line or 0.0, *(dot.y for dot in dots))), 5)
+    return Scatter(
+        tuple(dots),
+        Axis(across[0], across[-1], LEFT, width - RIGHT, across),
+        Axis(up[0], up[-1], height - BELOW, ABOVE, up),
+        titles,
+        width,
+        height,
+        line,
+    )
 
 
 def _known(marks: Sequence[Mark]) -> tuple[Mark, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ontomask.report import figures, glossary, grids, losses, sentences
+from ontomask.report.charts import Chart
 from ontomask.report.discretion import Discretion, internal_plan, public_plan
 from ontomask.report.drawing import draw
 from ontomask.report.facts import Account, Pairs
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-__all__ = ["render"]
+__all__ = ["drawing", "environment", "render"]
 
 CODE = re.compile(r"`([^`]+)`")
 ORIGINAL = ("input", "original")
@@ -46,7 +47,7 @@ def render(account: Account, *, internal: bool = False) -> str:
         threshold, and it may be published with the release.
     """
     discretion = Discretion(account.threshold, internal)
-    template = _environment().get_template("report.html")
+    template = environment().get_template("report.html")
     return template.render(_content(account, discretion))
 
 
@@ -90,15 +91,19 @@ def _content(account: Account, discretion: Discretion) -> dict[str, Any]:
 
 
 def _drawn(figure: Figure | None, name: str) -> Drawn | None:
-    from markupsafe import Markup
-
     if figure is None:
         return None
+    return Drawn(figure, drawing(figure.chart, name, figure.title, figure.text))
+
+
+def drawing(chart: Chart, name: str, title: str, text: str) -> Markup | None:
+    """A chart as part of a page; None where there is not enough memory. `name` is unique in it."""
+    from markupsafe import Markup
+
     try:
-        drawing = draw(figure.chart, f"chart-{name}", figure.title, figure.text)
+        return Markup(draw(chart, f"chart-{name}", title, text))
     except MemoryError:
-        return Drawn(figure, None)
-    return Drawn(figure, Markup(drawing))
+        return None
 
 
 def _key_figures(account: Account, discretion: Discretion) -> list[tuple[str, str, str]]:
@@ -156,7 +161,8 @@ def _plan(account: Account, discretion: Discretion) -> str:
 
 
 @functools.cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """What fills the templates of pages."""
     import jinja2
 
     environment = jinja2.Environment(

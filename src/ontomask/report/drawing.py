@@ -7,12 +7,10 @@ its color (`currentColor`); without a page the colors are those of white paper.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator
 
 from ontomask.report.charts import (
     BAR,
-    COLORS,
     DUMBBELL_ROW,
     GAP,
     LABEL_ROW,
@@ -24,12 +22,28 @@ from ontomask.report.charts import (
     Dumbbells,
     Mark,
     Pairs,
+    Scatter,
 )
 from ontomask.report.lettering import legible, shortened, width
+from ontomask.report.scatter import scatter
+from ontomask.report.svg import (
+    LABEL_SIZE,
+    TICK_SIZE,
+    VALUE_SIZE,
+    bar,
+    escaped,
+    filled,
+    hint,
+    label,
+    line,
+    lines,
+    tag,
+    texts,
+    write,
+)
 
 __all__ = ["draw"]
 
-LABEL_SIZE, TICK_SIZE, VALUE_SIZE = 12.0, 11.0, 10.5
 PADDING = 6.0
 """Pixels between a text and what it belongs to."""
 WIDEST = 26.0
@@ -52,12 +66,12 @@ def draw(chart: Chart, name: str, title: str, description: str) -> str:
     title, description
         What a screen reader says instead of the picture.
     """
-    return _tag(
+    return tag(
         "svg",
-        _tag("title", _text(title), id=f"{name}-title"),
-        _tag("desc", _text(description), id=f"{name}-text"),
+        tag("title", escaped(title), id=f"{name}-title"),
+        tag("desc", escaped(description), id=f"{name}-text"),
         *_parts(chart),
-        viewBox=f"0 0 {WIDTH} {chart.height}",
+        viewBox=f"0 0 {chart.width} {chart.height}",
         role="img",
         aria_labelledby=f"{name}-title {name}-text",
     )
@@ -71,65 +85,8 @@ def _parts(chart: Chart) -> Iterator[str]:
             return _columns(chart)
         case Dumbbells():
             return _dumbbells(chart)
-
-
-# Elements -------------------------------------------------------------------------------------
-
-
-def _tag(name: str, *inside: str, **attributes: str | float) -> str:
-    """An element; of its attributes' names, underscores are hyphens."""
-    written = "".join(
-        f' {key.strip("_").replace("_", "-")}="{_value(value)}"'
-        for key, value in attributes.items()
-    )
-    content = "".join(inside)
-    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
-
-
-def _value(value: str | float) -> str:
-    if isinstance(value, str):
-        return html.escape(value)
-    return f"{round(value, 1) + 0.0:g}"  # 0 has no sign
-
-
-def _text(text: str) -> str:
-    return html.escape(legible(text), quote=False)
-
-
-def _colored(color: str, parts: Iterable[str], **attributes: str | float) -> str:
-    """Parts of one color, if there are any."""
-    content = "".join(parts)
-    if not content:
-        return ""
-    return _tag("g", content, class_=color, color=COLORS[color], **attributes)
-
-
-def _filled(color: str, parts: Iterable[str]) -> str:
-    return _colored(color, parts, fill="currentColor")
-
-
-def _texts(color: str, size: float, anchor: str, parts: Iterable[str]) -> str:
-    return _colored(color, parts, fill="currentColor", font_size=size, text_anchor=anchor)
-
-
-def _write(text: str, x: float, y: float) -> str:
-    return _tag("text", _text(text), x=x, y=y) if text else ""
-
-
-def _label(text: str, x: float, y: float) -> str:
-    """A label of a row; where it is cut short, it is told in full on pointing at it."""
-    whole = legible(text)
-    cut = shortened(whole, WIDTH - x, LABEL_SIZE)
-    told = "" if cut == whole else _tag("title", _text(whole))
-    return _tag("text", told, _text(cut), x=x, y=y) if cut else ""
-
-
-def _bar(x: float, y: float, wide: float, high: float) -> str:
-    return _tag("rect", x=x, y=y, width=wide, height=high) if wide >= 0.05 <= high else ""
-
-
-def _line(x: float, y: float, to_x: float, to_y: float) -> str:
-    return _tag("line", x1=x, y1=y, x2=to_x, y2=to_y)
+        case Scatter():
+            return scatter(chart)
 
 
 # Pairs of bars with their label above ---------------------------------------------------------
@@ -140,24 +97,20 @@ def _pairs(chart: Pairs) -> Iterator[str]:
     rows = list(zip(chart.marks, tops, strict=True))
     zero = chart.axis.place(0.0)
     foot = chart.row - LABEL_ROW - 5
-    yield _colored(
-        "line",
-        (_line(zero, top + LABEL_ROW - 1, zero, top + LABEL_ROW + foot) for top in tops),
-        stroke="currentColor",
+    yield lines(
+        "line", (line(zero, top + LABEL_ROW - 1, zero, top + LABEL_ROW + foot) for top in tops)
     )
     sides = ("after",) if chart.alone else ("before", "after")
     for place, side in enumerate(sides):
         down = LABEL_ROW + place * (BAR + GAP)
         numbers = [(_number(mark, side), top + down) for mark, top in rows]
-        yield _filled(side, (_across(chart.axis, number, y) for number, y in numbers))
+        yield filled(side, (_across(chart.axis, number, y) for number, y in numbers))
     if chart.line is not None:
         x = chart.axis.place(chart.line)
-        dashed = _line(x, LABEL_ROW - 4, x, chart.height)
-        yield _colored("ink", [dashed], stroke="currentColor", stroke_dasharray="3 3")
-    yield _texts(
-        "ink", LABEL_SIZE, "start", (_label(mark.label, 0, top + 14) for mark, top in rows)
-    )
-    yield _texts("muted", VALUE_SIZE, "start", _values(chart, sides))
+        dashed = line(x, LABEL_ROW - 4, x, chart.height)
+        yield lines("ink", [dashed], stroke_dasharray="3 3")
+    yield texts("ink", LABEL_SIZE, "start", (label(mark.label, 0, top + 14) for mark, top in rows))
+    yield texts("muted", VALUE_SIZE, "start", _values(chart, sides))
 
 
 def _values(chart: Pairs, sides: Iterable[str]) -> Iterator[str]:
@@ -166,7 +119,7 @@ def _values(chart: Pairs, sides: Iterable[str]) -> Iterator[str]:
         for below, side in enumerate(sides):
             y = chart.row * place + LABEL_ROW + below * (BAR + GAP) + BAR - 1
             end = chart.axis.place(max(_number(mark, side) or 0.0, 0.0))
-            yield _write(getattr(mark, f"{side}_text"), end + PADDING - 1, y)
+            yield write(getattr(mark, f"{side}_text"), end + PADDING - 1, y)
 
 
 def _number(mark: Mark, side: str) -> float | None:
@@ -177,7 +130,7 @@ def _across(axis: Axis, number: float | None, y: float) -> str:
     if number is None:
         return ""
     start, end = sorted((axis.place(0.0), axis.place(number)))
-    return _bar(start, y, end - start, BAR)
+    return bar(start, y, end - start, BAR)
 
 
 # Columns over an axis -------------------------------------------------------------------------
@@ -188,25 +141,25 @@ def _columns(chart: Columns) -> Iterator[str]:
     ticks = [f"{tick:g}%" for tick in axis.ticks]
     left = max(width(tick, TICK_SIZE) for tick in ticks) + PADDING
     heights = [axis.place(tick) for tick in axis.ticks]
-    yield _colored("line", (_line(left, y, WIDTH, y) for y in heights), stroke="currentColor")
-    yield _texts(
+    yield lines("line", (line(left, y, WIDTH, y) for y in heights))
+    yield texts(
         "muted",
         TICK_SIZE,
         "end",
-        (_write(tick, left - PADDING, y + 4) for tick, y in zip(ticks, heights, strict=True)),
+        (write(tick, left - PADDING, y + 4) for tick, y in zip(ticks, heights, strict=True)),
     )
     band = (WIDTH - left) / max(len(chart.marks), 1)
     middles = [left + band * (place + 0.5) for place in range(len(chart.marks))]
     wide = min(band * (1.0 - BETWEEN) / 2.0, WIDEST)
     for side, shift in (("before", -wide), ("after", 0.0)):
-        yield _filled(
+        yield filled(
             side,
             (
                 _upright(axis, _number(mark, side), middle + shift, wide)
                 for mark, middle in zip(chart.marks, middles, strict=True)
             ),
         )
-    yield _texts("muted", TICK_SIZE, "middle", _names(chart, middles, band))
+    yield texts("muted", TICK_SIZE, "middle", _names(chart, middles, band))
     yield from _hints(chart, middles, band)
 
 
@@ -214,7 +167,7 @@ def _upright(axis: Axis, number: float | None, x: float, wide: float) -> str:
     if number is None:
         return ""
     top, foot = sorted((axis.place(0.0), axis.place(number)))
-    return _bar(x, top, wide, foot - top)
+    return bar(x, top, wide, foot - top)
 
 
 def _names(chart: Columns, middles: list[float], band: float) -> Iterator[str]:
@@ -224,7 +177,7 @@ def _names(chart: Columns, middles: list[float], band: float) -> Iterator[str]:
         name = shortened(legible(mark.label), max(band - PADDING / 2, NAME), TICK_SIZE)
         half = width(name, TICK_SIZE) / 2.0
         if middle - half >= free and middle + half <= WIDTH + PADDING:
-            yield _write(name, middle, chart.height - 7)
+            yield write(name, middle, chart.height - 7)
             free = middle + half + PADDING / 2
 
 
@@ -232,10 +185,10 @@ def _hints(chart: Columns, middles: list[float], band: float) -> Iterator[str]:
     """What a group says when it is pointed at, over its whole height."""
     areas = []
     for mark, middle in zip(chart.marks, middles, strict=True):
-        told = _tag("title", _text(_said(mark, "%")))
+        told = hint(_said(mark, "%"))
         area = {"x": middle - band / 2, "y": 0.0, "width": band, "height": float(chart.height)}
-        areas.append(_tag("rect", told, **area))
-    yield _tag("g", *areas, fill_opacity=0.0) if areas else ""
+        areas.append(tag("rect", told, **area))
+    yield tag("g", *areas, fill_opacity=0.0) if areas else ""
 
 
 def _said(mark: Mark, unit: str) -> str:
@@ -255,22 +208,20 @@ def _dumbbells(chart: Dumbbells) -> Iterator[str]:
     axis, foot = chart.axis, chart.height - TICK_ROW
     rows = [(mark, DUMBBELL_ROW * place) for place, mark in enumerate(chart.marks)]
     grid = [(axis.place(tick), f"{tick:g}".replace("-", "\N{MINUS SIGN}")) for tick in axis.ticks]
-    yield _colored("line", (_line(x, 0, x, foot) for x, _ in grid), stroke="currentColor")
-    yield _texts("muted", TICK_SIZE, "middle", (_write(tick, x, foot + 16) for x, tick in grid))
-    yield _texts(
-        "ink", LABEL_SIZE, "start", (_label(mark.label, 0, top + 14) for mark, top in rows)
-    )
+    yield lines("line", (line(x, 0, x, foot) for x, _ in grid))
+    yield texts("muted", TICK_SIZE, "middle", (write(tick, x, foot + 16) for x, tick in grid))
+    yield texts("ink", LABEL_SIZE, "start", (label(mark.label, 0, top + 14) for mark, top in rows))
     for mark, top in rows:
-        yield _tag("g", _tag("title", _text(_said(mark, ""))), *_dumbbell(axis, mark, top + 29.0))
+        yield tag("g", hint(_said(mark, "")), *_dumbbell(axis, mark, top + 29.0))
 
 
 def _dumbbell(axis: Axis, mark: Mark, y: float) -> Iterator[str]:
     before, after = (None if one is None else axis.place(one) for one in (mark.before, mark.after))
     if before is not None and after is not None:
-        link = [_line(before, y, after, y)]
-        yield _colored("muted", link, stroke="currentColor", stroke_width=2)
+        link = [line(before, y, after, y)]
+        yield lines("muted", link, stroke_width=2)
     if after is not None:
-        yield _filled("after", [_tag("circle", cx=after, cy=y, r=4.7)])
+        yield filled("after", [tag("circle", cx=after, cy=y, r=4.7)])
     if before is not None:
-        ring = [_tag("circle", cx=before, cy=y, r=5.4)]
-        yield _colored("before", ring, fill="none", stroke="currentColor", stroke_width=2.5)
+        ring = [tag("circle", cx=before, cy=y, r=5.4)]
+        yield lines("before", ring, fill="none", stroke_width=2.5)

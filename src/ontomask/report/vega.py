@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from ontomask.report.charts import (
@@ -14,8 +15,11 @@ from ontomask.report.charts import (
     Axis,
     Chart,
     Columns,
+    Dot,
     Dumbbells,
+    Mark,
     Pairs,
+    Scatter,
 )
 
 __all__ = ["vega_lite"]
@@ -27,14 +31,16 @@ def vega_lite(chart: Chart) -> Spec:
     """A chart as a Vega-Lite dictionary that holds its data."""
     match chart:
         case Pairs():
-            return {**_base(chart), "layer": _pairs(chart)}
+            return {**_base(chart, chart.marks), "layer": _pairs(chart)}
         case Columns():
-            return {**_base(chart), **_columns(chart)}
+            return {**_base(chart, chart.marks), **_columns(chart)}
         case Dumbbells():
-            return {**_base(chart), "layer": _dumbbells(chart)}
+            return {**_base(chart, chart.marks), "layer": _dumbbells(chart)}
+        case Scatter():
+            return {**_base(chart, chart.dots), "layer": _scatter(chart)}
 
 
-def _base(chart: Chart) -> Spec:
+def _base(chart: Chart, shown: Sequence[Mark | Dot]) -> Spec:
     axis = {
         "labelColor": COLORS["muted"],
         "gridColor": COLORS["line"],
@@ -44,11 +50,11 @@ def _base(chart: Chart) -> Spec:
     }
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "width": WIDTH,
+        "width": chart.width,
         "height": chart.height,
         "background": None,
         "autosize": {"type": "fit", "contains": "padding"},
-        "data": {"values": [{"row": row, **vars(mark)} for row, mark in enumerate(chart.marks)]},
+        "data": {"values": [{"row": row, **vars(one)} for row, one in enumerate(shown)]},
         "config": {
             "view": {"stroke": None},
             "text": {"fontSize": 12, "color": COLORS["ink"]},
@@ -139,3 +145,39 @@ def _dumbbells(chart: Dumbbells) -> list[Spec]:
         for side, look in looks.items()
     ]
     return [_labels(), {"mark": link, "encoding": between}, *points]
+
+
+def _scatter(chart: Scatter) -> list[Spec]:
+    def measured(axis: Axis, field: str, title: str) -> Spec:
+        ticks = {"values": list(axis.ticks), "title": title}
+        scale = {"domain": [axis.low, axis.high]}
+        return {"field": field, "type": "quantitative", "scale": scale, "axis": ticks}
+
+    x, y = measured(chart.across, "x", chart.titles[0]), measured(chart.up, "y", chart.titles[1])
+    colors = [color for name, color in COLORS.items() if name.startswith("series-")]
+    series: Spec = {"field": "series", "type": "nominal", "sort": None, "title": None}
+    both = {"x": x, "y": y, "order": {"field": "row"}}
+    best = {"transform": [{"filter": "datum.best"}]}
+    stair = {"type": "line", "interpolate": "step-after", "color": COLORS["muted"]}
+    layers: list[Spec] = [
+        {**best, "mark": stair, "encoding": {**both, "order": {"field": "x"}}},
+        {
+            "mark": {"type": "line", "opacity": 0.35},
+            "encoding": {**both, "color": {**series, "scale": {"range": colors}}},
+        },
+        {
+            "mark": {"type": "point", "size": 60},
+            "encoding": {
+                **both,
+                "color": series,
+                "shape": series,
+                "fillOpacity": {"condition": {"test": "datum.best", "value": 1}, "value": 0},
+                "fill": {**series, "legend": None, "scale": {"range": colors}},
+                "tooltip": {"field": "told"},
+            },
+        },
+    ]
+    if chart.line is not None:
+        rule = {"type": "rule", "strokeDash": [3, 3]}
+        layers.append({"mark": rule, "encoding": {"y": {"datum": chart.line}}})
+    return layers

@@ -1,0 +1,158 @@
+"""Many releases side by side as one HTML file: loss and risk as a picture, and all figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ontomask.errors import MethodError
+from ontomask.report.charts import Dot, Scatter, scatter_chart
+from ontomask.report.document import drawing, environment
+from ontomask.report.figures import Grid
+from ontomask.report.scatter import swatch
+from ontomask.report.words import listing, plural
+
+if TYPE_CHECKING:
+    from ontomask.comparison import Cell, Comparison
+
+__all__ = ["picture", "render_comparison"]
+
+TITLES = ("information loss, %", "records linked correctly, %")
+PLACES = ("desk", "phone")
+"""Where the page is read; each has a picture of its own width, of which one is seen."""
+NAMED = 8
+"""How many releases a description of the picture names."""
+
+
+def render_comparison(
+    comparison: Comparison, *, title: str = "", max_risk: float | None = None
+) -> str:
+    """Write a comparison as one HTML text.
+
+    Parameters
+    ----------
+    comparison
+        What `compare` found.
+    title
+        What to call the table.
+    max_risk
+        A linkage, in percent, that is not to be exceeded.
+    """
+    cells = comparison.means()
+    failed = [cell for cell in cells if cell.error]
+    charts = {name: picture(comparison, max_risk, wide=name == "desk") for name in PLACES}
+    words = ("Loss and risk", _described(comparison))
+    content: dict[str, Any] = {
+        "title": title,
+        "subtitle": ", ".join(_extent(comparison)),
+        "pictures": {name: drawing(chart, name, *words) for name, chart in charts.items()},
+        "legend": [(name, swatch(place)) for place, name in enumerate(charts["desk"].series)],
+        "recommended": _recommended(comparison, max_risk),
+        "target": comparison.target,
+        "before": _before(comparison),
+        "grid": _grid(comparison),
+        "failed": Grid(("release", "why"), tuple((one.title, one.error) for one in failed), False),
+        "max_risk": max_risk,
+    }
+    return environment().get_template("comparison.html").render(content)
+
+
+def _extent(comparison: Comparison) -> Iterator[str]:
+    """How much was compared, in words."""
+    if comparison.records:
+        yield plural(comparison.records, "record")
+    names = dict.fromkeys(cell.method for cell in comparison.cells)
+    yield plural(len(names), "method")
+    sizes = sorted({cell.k for cell in comparison.cells if cell.k is not None})
+    if sizes:
+        yield f"k = {listing([str(one) for one in sizes])}"
+    seeds = len({cell.seed for cell in comparison.cells})
+    if seeds > 1:
+        yield f"averages over {seeds} seeds"
+
+
+# The picture ----------------------------------------------------------------------------------
+
+
+def _made(comparison: Comparison) -> list[Cell]:
+    """The releases that were made, with both their numbers."""
+    return [one for one in comparison.means() if one.loss is not None and one.risk is not None]
+
+
+def picture(comparison: Comparison, max_risk: float | None = None, *, wide: bool = True) -> Scatter:
+    """Loss across and risk up, with the frontier of what no other release beats in both."""
+    best = {(cell.method, cell.k) for cell in comparison.frontier()}
+    dots = [
+        Dot(
+            cell.method,
+            "" if cell.k is None else str(cell.k),
+            f"{cell.title}: {_two(cell)}",
+            float(cell.loss or 0.0),
+            float(cell.risk or 0.0),
+            (cell.method, cell.k) in best,
+        )
+        for cell in _made(comparison)
+    ]
+    return scatter_chart(dots, TITLES, line=max_risk, wide=wide)
+
+
+def _two(cell: Cell) -> str:
+    return f"loss {cell.loss:.2f}%, linkage {cell.risk:.2f}%"
+
+
+def _described(comparison: Comparison) -> str:
+    """What is to be seen in the picture."""
+    count = plural(len(_made(comparison)), "release")
+    named = [f"{cell.title} ({_two(cell)})" for cell in comparison.frontier()]
+    beaten = f" None beats these in both: {listing(named, NAMED)}." if named else ""
+    return f"Information loss across and record linkage up, of {count}.{beaten}"
+
+
+# Words and figures ----------------------------------------------------------------------------
+
+
+def _recommended(comparison: Comparison, max_risk: float | None) -> str:
+    if max_risk is None:
+        return ""
+    try:
+        best = comparison.best(max_risk)
+    except MethodError as error:
+        return str(error)
+    return (
+        f"Least loss with at most {max_risk:g}% of the records linked: {best.title} ({_two(best)})."
+    )
+
+
+def _before(comparison: Comparison) -> str:
+    """What the accuracy of the releases is to be compared with."""
+    for cell in comparison.cells:
+        if cell.accuracy_before is not None and cell.baseline is not None:
+            return (
+                f"From the original it is {cell.accuracy_before:.1f}%, and {cell.baseline:.1f}% "
+                "for always the most frequent value."
+            )
+    return ""
+
+
+def _grid(comparison: Comparison) -> Grid:
+    """All figures of the releases that were made, in the order of the comparison."""
+    best = {(cell.method, cell.k) for cell in comparison.frontier()}
+    accuracy = ("accuracy %",) if comparison.target else ()
+    head = ("release", "frontier", "loss %", "linkage %", "exact match %", "score", *accuracy)
+    rows = tuple(
+        (
+            cell.title,
+            "●" if (cell.method, cell.k) in best else "",
+            *(_number(one) for one in (cell.loss, cell.risk, cell.matching_risk, cell.score)),
+            *(_number(cell.accuracy) for _ in accuracy),
+            _number(cell.suppressed, 0),
+            _number(cell.stars, 0),
+            _number(cell.seconds),
+        )
+        for cell in _made(comparison)
+    )
+    return Grid((*head, "left out", "stars", "seconds"), rows)
+
+
+def _number(value: float | None, digits: int = 2) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}"
