@@ -222,7 +222,7 @@ def test_what_has_no_k_is_run_once_for_every_seed():
 
 
 def test_a_step_without_k_keeps_its_parameters_beside_one_with_k():
-    chain = {"chain": [om.RankSwapping(p=50.0), om.Microaggregation(2)]}
+    chain = {"chain": [om.Microaggregation(2), om.RankSwapping(p=50.0, columns=["charge"])]}
     (found,) = om.compare(FRAME, mixed_schema(), chain, k=5, workers=1).cells
     assert (found.k, found.error) == (5, "")
 

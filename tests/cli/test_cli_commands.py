@@ -72,6 +72,7 @@ def test_the_commands_are_these():
         "taxonomy list",
         "taxonomy map",
         "taxonomy show",
+        "verify",
         "warm",
     ]
 
