@@ -246,9 +246,12 @@ def test_monotony_is_as_declared(model):
     assert bool(broken_by_any) != model.monotone_with_suppression
 
 
-def test_presence_with_a_lower_bound_is_not_monotone():
-    assert DeltaPresence(0.0, 0.5).monotone
-    assert not DeltaPresence(0.1, 0.5).monotone
+def test_presence_with_a_lower_bound_cannot_be_mended_by_suppression():
+    empty = Classes(np.array([0, 3]), np.array([4, 6]))
+    assert DeltaPresence(0.0, 0.5).holds(empty).tolist() == [True, True]
+    assert DeltaPresence(0.1, 0.5).holds(empty).tolist() == [False, True]
+    assert DeltaPresence(0.0, 0.5).mendable
+    assert not DeltaPresence(0.1, 0.5).mendable
 
 
 def test_what_a_model_cannot_have():

@@ -117,7 +117,8 @@ class Classes:
     Attributes
     ----------
     sizes
-        The number of records of each class; none is empty.
+        The number of records of each class; 0 for one that only the population has, which counts
+        where a model is not mendable.
     population
         The number of records in each class of a population table, for models that need it.
     histograms
@@ -188,6 +189,11 @@ class PrivacyModel(ABC):
         """Whether uniting a class that satisfies the model with any other gives one that does."""
         return False
 
+    @property
+    def mendable(self) -> bool:
+        """Whether the model holds for the rest once the classes that fail are suppressed."""
+        return True
+
     @abstractmethod
     def holds(self, classes: Classes) -> Bools:
         """For each class, whether it satisfies the model."""
@@ -253,6 +259,9 @@ class KMap(PrivacyModel):
 class DeltaPresence(PrivacyModel):
     """The share of a population's class that is in the table lies within bounds (Nergiz 2007).
 
+    With a minimum above 0 every class of the population must have records in the table, and none
+    can be suppressed.
+
     Parameters
     ----------
     minimum, maximum
@@ -272,12 +281,12 @@ class DeltaPresence(PrivacyModel):
             )
 
     @property
-    def monotone(self) -> bool:
-        """A lower bound can be lost to people of the population who are not in the table."""
+    def mendable(self) -> bool:
+        """Of a suppressed class, as of one that the table never had, nobody is in the release."""
         return self.minimum == 0
 
     def holds(self, classes: Classes) -> Bools:
-        """Minimum <= n / n_population <= maximum."""
+        """Minimum <= n / n_population <= maximum; n may be 0."""
         share = classes.sizes / np.maximum(_population(classes), 1)
         return (share >= self.minimum) & (share <= self.maximum)
 

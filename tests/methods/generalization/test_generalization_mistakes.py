@@ -13,6 +13,7 @@ from ontomask.methods.generalization.method import Generalization
 from ontomask.privacy import (
     AverageRisk,
     DeltaDisclosure,
+    DeltaPresence,
     KAnonymity,
     KMap,
     LDiversity,
@@ -120,6 +121,12 @@ MISTAKES = {
     "no population": (
         lambda: protect(KMap(2)),
         "KMap needs a population table; give one as population=….",
+    ),
+    "a population that the table has too few of": (
+        lambda: protect(DeltaPresence(0.5, 1.0), population=pd.concat([FRAME] * 3)),
+        "No combination of levels satisfies the privacy models: DeltaPresence(minimum=0.5, "
+        "maximum=1.0) must hold for every class of the population, those without records included, "
+        "and suppression cannot mend it; lower its minimum.",
     ),
     "a population without column": (
         lambda: protect(KMap(2), population=FRAME[["age"]]),

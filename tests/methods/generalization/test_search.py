@@ -231,7 +231,7 @@ def test_population_models_count_the_population():
     problem = make_problem(records, population=population)
     for model, holds in (
         (privacy.KMap(6), lambda sample, whole: whole >= 6),
-        (privacy.DeltaPresence(0.2, 0.5), lambda sample, whole: 0.2 <= sample / whole <= 0.5),
+        (privacy.DeltaPresence(0.0, 0.5), lambda sample, whole: sample / whole <= 0.5),
     ):
         table = exhaustive(problem, [model], 0.3)
         for number, node in enumerate(slow.nodes(HIERARCHIES)):
@@ -245,6 +245,28 @@ def test_population_models_count_the_population():
             assert table.outliers[number] == outliers
         solution = optimal(problem, [model], 0.3)
         assert (pytest.approx(solution.loss), solution.levels) == best_node(table, "loss")
+
+
+def test_a_least_presence_holds_for_every_class_of_the_population():
+    """One that the table has no record of has none in the release, like one that is suppressed."""
+    found = set()
+    for seed in range(12):
+        population, _, _ = random_table(seed, 60)
+        records = population[::3]
+        problem = make_problem(records, population=population)
+        model = privacy.DeltaPresence(0.2, 0.6)
+        table = exhaustive(problem, [model], 0.3)
+        for number, node in enumerate(slow.nodes(HIERARCHIES)):
+            sample = slow.classes_at(records, HIERARCHIES, node)
+            whole = slow.classes_at(population, HIERARCHIES, node)
+            shares = [len(sample.get(key, [])) / len(members) for key, members in whole.items()]
+            valid = all(0.2 <= share <= 0.6 for share in shares)
+            assert table.valid[number] == valid
+            found.add((valid, 0 in shares))
+        solution = optimal(problem, [model], 0.3)
+        assert (pytest.approx(solution.loss), solution.levels) == best_node(table, "loss")
+        assert not solution.suppressed.any()
+    assert found == {(True, False), (False, False), (False, True)}
 
 
 def test_suppressed_records_are_those_of_failing_classes():

@@ -136,6 +136,7 @@ class Evaluator:
         self._table_models = [model for model in privacy if isinstance(model, TableModel)]
         self._firm = [model for model in self._class_models if model.monotone_with_suppression]
         self._others = [model for model in self._class_models if model not in self._firm]
+        self.unmendable = [model for model in self._class_models if not model.mendable]
         self.all_last = all(self._lasts(model) for model in privacy)
 
     def _lasts(self, model: PrivacyModel) -> bool:
@@ -149,6 +150,7 @@ class Evaluator:
 
     def evaluate(self, grouping: Grouping) -> Evaluation:
         """Judge a grouping."""
+        everything = grouping
         grouping = _without_empty(grouping)
         classes = self._classes(grouping)
         firm = _all_hold(self._firm, classes)
@@ -156,6 +158,9 @@ class Evaluator:
         partition = self._partition(grouping, ~kept)
         if self._table_models:
             kept = self._after_table_models(partition, kept)
+            partition = self._partition(grouping, ~kept)
+        if self.unmendable and not (kept.all() and self._nowhere_failing(everything)):
+            kept = np.zeros(len(grouping), bool)
             partition = self._partition(grouping, ~kept)
         outliers = int(classes.sizes[partition.suppressed].sum())
         lasting = outliers if self.all_last else self._lasting(classes, firm, partition)
@@ -182,6 +187,11 @@ class Evaluator:
         }
         population = grouping.amounts[1] if len(grouping.amounts) > 1 else None
         return Classes(grouping.amounts[0], population, histograms)
+
+    def _nowhere_failing(self, grouping: Grouping) -> bool:
+        """Whether models that suppression cannot mend hold for all classes, empty ones included."""
+        classes = Classes(grouping.amounts[0], grouping.amounts[1])
+        return bool(_all_hold(self.unmendable, classes).all())
 
     def _after_table_models(self, partition: Partition, kept: Bools) -> Bools:
         costs = self.measure.class_costs(partition)

@@ -143,6 +143,12 @@ class Incumbent:
     def _nothing_valid(self) -> MethodError:
         nearest, limit = self.nearest, self._evaluator.limit
         assert nearest is not None
+        if self._evaluator.unmendable:
+            return MethodError(
+                "No combination of levels satisfies the privacy models: "
+                f"{self._evaluator.unmendable[0]} must hold for every class of the population, those "
+                "without records included, and suppression cannot mend it; lower its minimum."
+            )
         names = self._evaluator.problem.names
         shown = ", ".join(f"{n}: {level}" for n, level in zip(names, nearest.levels, strict=True))
         share = nearest.outliers / self._evaluator.problem.records
