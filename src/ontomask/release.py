@@ -55,13 +55,24 @@ class AppliedScheme:
         """Mask records not seen and return the same kind of frame.
 
         The records are not counted towards the classes of the release: a class of k stays one of
-        at least k, and the new records are given the values of such classes.
+        at least k, and the new records are given the values of such classes. After a
+        generalization, a record that fits none of them is starred if the release has stars, and
+        left out otherwise.
         """
+        return self._masked(frame, [scheme.apply for scheme in self.schemes])
+
+    def transform(self, frame: object) -> Any:
+        """Change records not seen as those of the release were, even if no class there fits them.
+
+        That is how a classifier's test records must look; it is nothing to hand out.
+        """
+        return self._masked(frame, [getattr(one, "transform", one.apply) for one in self.schemes])
+
+    def _masked(self, frame: object, steps: Sequence[Callable[[Microdata], Masked]]) -> Any:
         table = open_table(frame)
-        microdata = encode(table, self.schema)
-        state = State.start(table, microdata)
-        for scheme in self.schemes:
-            state = state.after(scheme.apply(state.microdata))
+        state = State.start(table, encode(table, self.schema))
+        for step in steps:
+            state = state.after(step(state.microdata))
         return state.frame(self.published)
 
 

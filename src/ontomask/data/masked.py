@@ -164,7 +164,16 @@ def apply_masked(microdata: Microdata, masked: Masked) -> Microdata:
         for name, one in microdata.attributes.items()
     }
     result = replace(microdata, attributes=attributes)
-    return result if masked.kept is None else result.subset(masked.kept)
+    if masked.kept is None:
+        return replace(result, gone=_unchanged(microdata.gone, masked))
+    sensitive = [name for name in microdata.schema.with_role("sensitive") if name in attributes]
+    left_out = microdata.subset(~masked.kept)
+    gone = {name: left_out.distribution(name) for name in sensitive}
+    return replace(result.subset(masked.kept), gone=_unchanged(gone, masked))
+
+
+def _unchanged(gone: Mapping[str, Floats], masked: Masked) -> dict[str, Floats]:
+    return {name: one for name, one in gone.items() if name not in masked.columns}
 
 
 def _replaced(attribute: Attribute, new: NewColumn) -> Attribute:
@@ -213,7 +222,7 @@ def joined(parts: Sequence[tuple[Bools, Masked]], count: int) -> Masked:
             kept[mask] = masked.kept
     return Masked(
         columns,
-        promises=first.promises,
+        promises=tuple(dict.fromkeys(one for _, masked in parts for one in masked.promises)),
         clusters=clusters if first.clusters is not None else None,
         kept=None if kept.all() else kept,
         details={"strata": [dict(masked.details) for _, masked in parts]},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -182,6 +182,9 @@ class Microdata:
         The positions in the table of the records that are encoded here.
     read_identifier
         Encodes an identifier of the whole table, like a flat column, for pseudonyms only.
+    gone
+        For each sensitive column how many people had each value in records that earlier steps left
+        out; a column that a step changes begins anew.
     """
 
     schema: Schema
@@ -191,6 +194,7 @@ class Microdata:
     rows: Longs
     left_out: Longs
     read_identifier: Callable[[str], Attribute]
+    gone: Mapping[str, Floats] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.weights.size
@@ -207,6 +211,15 @@ class Microdata:
     def total(self) -> float:
         """How many records the table stands for."""
         return float(self.counts.sum())
+
+    def distribution(self, name: str) -> Floats:
+        """How many people of the whole table have each value of a column.
+
+        Records that earlier steps left out are included.
+        """
+        attribute = self[name]
+        own = np.bincount(attribute.codes, weights=self.weights, minlength=attribute.cardinality)
+        return own.astype(np.float64) + self.gone.get(name, 0.0)
 
     def tuples(self, names: Sequence[str] | None = None) -> Tuples:
         """The distinct combinations of some columns, by default the quasi-identifiers."""

@@ -29,11 +29,11 @@ class AppliesToRecords(Protocol):
 class Protected(Protocol):
     """A masked table, such as a release.
 
-    Further attributes are used where they are there: `scheme` (something with `apply`; None, or an
-    attribute that raises a `MethodError`, for methods that keep the domain of values), `rows` (for
-    each masked record its position in the table that was masked; needed where records are left out)
-    and `suppressed` (which masked records are suppressed; by default those whose quasi-identifiers
-    are all missing or `*`).
+    Further attributes are used where they are there: `scheme` (something with `apply`, or with
+    `transform`, which treats all records alike; None, or an attribute that raises a `MethodError`,
+    for methods that keep the domain of values), `rows` (for each masked record its position in the
+    table that was masked; needed where records are left out) and `suppressed` (which masked records
+    are suppressed; by default those whose quasi-identifiers are all missing or `*`).
     """
 
     @property
@@ -169,7 +169,8 @@ def _transformed(
     everyone = np.arange(len(tests))
     if scheme is None:
         return tests, everyone
-    applied = scheme.apply(tests.frame.to_native())
+    change = getattr(scheme, "transform", scheme.apply)
+    applied = change(tests.frame.to_native())
     if len(applied) == len(tests):
         return open_table(applied), everyone
     encoded = encode(tests, schema).rows

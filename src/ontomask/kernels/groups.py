@@ -160,14 +160,18 @@ def roll_up(
 def merge_pairs(
     places: Ints, groups: Ints, values: Ints, counts: Longs, groups_count: int, size: int
 ) -> tuple[Ints, Ints, Longs]:
-    """Roll up a histogram given as (group, value, count), values less than `size`."""
+    """Roll up a histogram given as (group, value, count), values less than `size`.
+
+    Pairs come out in the order of their first appearance, whatever the counts, which may be of
+    people, in floats.
+    """
     bits = _table_bits(groups.size)
     direct = groups_count * size <= 1 << bits
     last = uint64((1 << bits) - 1)
     owners = np.full(1 << bits, -1, np.int32)
     new_groups = np.empty(groups.size, np.int32)
     new_values = np.empty(groups.size, np.int32)
-    new_counts = np.empty(groups.size, np.int64)
+    new_counts = np.empty_like(counts)
     count = 0
     for pair in range(groups.size):
         group, value = places[uint64(groups[pair])], values[pair]

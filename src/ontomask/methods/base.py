@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ontomask.arrays import Longs
+from ontomask.arrays import Bools, Longs
 from ontomask.checks import Flag, did_you_mean, validate
 from ontomask.data.masked import Masked, joined
 from ontomask.data.microdata import Attribute, Microdata, group_rows
@@ -71,21 +71,27 @@ class Method(ABC):
     def _by_stratum(
         self, microdata: Microdata, context: Context, strata: tuple[str, ...]
     ) -> Masked:
-        check_columns(strata, microdata, "strata")
-        columns = [microdata[name] for name in strata]
-        firsts, places = group_rows(
-            [one.codes for one in columns], [one.cardinality for one in columns]
-        )
-        parts = []
-        for stratum, first in enumerate(firsts):
-            mask = places == stratum
-            part = microdata.subset(mask)
+        parts, masks = [], strata_of(microdata, strata)
+        for number, (mask, described) in enumerate(masks, start=1):
             try:
-                parts.append((mask, self.mask(part, context)))
+                parts.append((mask, self.mask(microdata.subset(mask), context)))
             except MethodError as problem:
-                raise MethodError(f"Stratum {_described(columns, int(first))}: {problem}") from None
-            context.progress((stratum + 1) / firsts.size, f"stratum {stratum + 1} of {firsts.size}")
+                raise MethodError(f"Stratum {described}: {problem}") from None
+            context.progress(number / len(masks), f"stratum {number} of {len(masks)}")
         return joined(parts, len(microdata))
+
+
+def strata_of(microdata: Microdata, names: tuple[str, ...]) -> list[tuple[Bools, str]]:
+    """The records of each stratum, and how to speak of it."""
+    check_columns(names, microdata, "strata")
+    columns = [microdata[name] for name in names]
+    firsts, places = group_rows(
+        [one.codes for one in columns], [one.cardinality for one in columns]
+    )
+    return [
+        (places == stratum, _described(columns, first))
+        for stratum, first in enumerate(firsts.tolist())
+    ]
 
 
 def _described(columns: list[Attribute], record: int) -> str:

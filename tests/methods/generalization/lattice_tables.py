@@ -54,7 +54,7 @@ def make_problem(records, sensitive=None, target=None, population=None, hierarch
     if sensitive is not None:
         hierarchy = Hierarchy.from_rows(SENSITIVE)
         codes = hierarchy.encode(sensitive)
-        protected["s"] = Sensitive(codes, hierarchy.rows, None, hierarchy.levels, distances())
+        protected["s"] = Sensitive(codes, hierarchy.rows, hierarchy.levels, distances())
     if target is not None:
         numbers = {value: code for code, value in enumerate(sorted(set(target)))}
         codes = np.array([numbers[value] for value in target], np.int32)

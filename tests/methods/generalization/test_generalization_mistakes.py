@@ -120,7 +120,17 @@ MISTAKES = {
     ),
     "no population": (
         lambda: protect(KMap(2)),
-        "KMap needs a population table; give one as population=….",
+        "KMap needs a population table or survey weights; give population=…, or declare the column "
+        "of weights as Weight().",
+    ),
+    "no population, for presence": (
+        lambda: protect(DeltaPresence(0.0, 0.5)),
+        "DeltaPresence needs a population table; give one as population=….",
+    ),
+    "presence inside strata": (
+        lambda: protect(DeltaPresence(0.0, 0.5), population=FRAME, strata=("sex",)),
+        "DeltaPresence speaks of classes of the whole population, which strata divide; leave out "
+        "strata.",
     ),
     "a population that the table has too few of": (
         lambda: protect(DeltaPresence(0.5, 1.0), population=pd.concat([FRAME] * 3)),

@@ -12,8 +12,8 @@ from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.generalization.best_effort import best_effort
 from ontomask.methods.generalization.local import local
 from ontomask.methods.generalization.mondrian import mondrian
-from ontomask.methods.generalization.recoded import class_places
 from ontomask.methods.generalization.search import exhaustive, optimal
+from ontomask.methods.generalization.shown import class_places
 from ontomask.methods.generalization.tuples import generalize_tuples
 from reference import generalization as slow
 
@@ -173,7 +173,7 @@ def test_mondrian_refuses_what_it_cannot_do():
         mondrian(problem, [privacy.AverageRisk(0.5)])
     records, sensitive, _ = random_table(0, 4)
     sensitive = ["v", "v", "v", "w"]
-    with pytest.raises(MethodError, match="Not even the whole table as one class"):
+    with pytest.raises(MethodError, match="Not even the most general values"):
         mondrian(make_problem(records, sensitive), [privacy.LDiversity(2, "entropy")])
 
 
@@ -182,8 +182,11 @@ def test_classes_look_the_same_by_label():
     hierarchy = [["a", "o", "*"], ["o", "o", "*"]]
     problem = make_problem([("a",), ("o",)], hierarchies=[hierarchy])
     levels = np.array([[1], [0]], np.int32)
-    assert class_places(problem, levels, np.zeros(2, bool)).tolist() == [0, 0]
-    assert class_places(problem, levels, np.array([True, False])).tolist() == [0, 1]
+    assert class_places(problem, problem.tuples.rows, levels, np.zeros(2, bool)).tolist() == [0, 0]
+    assert class_places(problem, problem.tuples.rows, levels, np.array([True, False])).tolist() == [
+        0,
+        1,
+    ]
 
 
 # Best effort ----------------------------------------------------------------------------------

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Nominal
 from ontomask.data.tables import open_table
 from ontomask.errors import MethodError, ParameterError
-from ontomask.methods.generalization.problem import Problem, Sensitive
+from ontomask.methods.generalization.problem import Problem, Sensitive, looks_of
 from ontomask.privacy import PrivacyModel, TCloseness
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 
@@ -28,33 +29,47 @@ MISSING = "(missing)"
 
 @dataclass(frozen=True, eq=False)
 class EncodedColumn:
-    """A quasi-identifier with its hierarchy.
+    """The hierarchy of a quasi-identifier, and how its values are written; it holds no records.
 
     Attributes
     ----------
-    rows
-        The row of the hierarchy of each code of the attribute.
     shown
         For each level how the generalized values are written in a release.
     concepts
         For each level the concepts of the generalized values, for columns with a taxonomy.
     """
 
-    attribute: Attribute
     hierarchy: Hierarchy
-    rows: Ints
     shown: tuple[tuple[object, ...], ...]
     concepts: tuple[Longs, ...] | None
 
-    @property
-    def codes(self) -> Ints:
-        """The row of each record."""
-        codes: Ints = self.rows[self.attribute.codes]
-        return codes
+    @functools.cached_property
+    def looks(self) -> Ints:
+        """For each level and row a number for how the generalized value is written."""
+        return looks_of([_as_texts(level) for level in self.shown], self.hierarchy.levels)
+
+    def written(self, *, texts: bool) -> dict[int, object]:
+        """How each look is written, all of them as texts where any value is generalized."""
+        numbers, firsts = np.unique(self.looks, return_index=True)
+        levels, rows = np.unravel_index(firsts, self.looks.shape)
+        codes = self.hierarchy.levels[levels, rows]
+        values = [
+            self.shown[level][code]
+            for level, code in zip(levels.tolist(), codes.tolist(), strict=True)
+        ]
+        return {
+            0: ROOT,
+            **dict(zip(numbers.tolist(), _as_texts(values) if texts else values, strict=True)),
+        }
+
+    def rows(self, attribute: Attribute) -> Ints:
+        """The row of the hierarchy of each record of an attribute."""
+        rows: Ints = _hierarchy_rows(attribute, self.hierarchy)[attribute.codes]
+        return rows
 
     def recode(self, attribute: Attribute, levels: Ints | int, suppressed: Bools) -> NewColumn:
         """The generalized column, each record at its level; suppressed records get the root."""
-        rows = self._rows_of(attribute)[attribute.codes]
+        rows = self.rows(attribute)
         begins = np.concatenate([[0], np.cumsum(self.hierarchy.widths)])
         chosen = np.broadcast_to(np.asarray(levels), rows.shape)
         codes = np.where(
@@ -67,18 +82,15 @@ class EncodedColumn:
             concepts = np.concatenate([*self.concepts, [0]]).astype(np.int64)[used]
         return NewColumn(places.astype(np.int64), _of_one_kind(values, used, begins[1]), concepts)
 
-    def _rows_of(self, attribute: Attribute) -> Ints:
-        if attribute is self.attribute:
-            return self.rows
-        return _hierarchy_rows(attribute, self.hierarchy)
-
 
 def _of_one_kind(values: Sequence[object], used: Longs, originals: int) -> list[object]:
     """The values in use: as they were, or all of them as texts if any is generalized."""
     listed = [values[place] for place in used.tolist()]
-    if used[-1] < originals:
-        return listed
-    return [None if value is None else value_text(value) for value in listed]
+    return listed if used[-1] < originals else _as_texts(listed)
+
+
+def _as_texts(values: Sequence[object]) -> list[object]:
+    return [None if value is None else value_text(value) for value in values]
 
 
 def encode_columns(
@@ -142,10 +154,8 @@ def _encoded(attribute: Attribute, hierarchy: Hierarchy, *, given: bool) -> Enco
             concepts.append(np.append(numbers, [-1] * (len(labels) - len(known))).astype(np.int64))
             written = attribute.written(numbers.tolist())
             shown.append((*written, *[None] * (len(labels) - len(known))))
-        rows = np.arange(attribute.cardinality, dtype=np.int32)
-        return EncodedColumn(attribute, hierarchy, rows, tuple(shown), tuple(concepts))
-    rows = _hierarchy_rows(attribute, hierarchy)
-    return EncodedColumn(attribute, hierarchy, rows, _shown(attribute, hierarchy, rows), None)
+        return EncodedColumn(hierarchy, tuple(shown), tuple(concepts))
+    return EncodedColumn(hierarchy, _shown(attribute, hierarchy), None)
 
 
 def _hierarchy_rows(attribute: Attribute, hierarchy: Hierarchy) -> Ints:
@@ -166,10 +176,9 @@ def value_text(value: object) -> str:
     return str(value)
 
 
-def _shown(
-    attribute: Attribute, hierarchy: Hierarchy, rows: Ints
-) -> tuple[tuple[object, ...], ...]:
+def _shown(attribute: Attribute, hierarchy: Hierarchy) -> tuple[tuple[object, ...], ...]:
     """Original values at level 0, labels above; a missing value stays missing."""
+    rows = _hierarchy_rows(attribute, hierarchy)
     original: list[object] = list(hierarchy.values)
     for value, row in zip(attribute.values, rows.tolist(), strict=False):
         original[row] = value
@@ -193,15 +202,20 @@ def make_problem(
     protected = microdata.schema.with_role("sensitive")
     return Problem(
         tuple(one.hierarchy for one in columns.values()),
-        np.array([one.codes for one in columns.values()], np.int32),
+        np.array([one.rows(microdata[name]) for name, one in columns.items()], np.int32),
         names,
         np.rint(microdata.counts).astype(np.int64),
         {
-            name: _sensitive(microdata[name], grounds(privacy, name, protected), hierarchies)
+            name: replace(
+                _sensitive(microdata[name], grounds(privacy, name, protected), hierarchies),
+                totals=microdata.distribution(name),
+            )
             for name in protected
         },
         {name: _plain(microdata[name]) for name in others},
         None if population is None else _population(population, columns),
+        None if microdata.schema.weight is None else microdata.weights,
+        tuple(one.looks for one in columns.values()),
     )
 
 
@@ -245,10 +259,10 @@ def _sensitive(
         hierarchy = hierarchy_of(attribute, hierarchies.get(attribute.name), "steps")
         if hierarchy is not None:
             encoded = _encoded(attribute, hierarchy, given=attribute.name in hierarchies)
-            levels = encoded.hierarchy.levels[:, encoded.rows]
+            levels = encoded.hierarchy.levels[:, _hierarchy_rows(attribute, encoded.hierarchy)]
     if "semantic" in grounds:
         distances = _distances(attribute)
-    return Sensitive(attribute.codes, attribute.cardinality, None, levels, distances)
+    return Sensitive(attribute.codes, attribute.cardinality, levels, distances)
 
 
 def _distances(attribute: Attribute) -> Floats | None:

@@ -15,7 +15,7 @@ from ontomask.errors import MethodError, ParameterError
 from ontomask.kernels import groups as kernel
 from ontomask.methods.generalization.groupings import Grouper, Grouping, Levels
 from ontomask.methods.generalization.problem import Problem
-from ontomask.privacy import Classes, Histogram, PrivacyModel, TableModel, chosen_column
+from ontomask.privacy import Classes, PrivacyModel, TableModel, chosen_column
 from ontomask.quality import Measure, Partition, Quality
 
 __all__ = ["Evaluation", "Evaluator", "check_models", "record_limit"]
@@ -152,7 +152,7 @@ class Evaluator:
         """Judge a grouping."""
         everything = grouping
         grouping = _without_empty(grouping)
-        classes = self._classes(grouping)
+        classes = self.problem.classes(grouping.amounts, grouping.pairs)
         firm = _all_hold(self._firm, classes)
         kept = firm & _all_hold(self._others, classes) if self._others else firm
         partition = self._partition(grouping, ~kept)
@@ -179,14 +179,6 @@ class Evaluator:
             starts=self.grouper.starts(grouping.levels),
             keys=grouping.keys,
         )
-
-    def _classes(self, grouping: Grouping) -> Classes:
-        histograms = {
-            name: Histogram(*grouping.pairs[name], domain)
-            for name, domain in self.problem.domains.items()
-        }
-        population = grouping.amounts[1] if len(grouping.amounts) > 1 else None
-        return Classes(grouping.amounts[0], population, histograms)
 
     def _nowhere_failing(self, grouping: Grouping) -> bool:
         """Whether models that suppression cannot mend hold for all classes, empty ones included."""
@@ -240,10 +232,20 @@ def check_models(problem: Problem, privacy: Sequence[PrivacyModel]) -> None:
         raise ParameterError("privacy must hold at least one model, such as KAnonymity(5).")
     for model in privacy:
         if model.needs_population and problem.population is None:
-            raise MethodError(
-                f"{type(model).__name__} needs a population table; give one as population=…."
-            )
+            _check_weights(model, problem)
         domain = None
         if model.needs_column:
             domain = problem.domains[chosen_column(getattr(model, "column", None), problem.domains)]
         model.check_possible(problem.records, domain)
+
+
+def _check_weights(model: PrivacyModel, problem: Problem) -> None:
+    """Refuse a model of a population that is neither given as a table nor by survey weights."""
+    name = type(model).__name__
+    if not model.takes_weights:
+        raise MethodError(f"{name} needs a population table; give one as population=….")
+    if problem.people is None:
+        raise MethodError(
+            f"{name} needs a population table or survey weights; give population=…, or declare the "
+            "column of weights as Weight()."
+        )

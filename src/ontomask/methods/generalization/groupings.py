@@ -44,7 +44,7 @@ class Grouping:
     @property
     def cells(self) -> int:
         """How many numbers it holds, for the memory budget."""
-        pairs = sum(counts.size for _, _, counts in self.pairs.values())
+        pairs = sum(groups.size for groups, _, _ in self.pairs.values())
         return self.representatives.size + 2 * (self.keys.size + self.amounts.size) + 4 * pairs
 
 
@@ -54,9 +54,7 @@ class Grouper:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.tuples = np.ascontiguousarray(problem.tuples.rows.T)
-        self._sizes = {
-            name: one.size for name, one in {**problem.targets, **problem.sensitive}.items()
-        }
+        self._sizes = problem.histogram_sizes
         begins = problem.facts.starts
         self._starts = [
             [begin + level * one.rows for level in range(one.height + 1)]

@@ -8,15 +8,14 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from ontomask.arrays import Bools, Ints, Longs
+from ontomask.arrays import Bools, Longs
 from ontomask.checks import Integer, Real, check
 from ontomask.errors import MethodError
-from ontomask.kernels import groups as kernel
 from ontomask.methods.generalization.evaluation import Evaluator
 from ontomask.methods.generalization.problem import Problem
-from ontomask.methods.generalization.recoded import LocalSolution, class_places, recoded_loss
+from ontomask.methods.generalization.recoded import LocalSolution, recoded_loss
 from ontomask.methods.generalization.search import make_evaluator, optimal
-from ontomask.privacy import Classes, Histogram, PrivacyModel, TableModel
+from ontomask.privacy import DeltaPresence, PrivacyModel, TableModel
 from ontomask.quality import Loss, Quality
 
 __all__ = ["local"]
@@ -37,7 +36,7 @@ def local(
     but looked at again; when a round fixes nothing, suppression becomes twice as expensive. A last
     round keeps to the limit. Different records are thus generalized differently, each class having
     been formed in one round. Different rounds may give classes that look the same; together they
-    satisfy every model that is monotone.
+    satisfy every model that is monotone, and others are refused.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ def local(
 
 def _check_supported(privacy: Sequence[PrivacyModel]) -> None:
     for model in privacy:
-        if isinstance(model, TableModel) or not model.monotone:
+        if isinstance(model, (TableModel, DeltaPresence)) or not model.monotone:
             raise MethodError(
                 f"{type(model).__name__} cannot be kept by local recoding, because classes that "
                 "satisfy it by themselves need not do so together; use search='optimal'."
@@ -96,7 +95,7 @@ class _Rounds:
                 if not self._weighted or factor >= 0.5:
                     break
                 factor = min(0.5, 2.0 * factor)
-        while self._people(self._left) > self._limit:
+        while self._records(self._left) > self._limit:
             made += 1
             self._last_round()
         return self._solution(made, time.perf_counter() - start)
@@ -106,8 +105,8 @@ class _Rounds:
             return self._quality
         return replace(self._quality, factor=factor)  # type: ignore[call-arg]
 
-    def _people(self, mask: Bools) -> int:
-        return int(self._problem.weights[mask].sum())
+    def _records(self, mask: Bools) -> int:
+        return int(self._problem.counts[mask].sum())
 
     def _round(self, quality: Quality, limit: float = 1.0) -> bool:
         """Fix some of the records that are left; tell whether there were any."""
@@ -127,7 +126,7 @@ class _Rounds:
 
         Without rounds left to take back this is the search for a global solution.
         """
-        share = min(1.0, self._limit / self._people(self._left))
+        share = min(1.0, self._limit / self._records(self._left))
         if not self._fixed:
             optimal(self._problem, self._privacy, share, self._quality)  # raises if there is none
         if not self._round(self._quality, share):
@@ -138,29 +137,7 @@ class _Rounds:
         suppressed = np.zeros(len(tuples.rows), bool)
         suppressed[tuples.places[self._left]] = True
         loss, classes = recoded_loss(self._problem, self._quality, self._levels, suppressed)
-        _check_outcome(self._problem, self._privacy, self._levels, suppressed)
-        outliers = self._people(self._left)
+        outliers = self._records(self._left)
         return LocalSolution(
             self._levels, self._left.copy(), outliers, classes, loss, made, seconds
         )
-
-
-def _check_outcome(
-    problem: Problem, privacy: Sequence[PrivacyModel], levels: Ints, suppressed: Bools
-) -> None:
-    """Recount the classes as they look in the end."""
-    places = class_places(problem, levels, suppressed).astype(np.int32)
-    count = int(places.max()) + 1
-    sums = kernel.sum_groups(places, problem.tuples.amounts, count)
-    histograms = {
-        name: Histogram(
-            *kernel.merge_pairs(places, *problem.tuples.pairs[name], count, one.size),
-            problem.domains[name],
-        )
-        for name, one in problem.sensitive.items()
-    }
-    classes = Classes(sums[0], sums[1] if len(sums) > 1 else None, histograms)
-    kept = np.bincount(places, weights=suppressed, minlength=count) == 0
-    for model in privacy:
-        if not model.holds(classes)[kept].all():
-            raise MethodError(f"Local recoding did not keep {model}; use search='optimal'.")

@@ -11,24 +11,45 @@ import numpy as np
 from ontomask.arrays import Bools, Ints
 from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Real, Text, Typed
 from ontomask.data.masked import Masked
-from ontomask.data.microdata import Attribute, Microdata
+from ontomask.data.microdata import Microdata
 from ontomask.errors import MethodError
-from ontomask.methods.base import Context, Method, register
+from ontomask.methods.base import Context, Method, register, strata_of
 from ontomask.methods.generalization.best_effort import best_effort
-from ontomask.methods.generalization.encoding import EncodedColumn, encode_columns, make_problem
+from ontomask.methods.generalization.encoding import encode_columns, make_problem
 from ontomask.methods.generalization.local import local
 from ontomask.methods.generalization.mondrian import mondrian
 from ontomask.methods.generalization.problem import Problem
-from ontomask.methods.generalization.recoded import LocalSolution, class_places
+from ontomask.methods.generalization.promised import Outcome
+from ontomask.methods.generalization.recoded import LocalSolution
+from ontomask.methods.generalization.scheme import Levels
 from ontomask.methods.generalization.search import Solution, optimal
+from ontomask.methods.generalization.shown import class_places, kept_records
 from ontomask.methods.generalization.tuples import generalize_tuples
-from ontomask.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
-from ontomask.promises import ClassSize, Closeness, Diversity, Promise
+from ontomask.privacy import DeltaPresence, KAnonymity, PrivacyModel
 from ontomask.quality import QUALITIES, Quality, quality_model
 
-__all__ = ["SEARCHES", "Generalization", "Levels"]
+__all__ = ["SEARCHES", "Generalization"]
 
 SEARCHES = ("optimal", "best-effort", "local", "mondrian", "tuple")
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The outcome of a search, record by record.
+
+    Attributes
+    ----------
+    levels
+        The levels of each record (records x quasi-identifiers).
+    suppressed
+        Which records are suppressed.
+    details
+        Figures to report.
+    """
+
+    levels: Ints
+    suppressed: Bools
+    details: dict[str, object]
 
 
 @register
@@ -55,13 +76,14 @@ class Generalization(Method):
         How a taxonomy is made level-wise: see `Hierarchy.from_taxonomy`.
     outliers
         What becomes of suppressed records: `star` (all quasi-identifiers become `*`) or `drop`.
-        Too few stars to satisfy the models by themselves are dropped in any case.
+        Where the class of all stars would not satisfy the models, they are dropped in any case.
     steps, seconds
         The budget of a best-effort search: nodes checked, or time.
     population
         A table of the population that the records come from, for models that need one.
     strata
-        Columns inside whose values the table is masked separately.
+        Columns inside whose values the table is masked separately. Models that speak of the whole
+        table still do, and all of them hold for the strata together, too.
     """
 
     name: ClassVar[str] = "generalization"
@@ -88,12 +110,18 @@ class Generalization(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "privacy", tuple(self.privacy))
-        if self.search == "tuple" and not self._only_k_anonymity():
+        if self.search == "tuple" and not all(isinstance(one, KAnonymity) for one in self.privacy):
             raise MethodError("search='tuple' knows k-anonymity only; use search='local'.")
+        if self.strata and any(isinstance(one, DeltaPresence) for one in self.privacy):
+            raise MethodError(
+                "DeltaPresence speaks of classes of the whole population, which strata divide; "
+                "leave out strata."
+            )
         quality_model(self.quality)
 
-    def _only_k_anonymity(self) -> bool:
-        return all(isinstance(model, KAnonymity) for model in self.privacy)
+    def run(self, microdata: Microdata, context: Context) -> Masked:
+        """Generalize the quasi-identifiers; inside strata, too, the whole table is seen."""
+        return self.mask(microdata, context)
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Generalize the quasi-identifiers."""
@@ -102,38 +130,54 @@ class Generalization(Method):
         problem = make_problem(
             microdata, columns, self.privacy, quality.targets, self.hierarchies, self.population
         )
-        if self.search in ("optimal", "best-effort"):
-            masked = self._global(problem, columns, quality, context)
+        if self.strata:
+            found, stars = self._found_by_stratum(problem, microdata, quality, context)
         else:
-            masked = self._local(problem, columns, quality)
-        return replace(masked, promises=self._promises(microdata, tuple(columns)))
+            found = self._found(problem, quality, context)
+            stars = found.suppressed & (self.outliers == "star")
+        if found.suppressed.all():
+            raise MethodError(
+                "Every record would be suppressed; lower suppression_limit, weaken the privacy "
+                "models, or give hierarchies that end in one value."
+            )
+        kept = kept_records(problem, self.privacy, found.levels, found.suppressed, stars)
+        outcome = Outcome(microdata, problem, columns, found.levels, found.suppressed, kept)
+        masked = _masked(outcome, found.details)
+        return replace(masked, promises=outcome.promises(self.privacy))
 
-    # One level for each column ----------------------------------------------------------------
+    def _found_by_stratum(
+        self, problem: Problem, microdata: Microdata, quality: Quality, context: Context
+    ) -> tuple[_Found, Bools]:
+        """Search inside every stratum; tell also which records may be starred, seen from there."""
+        levels = np.zeros(problem.codes.T.shape, np.int32)
+        suppressed, stars = (np.zeros(len(microdata), bool) for _ in range(2))
+        details, strata = [], strata_of(microdata, self.strata)
+        for number, (mask, described) in enumerate(strata, start=1):
+            part = problem.restricted(mask)
+            try:
+                found = self._found(part, quality, context)
+                wanted = found.suppressed & (self.outliers == "star")
+                kept = kept_records(part, self.privacy, found.levels, found.suppressed, wanted)
+            except MethodError as error:
+                raise MethodError(f"Stratum {described}: {error}") from None
+            levels[mask], suppressed[mask] = found.levels, found.suppressed
+            stars[mask] = kept & found.suppressed
+            details.append(found.details)
+            context.progress(number / len(strata), f"stratum {number} of {len(strata)}")
+        return _Found(levels, suppressed, {"strata": details}), stars
 
-    def _global(
-        self,
-        problem: Problem,
-        columns: Mapping[str, EncodedColumn],
-        quality: Quality,
-        context: Context,
-    ) -> Masked:
-        solution = self._solve(problem, quality, context)
-        levels = np.broadcast_to(
-            np.array(solution.levels, np.int32), (len(problem.tuples.rows), len(columns))
-        )
-        scheme = Levels(dict(zip(columns, solution.levels, strict=True)), dict(columns))
+    def _found(self, problem: Problem, quality: Quality, context: Context) -> _Found:
+        if self.search in ("optimal", "best-effort"):
+            return _found_globally(problem, quality, self._solve(problem, quality, context))
+        solution = self._solve_locally(problem, quality)
         details = {
-            "levels": dict(scheme.levels),
             "quality": solution.loss,
             "quality_model": quality.name,
-            "optimal": solution.optimal,
-            "bound": solution.bound,
-            "checked": solution.checked,
-            "pruned": solution.pruned,
-            "nodes": solution.total,
+            "classes": solution.classes,
+            "steps": solution.steps,
             "suppressed": solution.outliers,
         }
-        return self._masked(problem, columns, levels, solution.suppressed, details, scheme)
+        return _Found(solution.levels[problem.tuples.places], solution.suppressed, details)
 
     def _solve(self, problem: Problem, quality: Quality, context: Context) -> Solution:
         def report(checked: int, pruned: int, total: int) -> None:
@@ -153,21 +197,6 @@ class Generalization(Method):
             report=report,
         )
 
-    # Levels for each tuple --------------------------------------------------------------------
-
-    def _local(
-        self, problem: Problem, columns: Mapping[str, EncodedColumn], quality: Quality
-    ) -> Masked:
-        solution = self._solve_locally(problem, quality)
-        details = {
-            "quality": solution.loss,
-            "quality_model": quality.name,
-            "classes": solution.classes,
-            "steps": solution.steps,
-            "suppressed": solution.outliers,
-        }
-        return self._masked(problem, columns, solution.levels, solution.suppressed, details, None)
-
     def _solve_locally(self, problem: Problem, quality: Quality) -> LocalSolution:
         if self.search == "local":
             return local(problem, self.privacy, self.suppression_limit, quality)
@@ -180,81 +209,46 @@ class Generalization(Method):
         """The largest k of the k-anonymity models, 0 if there is none."""
         return max((one.k for one in self.privacy if isinstance(one, KAnonymity)), default=0)
 
-    def _masked(
-        self,
-        problem: Problem,
-        columns: Mapping[str, EncodedColumn],
-        levels: Ints,
-        suppressed: Bools,
-        details: dict[str, object],
-        scheme: Levels | None,
-    ) -> Masked:
-        if suppressed.all():
-            raise MethodError(
-                "Every record would be suppressed; lower suppression_limit, weaken the privacy "
-                "models, or give hierarchies that end in one value."
-            )
-        places = problem.tuples.places
-        dropped = self._dropped(problem, suppressed)
-        stars = np.zeros_like(suppressed) if dropped else suppressed
-        new = {
-            name: column.recode(column.attribute, levels[places, place], stars)
-            for place, (name, column) in enumerate(columns.items())
-        }
-        gone = np.zeros(len(problem.tuples.rows), bool)
-        gone[places[suppressed]] = True
-        clusters = class_places(problem, np.ascontiguousarray(levels), gone)[places]
-        return Masked(
-            new,
-            clusters=clusters,
-            kept=~suppressed if dropped else None,
-            scheme=scheme,
-            details=details,
-        )
 
-    def _dropped(self, problem: Problem, suppressed: Bools) -> bool:
-        """Whether suppressed records leave the table instead of being starred."""
-        count = int(problem.weights[suppressed].sum())
-        stand_out = not self._only_k_anonymity() or count < self._k
-        return bool(suppressed.any()) and (self.outliers == "drop" or stand_out)
-
-    def _promises(self, microdata: Microdata, names: tuple[str, ...]) -> tuple[Promise, ...]:
-        """What can be recounted on the release: class sizes, diversity, closeness."""
-        promises: list[Promise] = [ClassSize(names, self._k)] if self._k else []
-        for model in self.privacy:
-            if isinstance(model, LDiversity) and model.estimator == "shannon":
-                column = _sensitive(microdata, model.column)
-                promises.append(Diversity(names, column, model.l, model.kind, model.c))
-            if isinstance(model, TCloseness) and model.ground == "equal":
-                column = _sensitive(microdata, model.column)
-                promises.append(Closeness(names, column, model.t, _counts(microdata[column])))
-        return tuple(promises)
+def _found_globally(problem: Problem, quality: Quality, solution: Solution) -> _Found:
+    levels = np.array(solution.levels, np.int32)
+    details: dict[str, object] = {
+        "levels": dict(zip(problem.names, solution.levels, strict=True)),
+        "quality": solution.loss,
+        "quality_model": quality.name,
+        "optimal": solution.optimal,
+        "bound": solution.bound,
+        "checked": solution.checked,
+        "pruned": solution.pruned,
+        "nodes": solution.total,
+        "suppressed": solution.outliers,
+    }
+    return _Found(np.broadcast_to(levels, problem.codes.T.shape), solution.suppressed, details)
 
 
-def _sensitive(microdata: Microdata, column: str | None) -> str:
-    """The sensitive column that a model speaks of: the only one, unless it names one."""
-    return column or microdata.schema.with_role("sensitive")[0]
+def _masked(outcome: Outcome, details: dict[str, object]) -> Masked:
+    new = {
+        name: column.recode(outcome.microdata[name], outcome.levels[:, place], outcome.stars)
+        for place, (name, column) in enumerate(outcome.columns.items())
+    }
+    problem, kept = outcome.problem, outcome.kept
+    return Masked(
+        new,
+        clusters=class_places(problem, problem.codes.T, outcome.levels, outcome.suppressed),
+        kept=None if kept.all() else kept,
+        scheme=_scheme(outcome, details.get("levels")),
+        details=details,
+    )
 
 
-def _counts(attribute: Attribute) -> tuple[tuple[object, float], ...]:
-    counts = np.bincount(attribute.codes, minlength=attribute.cardinality)
-    values = (*attribute.values, *([None] if attribute.has_missing else []))
-    return tuple(zip(values, counts.tolist(), strict=True))
-
-
-@dataclass(frozen=True, eq=False)
-class Levels:
-    """The scheme of a global generalization: the level of each column."""
-
-    levels: Mapping[str, int]
-    columns: Mapping[str, EncodedColumn]
-
-    def apply(self, microdata: Microdata) -> Masked:
-        """Generalize records not seen; none is suppressed."""
-        nothing = np.zeros(len(microdata), bool)
-        return Masked(
-            {
-                name: column.recode(microdata[name], self.levels[name], nothing)
-                for name, column in self.columns.items()
-            }
-        )
+def _scheme(outcome: Outcome, levels: object) -> Levels | None:
+    """The scheme for records not seen, where all records have the same levels."""
+    if not isinstance(levels, dict):
+        return None
+    codes = [
+        column.hierarchy.levels[levels[name], rows[~outcome.suppressed]]
+        for (name, column), rows in zip(outcome.columns.items(), outcome.problem.codes, strict=True)
+    ]
+    classes = np.unique(np.array(codes, np.int32), axis=1).T
+    star = bool((outcome.looks == 0).all(axis=0)[outcome.kept].any())
+    return Levels(levels, dict(outcome.columns), classes, star)

@@ -12,9 +12,10 @@ from ontomask.arrays import Bools, Ints, Longs
 from ontomask.errors import MethodError
 from ontomask.kernels import groups as kernel
 from ontomask.methods.generalization.evaluation import check_models
-from ontomask.methods.generalization.problem import Problem
+from ontomask.methods.generalization.problem import Pairs, Problem
 from ontomask.methods.generalization.recoded import LocalSolution, recoded_loss
-from ontomask.privacy import Classes, Histogram, PrivacyModel, TableModel
+from ontomask.methods.generalization.shown import class_places, failing_records
+from ontomask.privacy import PrivacyModel, TableModel
 from ontomask.quality import Loss, Quality
 
 __all__ = ["mondrian"]
@@ -22,10 +23,11 @@ __all__ = ["mondrian"]
 
 @dataclass(frozen=True, eq=False)
 class _Box:
-    """Some tuples that look the same at given levels."""
+    """Some tuples that look the same at given levels, and the box it was part of."""
 
     members: Longs
     levels: tuple[int, ...]
+    whole: _Box | None = None
 
 
 def mondrian(
@@ -37,10 +39,11 @@ def mondrian(
     records go to the values one level below, each of which becomes a class if it satisfies the
     models. What does not, stays together at the old value; if that is too little, the smallest of
     the new classes join it. Attributes that cannot divide the class are passed over for the next.
-    No record is suppressed.
+    No record is suppressed. In the end, classes may look the same that have different levels; where
+    they do not satisfy the models together, divisions are taken back, the smallest first.
     """
     check_models(problem, privacy)
-    if any(isinstance(model, TableModel) for model in privacy):
+    if any(isinstance(model, TableModel) or not model.mendable for model in privacy):
         raise MethodError("Mondrian needs models on single classes; use search='optimal'.")
     return _Division(problem, privacy).run(quality or Loss())
 
@@ -54,8 +57,7 @@ class _Division:
         self._rows = problem.tuples.rows
         self._amounts = problem.tuples.amounts
         self._pairs = {}
-        for name in problem.sensitive:
-            groups, values, counts = problem.tuples.pairs[name]
+        for name, (groups, values, counts) in problem.tuples.pairs.items():
             order = np.argsort(groups, kind="stable")
             begins = np.searchsorted(groups[order], np.arange(len(self._rows) + 1))
             self._pairs[name] = (begins, values[order], counts[order])
@@ -63,26 +65,67 @@ class _Division:
     def run(self, quality: Quality) -> LocalSolution:
         """Divide until nothing can be divided."""
         start = time.perf_counter()
-        waiting = [_Box(np.arange(len(self._rows)), self._problem.heights)]
-        if not self._hold(waiting[0].members, np.zeros(len(self._rows), np.int32), 1)[0]:
-            raise MethodError(
-                "Not even the whole table as one class satisfies the privacy models; weaken them."
-            )
-        levels = np.zeros(self._rows.shape, np.int32)
+        waiting = self._tops()
+        boxes: list[_Box] = []
         divisions = 0
         while waiting:
             box = waiting.pop()
             parts = self._divided(box)
+            divisions += bool(parts)
             if parts:
-                divisions += 1
                 waiting += parts
             else:
-                levels[box.members] = box.levels
+                boxes.append(box)
+        levels = self._levels(self._united(boxes))
         nothing = np.zeros(len(self._rows), bool)
         loss, classes = recoded_loss(self._problem, quality, levels, nothing)
         records = np.zeros(self._problem.codes.shape[1], bool)
         seconds = time.perf_counter() - start
         return LocalSolution(levels, records, 0, classes, loss, divisions, seconds)
+
+    def _tops(self) -> list[_Box]:
+        """The whole table, or its parts where hierarchies do not end in one value."""
+        everything = np.arange(len(self._rows))
+        top = _Box(everything, self._problem.heights)
+        nothing = np.zeros(everything.size, bool)
+        places = class_places(self._problem, self._rows, self._levels([top]), nothing)
+        count = int(places.max()) + 1
+        if not self._hold(everything, places.astype(np.int32), count).all():
+            raise MethodError(
+                "Not even the most general values satisfy the privacy models; weaken them, or give "
+                "hierarchies that end in one value."
+            )
+        return [_Box(np.flatnonzero(places == place), top.levels) for place in range(count)]
+
+    def _levels(self, boxes: list[_Box]) -> Ints:
+        levels = np.zeros(self._rows.shape, np.int32)
+        for box in boxes:
+            levels[box.members] = box.levels
+        return levels
+
+    def _united(self, boxes: list[_Box]) -> list[_Box]:
+        """Take divisions back until the classes satisfy the models as they look.
+
+        The most general values do, so that there is an end.
+        """
+        while True:
+            failing = self._failing(self._levels(boxes))
+            wholes = [box.whole for box in boxes if box.whole and failing[box.members].any()]
+            if not wholes:
+                return boxes
+            whole = min(wholes, key=lambda box: box.members.size)
+            inside = np.zeros(len(self._rows), bool)
+            inside[whole.members] = True
+            boxes = [box for box in boxes if not inside[box.members[0]]] + [whole]
+
+    def _failing(self, levels: Ints) -> Bools:
+        """Which tuples have records that fail, as their classes look."""
+        problem, places = self._problem, self._problem.tuples.places
+        nothing = np.zeros(len(self._rows), bool)
+        shown = class_places(problem, self._rows, levels, nothing)
+        failing = np.zeros(len(self._rows), bool)
+        failing[places] = failing_records(problem, self._privacy, shown[places])
+        return failing
 
     def _divided(self, box: _Box) -> list[_Box]:
         """The parts of a class by the first attribute that can divide it."""
@@ -114,9 +157,9 @@ class _Division:
         if not apart.any():
             return []
         lower = (*box.levels[:attribute], level - 1, *box.levels[attribute + 1 :])
-        parts = [_Box(box.members[children == one], lower) for one in np.flatnonzero(apart)]
+        parts = [_Box(box.members[children == one], lower, box) for one in np.flatnonzero(apart)]
         rest = box.members[~apart[children]]
-        return [*parts, _Box(rest, box.levels)] if rest.size else parts
+        return [*parts, _Box(rest, box.levels, box)] if rest.size else parts
 
     def _apart(self, members: Longs, children: Ints, sizes: Longs) -> Bools:
         """Which children can be classes, so that the others together are one."""
@@ -132,8 +175,8 @@ class _Division:
     def _hold(self, members: Longs, places: Ints, count: int) -> Bools:
         """Whether each of some classes of tuples satisfies all models."""
         sums = self._sums(members, places, count)
-        histograms = {name: self._histogram(name, members, places, count) for name in self._pairs}
-        classes = Classes(sums[0], sums[1] if len(sums) > 1 else None, histograms)
+        pairs = {name: self._histogram(name, members, places, count) for name in self._pairs}
+        classes = self._problem.classes(sums, pairs)
         holds = np.ones(count, bool)
         for model in self._privacy:
             holds &= model.holds(classes)
@@ -144,12 +187,14 @@ class _Division:
         sums: Longs = kernel.sum_groups(places.astype(np.int32), amounts, count)
         return sums
 
-    def _histogram(self, name: str, members: Longs, places: Ints, count: int) -> Histogram:
+    def _histogram(self, name: str, members: Longs, places: Ints, count: int) -> Pairs:
         begins, values, counts = self._pairs[name]
         lengths = begins[members + 1] - begins[members]
         firsts = np.repeat(begins[members] - np.cumsum(lengths) + lengths, lengths)
         chosen = firsts + np.arange(lengths.sum())
         owners = np.repeat(np.arange(members.size, dtype=np.int32), lengths)
-        size = self._problem.sensitive[name].size
-        merged = kernel.merge_pairs(places, owners, values[chosen], counts[chosen], count, size)
-        return Histogram(*merged, self._problem.domains[name])
+        size = self._problem.histogram_sizes[name]
+        merged: Pairs = kernel.merge_pairs(
+            places, owners, values[chosen], counts[chosen], count, size
+        )
+        return merged

@@ -5,22 +5,26 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.errors import ParameterError
 from ontomask.kernels import groups as kernel
-from ontomask.privacy import Domain
+from ontomask.privacy import Classes, Domain, Histogram
 from ontomask.quality import AttributeFacts, Facts
-from ontomask.taxonomy.hierarchies import Hierarchy
+from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 
-__all__ = ["Problem", "Sensitive", "Tuples", "distinct_rows"]
+__all__ = ["Problem", "Sensitive", "Tuples", "distinct_rows", "looks_of"]
 
 LARGEST_KEY = 2**62
 
-Pairs = tuple[Ints, Ints, Longs]
-"""A histogram: group, value and count of everything that occurs."""
+PEOPLE = "(people)"
+"""The histogram of how many people the records of a group stand for, all having the value 0."""
+
+Pairs = tuple[Ints, Ints, Any]
+"""A histogram: group, value and count (of records, or of people) of everything that occurs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,33 +37,30 @@ class Sensitive:
         The value of each record, by number.
     size
         The number of values.
-    order
-        The values from lowest to highest, where that is not how they are numbered.
     levels
         A hierarchy of the values, for the hierarchical distance.
     distances
         The distances of all pairs of values, for the semantic distance.
     totals
-        How often each value occurs in the whole table, where the records are only a part of it.
+        How many people of the whole table have each value, where the records are only a part of it.
     """
 
     codes: Ints
     size: int
-    order: Ints | None = None
     levels: Ints | None = None
     distances: Floats | None = None
-    totals: Longs | None = None
+    totals: Floats | None = None
 
-    def domain(self, weights: Longs) -> Domain:
+    def domain(self, people: Longs | Floats) -> Domain:
         """What privacy models need to know of the attribute."""
         totals = self.totals
         if totals is None:
-            totals = _counted(self.codes, weights, self.size)
-        return Domain(totals, self.order, self.levels, self.distances)
+            totals = np.bincount(self.codes, weights=people, minlength=self.size).astype(np.float64)
+        return Domain(totals, self.levels, self.distances)
 
-    def part(self, mask: Bools, weights: Longs) -> Sensitive:
+    def part(self, mask: Bools, people: Longs | Floats) -> Sensitive:
         """The attribute of some of the records."""
-        return replace(self, codes=self.codes[mask], totals=self.domain(weights).totals)
+        return replace(self, codes=self.codes[mask], totals=self.domain(people).totals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,21 +97,28 @@ class Problem:
         For each quasi-identifier and record the row of its hierarchy.
     names
         The names of the quasi-identifiers.
-    weights
-        How many people each record stands for, 1 unless given.
+    counts
+        How many equal records each one stands for, 1 unless given.
     sensitive, targets
         Attributes to be protected and to be predicted, by name.
     population
         Codes of the records of a population table that holds this one, like `codes`.
+    people
+        How many people of the population each record stands for, where a survey weighs them.
+    looks
+        For each quasi-identifier, level and row a number for how the generalized value is written
+        in a release, 0 for a star; by the hierarchy's labels, unless given.
     """
 
     hierarchies: tuple[Hierarchy, ...]
     codes: Ints
     names: tuple[str, ...] = ()
-    weights: Longs = field(default_factory=lambda: np.empty(0, np.int64))
+    counts: Longs = field(default_factory=lambda: np.empty(0, np.int64))
     sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
     targets: Mapping[str, Sensitive] = field(default_factory=dict)
     population: Ints | None = None
+    people: Floats | None = None
+    looks: tuple[Ints, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.hierarchies or len(self.hierarchies) != len(self.codes):
@@ -123,8 +131,11 @@ class Problem:
         if not self.names:
             default = tuple(f"attribute {place}" for place in range(1, len(self.codes) + 1))
             object.__setattr__(self, "names", default)
-        if not self.weights.size:
-            object.__setattr__(self, "weights", np.ones(self.codes.shape[1], np.int64))
+        if not self.counts.size:
+            object.__setattr__(self, "counts", np.ones(self.codes.shape[1], np.int64))
+        if not self.looks:
+            looks = tuple(looks_of(one.labels, one.levels) for one in self.hierarchies)
+            object.__setattr__(self, "looks", looks)
 
     @property
     def heights(self) -> tuple[int, ...]:
@@ -133,13 +144,55 @@ class Problem:
 
     @functools.cached_property
     def records(self) -> int:
-        """How many people the table stands for."""
-        return int(self.weights.sum())
+        """How many records the table stands for."""
+        return int(self.counts.sum())
+
+    @property
+    def _weighed(self) -> Longs | Floats:
+        """What each record counts in a distribution."""
+        return self.counts if self.people is None else self.people
 
     @functools.cached_property
     def domains(self) -> Mapping[str, Domain]:
         """What privacy models need to know of the sensitive attributes."""
-        return {name: one.domain(self.weights) for name, one in self.sensitive.items()}
+        return {name: one.domain(self._weighed) for name, one in self.sensitive.items()}
+
+    @functools.cached_property
+    def histogram_sizes(self) -> Mapping[str, int]:
+        """The number of values of every histogram that is kept of a group."""
+        sizes = {name: one.size for name, one in {**self.targets, **self.sensitive}.items()}
+        if self.people is not None:
+            sizes |= {PEOPLE: 1, **{_of_people(name): sizes[name] for name in self.sensitive}}
+        return sizes
+
+    def histograms(self, places: Ints) -> dict[str, Pairs]:
+        """Count the values of sensitive attributes and targets in the group of each record."""
+        attributes = {**self.targets, **self.sensitive}
+        pairs = {
+            name: _pairs(places, one.codes, self.histogram_sizes[name], self.counts)
+            for name, one in attributes.items()
+        }
+        if self.people is not None:
+            pairs[PEOPLE] = _pairs(places, np.zeros(places.size, np.int32), 1, self.people)
+            pairs |= {
+                _of_people(name): _pairs(places, one.codes, one.size, self.people)
+                for name, one in self.sensitive.items()
+            }
+        return pairs
+
+    def classes(self, amounts: Longs, pairs: Mapping[str, Pairs]) -> Classes:
+        """What privacy models are told of groups with given amounts and histograms."""
+        weighed = self.people is not None
+        histograms = {
+            name: Histogram(*pairs[name], domain, pairs[_of_people(name)][2] if weighed else None)
+            for name, domain in self.domains.items()
+        }
+        population: Longs | Floats | None = amounts[1] if len(amounts) > 1 else None
+        if population is None and weighed:
+            groups, _, people = pairs[PEOPLE]
+            population = np.zeros(amounts.shape[1])
+            population[groups] = people
+        return Classes(amounts[0], population, histograms)
 
     @functools.cached_property
     def tuples(self) -> Tuples:
@@ -150,15 +203,11 @@ class Problem:
         firsts, places = distinct_rows(codes, [one.rows for one in self.hierarchies])
         rows = np.ascontiguousarray(codes[:, firsts].T, np.int32)
         own = places[: self.codes.shape[1]]
-        amounts = [_counted(own, self.weights, firsts.size)]
+        amounts = [counted(own, self.counts, firsts.size)]
         if self.population is not None:
             others = np.ones(self.population.shape[1], np.int64)
-            amounts.append(_counted(places[own.size :], others, firsts.size))
-        pairs = {
-            name: _pairs(own, one, self.weights)
-            for name, one in {**self.targets, **self.sensitive}.items()
-        }
-        return Tuples(rows, np.array(amounts), own, pairs)
+            amounts.append(counted(places[own.size :], others, firsts.size))
+        return Tuples(rows, np.array(amounts), own, self.histograms(own))
 
     @functools.cached_property
     def facts(self) -> Facts:
@@ -169,7 +218,7 @@ class Problem:
             AttributeFacts(
                 name,
                 one.levels,
-                _counted(tuples.rows[:, place], occurring, one.rows),
+                counted(tuples.rows[:, place], occurring, one.rows),
                 one.distances,
             )
             for place, (name, one) in enumerate(zip(self.names, self.hierarchies, strict=True))
@@ -182,23 +231,40 @@ class Problem:
         return replace(
             self,
             codes=np.ascontiguousarray(self.codes[:, mask]),
-            weights=self.weights[mask],
-            sensitive={name: one.part(mask, self.weights) for name, one in self.sensitive.items()},
-            targets={name: one.part(mask, self.weights) for name, one in self.targets.items()},
+            counts=self.counts[mask],
+            people=None if self.people is None else self.people[mask],
+            sensitive={name: one.part(mask, self._weighed) for name, one in self.sensitive.items()},
+            targets={name: one.part(mask, self._weighed) for name, one in self.targets.items()},
         )
 
 
-def _counted(places: Ints, weights: Longs, size: int) -> Longs:
-    return np.rint(np.bincount(places, weights=weights, minlength=size)).astype(np.int64)
+def looks_of(written: Sequence[Sequence[object]], levels: Ints) -> Ints:
+    """Number the generalized values of each level and row by how they are written, a star by 0."""
+    numbers: dict[object, int] = {ROOT: 0}
+    tables = [
+        np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int32)
+        for values in written
+    ]
+    return np.array([table[codes] for table, codes in zip(tables, levels, strict=True)])
 
 
-def _pairs(places: Ints, attribute: Sensitive, weights: Longs) -> Pairs:
-    keys = places.astype(np.int64) * attribute.size + attribute.codes
+def counted(places: Ints | Longs, counts: Longs, size: int) -> Longs:
+    """How many records go to each place."""
+    return np.rint(np.bincount(places, weights=counts, minlength=size)).astype(np.int64)
+
+
+def _of_people(name: str) -> str:
+    """The name of an attribute's histogram of people instead of records."""
+    return f"{name} {PEOPLE}"
+
+
+def _pairs(places: Ints, codes: Ints, size: int, amounts: Longs | Floats) -> Pairs:
+    keys = places.astype(np.int64) * size + codes
     numbers, count = kernel.number_keys(keys[None], 0)
     firsts = np.empty(count, np.int64)
     firsts[numbers[::-1]] = np.arange(keys.size - 1, -1, -1)
-    counts = _counted(numbers, weights, count)
-    return places[firsts], attribute.codes[firsts].astype(np.int32), counts
+    sums = np.bincount(numbers, weights=amounts, minlength=count).astype(amounts.dtype)
+    return places[firsts], codes[firsts].astype(np.int32), sums
 
 
 def distinct_rows(columns: Ints, sizes: Sequence[int]) -> tuple[Longs, Ints]:

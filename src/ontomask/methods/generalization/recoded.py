@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ontomask.arrays import Bools, Ints, Longs
+from ontomask.arrays import Bools, Ints
 from ontomask.kernels import groups as kernel
-from ontomask.methods.generalization.problem import Problem, distinct_rows
+from ontomask.methods.generalization.problem import Problem
+from ontomask.methods.generalization.shown import class_places
 from ontomask.quality import Quality, Recoded
 
-__all__ = ["LocalSolution", "class_places", "make_recoded", "recoded_loss"]
+__all__ = ["LocalSolution", "make_recoded", "recoded_loss"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class LocalSolution:
     suppressed
         Which records are suppressed.
     outliers
-        How many people they stand for.
+        How many they are, by their counts.
     classes
         The number of classes that are not suppressed.
     loss
@@ -45,30 +46,11 @@ class LocalSolution:
     seconds: float
 
 
-def class_places(problem: Problem, levels: Ints, suppressed: Bools) -> Longs:
-    """The class of each tuple: those that look the same; the suppressed ones are one class.
-
-    Values at different levels look the same when they have the same label.
-    """
-    columns, sizes = [], []
-    for attribute, hierarchy in enumerate(problem.hierarchies):
-        numbers: dict[str, int] = {}
-        tables = [
-            np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64)
-            for labels in hierarchy.labels
-        ]
-        shown = np.array(
-            [table[codes] for table, codes in zip(tables, hierarchy.levels, strict=True)]
-        )
-        codes = shown[levels[:, attribute], problem.tuples.rows[:, attribute]] + 1
-        columns.append(np.where(suppressed, 0, codes))
-        sizes.append(len(numbers) + 1)
-    return distinct_rows(np.array(columns), sizes)[1].astype(np.int64)
-
-
 def make_recoded(problem: Problem, levels: Ints, suppressed: Bools) -> Recoded:
     """Bring together what quality models need to know of a local outcome."""
-    places = class_places(problem, levels, suppressed)
+    places = class_places(problem, problem.tuples.rows, levels, suppressed)
+    # what is lost is counted apart from what was generalized to the root
+    places = np.unique(np.where(suppressed, -1, places), return_inverse=True)[1]
     count = int(places.max()) + 1
     targets = {
         name: kernel.merge_pairs(

@@ -146,8 +146,8 @@ class Incumbent:
         if self._evaluator.unmendable:
             return MethodError(
                 "No combination of levels satisfies the privacy models: "
-                f"{self._evaluator.unmendable[0]} must hold for every class of the population, those "
-                "without records included, and suppression cannot mend it; lower its minimum."
+                f"{self._evaluator.unmendable[0]} must hold for every class of the population, "
+                "those without records included, and suppression cannot mend it; lower its minimum."
             )
         names = self._evaluator.problem.names
         shown = ", ".join(f"{n}: {level}" for n, level in zip(names, nearest.levels, strict=True))

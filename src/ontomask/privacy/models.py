@@ -1,38 +1,25 @@
-"""Privacy models, as conditions on the classes of records that share their quasi-identifiers.
-
-A model is a frozen description; asked with `holds`, it says for each class whether the condition is
-met. It never counts records itself: class sizes and histograms of sensitive values come in as
-`Classes`. Models on the whole table (`TableModel`) say instead which classes may stay.
-
-Two kinds of monotony matter to a search. A model is `monotone` when a table whose classes all
-satisfy it still does so after further generalization, which only unites classes. It is
-`monotone_with_suppression` when a class that satisfies it still does so after being united with
-*any* other class; then every record that fails at some levels also fails at all finer ones.
-"""
+"""The privacy models by name, with their parameters."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, Longs
 from ontomask.checks import AnyOf, Choice, Integer, Null, Real, Text, validate
 from ontomask.errors import MethodError, ParameterError
-from ontomask.kernels.transport import transport_cost
+from ontomask.privacy.classes import Classes, Domain, Histogram
+from ontomask.privacy.closeness import ROUNDING, are_close
 
 __all__ = [
     "AverageRisk",
     "BetaLikeness",
-    "Classes",
     "DeltaDisclosure",
     "DeltaPresence",
-    "Domain",
-    "Histogram",
     "KAnonymity",
     "KMap",
     "LDiversity",
@@ -43,127 +30,7 @@ __all__ = [
     "grassberger",
 ]
 
-ROUNDING = 1e-12
-"""Distances that exceed a threshold by less than this are equal to it."""
-
-BLOCK = 2**21
-"""So many cells of class times value are worked on at a time."""
-
 Column = Annotated[str | None, AnyOf(Text(), Null())]
-
-
-# What models see ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Domain:
-    """The values of a sensitive attribute.
-
-    Attributes
-    ----------
-    totals
-        How often each value occurs in the whole table, suppressed records included.
-    order
-        The values from lowest to highest, for the ordered distance; as they are numbered, if None.
-    levels
-        A hierarchy: for each level (0 is the value itself) and value a code, numbered anyhow; at
-        the highest level all values have the same.
-    distances
-        Semantic distances of all pairs of values.
-    """
-
-    totals: Longs
-    order: Ints | None = None
-    levels: Ints | None = None
-    distances: Floats | None = None
-
-    @property
-    def size(self) -> int:
-        """The number of values."""
-        return self.totals.size
-
-    @property
-    def present(self) -> int:
-        """The number of values that occur."""
-        return int(np.count_nonzero(self.totals))
-
-    @property
-    def shares(self) -> Floats:
-        """The distribution of the values in the whole table."""
-        shares: Floats = self.totals / self.totals.sum()
-        return shares
-
-
-@dataclass(frozen=True, eq=False)
-class Histogram:
-    """How often which sensitive value occurs in which class; pairs that do not occur are left out.
-
-    Attributes
-    ----------
-    classes, values, counts
-        One entry per pair, each pair once.
-    """
-
-    classes: Ints
-    values: Ints
-    counts: Longs
-    domain: Domain
-
-
-@dataclass(frozen=True, eq=False)
-class Classes:
-    """The classes of a table.
-
-    Attributes
-    ----------
-    sizes
-        The number of records of each class; 0 for one that only the population has, which counts
-        where a model is not mendable.
-    population
-        The number of records in each class of a population table, for models that need it.
-    histograms
-        The sensitive attributes by name.
-    """
-
-    sizes: Longs
-    population: Longs | None = None
-    histograms: Mapping[str, Histogram] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return self.sizes.size
-
-    def histogram(self, column: str | None) -> Histogram:
-        """The histogram of a sensitive attribute, or of the only one."""
-        return self.histograms[chosen_column(column, self.histograms)]
-
-    def count(self, histogram: Histogram, chosen: Bools | None = None) -> Longs:
-        """For each class, how many of its sensitive values (that are chosen) are different."""
-        pairs = histogram.classes if chosen is None else histogram.classes[chosen]
-        return np.bincount(pairs, minlength=len(self))
-
-    def total(self, histogram: Histogram, amounts: Floats | Longs) -> Floats:
-        """For each class the sum of amounts given per pair."""
-        totals = np.bincount(histogram.classes, weights=amounts, minlength=len(self))
-        return totals.astype(np.float64, copy=False)
-
-    def shares(self, histogram: Histogram) -> Floats:
-        """For each pair the share of the value among the records of its class."""
-        shares: Floats = histogram.counts / self.sizes[histogram.classes]
-        return shares
-
-
-def chosen_column(column: str | None, available: Mapping[str, object]) -> str:
-    """The sensitive attribute that a model means."""
-    listed = ", ".join(repr(name) for name in available) or "none"
-    if column is None and len(available) == 1:
-        return next(iter(available))
-    if column is None:
-        raise ParameterError(
-            f"column must say which sensitive column the model protects; there are: {listed}."
-        )
-    if column not in available:
-        raise ParameterError(f"{column!r} is not a sensitive column; there are: {listed}.")
-    return column
 
 
 # Models on classes ----------------------------------------------------------------------------
@@ -175,6 +42,7 @@ class PrivacyModel(ABC):
 
     needs_column: ClassVar[bool] = False
     needs_population: ClassVar[bool] = False
+    takes_weights: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         validate(self)
@@ -233,7 +101,10 @@ class KAnonymity(PrivacyModel):
 
 @dataclass(frozen=True)
 class KMap(PrivacyModel):
-    """Every class has at least k records in a population table (Sweeney 2001).
+    """Every class has at least k people in the population (Sweeney 2001).
+
+    They are counted in a population table; without one, the survey weights of the class's records
+    are added up.
 
     Parameters
     ----------
@@ -242,6 +113,7 @@ class KMap(PrivacyModel):
     """
 
     needs_population: ClassVar[bool] = True
+    takes_weights: ClassVar[bool] = True
 
     k: Annotated[int, Integer(2)]
 
@@ -252,7 +124,7 @@ class KMap(PrivacyModel):
 
     def holds(self, classes: Classes) -> Bools:
         """n_population >= k."""
-        return _population(classes) >= self.k
+        return np.asarray(_population(classes) >= self.k - ROUNDING * self.k)
 
 
 @dataclass(frozen=True)
@@ -291,7 +163,7 @@ class DeltaPresence(PrivacyModel):
         return (share >= self.minimum) & (share <= self.maximum)
 
 
-def _population(classes: Classes) -> Longs:
+def _population(classes: Classes) -> Longs | Floats:
     if classes.population is None:
         raise ParameterError("The model needs a population table; give one as population=….")
     return classes.population
@@ -410,92 +282,7 @@ class TCloseness(PrivacyModel):
 
     def holds(self, classes: Classes) -> Bools:
         """Distance of p, the class's distribution, and q, the table's, at most t."""
-        histogram = classes.histogram(self.column)
-        if self.ground == "equal":
-            return np.asarray(self._equal(classes, histogram) <= self.t + ROUNDING)
-        close = np.empty(len(classes), bool)
-        for block, excess in _excesses(classes, histogram):
-            close[block] = self._close(excess, histogram.domain)
-        return close
-
-    @staticmethod
-    def _equal(classes: Classes, histogram: Histogram) -> Floats:
-        """1/2 sum |p - q|; values that are not in the class contribute q."""
-        q = histogram.domain.shares[histogram.values]
-        differences = np.abs(classes.shares(histogram) - q) - q
-        distances: Floats = 0.5 * (classes.total(histogram, differences) + 1.0)
-        return distances
-
-    def _close(self, excess: Floats, domain: Domain) -> Bools:
-        if self.ground == "semantic":
-            return self._semantically_close(excess, domain)
-        measure = _ordered if self.ground == "ordered" else _hierarchical
-        return np.asarray(measure(excess, domain) <= self.t + ROUNDING)
-
-    def _semantically_close(self, excess: Floats, domain: Domain) -> Bools:
-        """Decide by bounds where they suffice: what moves goes at least and at most so far."""
-        if domain.distances is None:
-            raise ParameterError(
-                "The semantic ground distance needs a sensitive column with a taxonomy."
-            )
-        q, moved = domain.shares, np.maximum(excess, 0).sum(axis=1)
-        apart = domain.distances[~np.eye(domain.size, dtype=bool)]
-        close: Bools = moved * apart.max(initial=0) <= self.t + ROUNDING
-        unclear = np.flatnonzero(~close & (moved * apart.min(initial=0) <= self.t + ROUNDING))
-        for row in unclear.tolist():
-            cost = transport_cost(domain.distances, np.maximum(excess[row] + q, 0), q)
-            close[row] = cost <= self.t + ROUNDING
-        return close
-
-
-def _excesses(classes: Classes, histogram: Histogram) -> Iterator[tuple[slice, Floats]]:
-    """Yield p - q for blocks of classes, one row per class, one column per value."""
-    step = max(1, BLOCK // histogram.domain.size)
-    order = np.argsort(histogram.classes, kind="stable")
-    owners = histogram.classes[order]
-    for start in range(0, len(classes), step):
-        block = slice(start, min(start + step, len(classes)))
-        pairs = order[slice(*np.searchsorted(owners, [block.start, block.stop]))]
-        excess = np.zeros((block.stop - start, histogram.domain.size))
-        excess[histogram.classes[pairs] - start, histogram.values[pairs]] = histogram.counts[pairs]
-        yield block, excess / classes.sizes[block, None] - histogram.domain.shares
-
-
-def _ordered(excess: Floats, domain: Domain) -> Floats:
-    """Sum over i of |sum of p_j - q_j for j <= i|, over d - 1."""
-    ordered = excess if domain.order is None else excess[:, domain.order]
-    distances: Floats = np.abs(np.cumsum(ordered, axis=1)).sum(axis=1) / max(domain.size - 1, 1)
-    return distances
-
-
-def _hierarchical(excess: Floats, domain: Domain) -> Floats:
-    """What must pass each link of the tree, times its length.
-
-    Two values whose lowest common generalization is at level l of h are l / h apart: as far as the
-    way between them if every link from a level to the next has length 1 / 2h.
-    """
-    if domain.levels is None:
-        raise ParameterError(
-            "The hierarchical ground distance needs a sensitive column with a hierarchy."
-        )
-    if (domain.levels[-1] != domain.levels[-1][0]).any():
-        raise ParameterError(
-            "The hierarchical ground distance needs a hierarchy that ends in one value for all; "
-            "add a last level to the hierarchy of the sensitive column."
-        )
-    passing = np.zeros(len(excess))
-    for codes in domain.levels[:-1]:
-        passing += np.abs(_united(excess, codes)).sum(axis=1)
-    distances: Floats = passing / (2.0 * max(1, len(domain.levels) - 1))
-    return distances
-
-
-def _united(columns: Floats, parents: Ints) -> Floats:
-    """Add up the columns that have the same parent."""
-    order = np.argsort(parents, kind="stable")
-    starts = np.flatnonzero(np.diff(parents[order], prepend=-1))
-    united: Floats = np.add.reduceat(columns[:, order], starts, axis=1)
-    return united
+        return are_close(classes, classes.histogram(self.column), self.ground, self.t)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,172 @@
+"""What a generalization promises: every privacy model as something that can be recounted."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Ints
+from ontomask.data.microdata import Microdata
+from ontomask.methods.generalization.encoding import EncodedColumn
+from ontomask.methods.generalization.problem import Problem, distinct_rows
+from ontomask.methods.generalization.shown import looks_at
+from ontomask.privacy import (
+    AverageRisk,
+    BetaLikeness,
+    DeltaDisclosure,
+    DeltaPresence,
+    KAnonymity,
+    KMap,
+    LDiversity,
+    PrivacyModel,
+    SampleUniqueness,
+    TCloseness,
+    chosen_column,
+)
+from ontomask.promises import (
+    AverageRiskLimit,
+    ClassSize,
+    Closeness,
+    Disclosure,
+    Diversity,
+    Likeness,
+    MapSize,
+    Population,
+    Presence,
+    Promise,
+    UniquenessLimit,
+)
+
+__all__ = ["Outcome"]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A generalized table, as far as promises about it need to know.
+
+    Attributes
+    ----------
+    levels
+        The levels of each record (records x quasi-identifiers).
+    suppressed, kept
+        Which records are suppressed, and which stay in the release.
+    """
+
+    microdata: Microdata
+    problem: Problem
+    columns: Mapping[str, EncodedColumn]
+    levels: Ints
+    suppressed: Bools
+    kept: Bools
+
+    def promises(self, privacy: Sequence[PrivacyModel]) -> tuple[Promise, ...]:
+        """Each model as a promise; of several class sizes, the largest."""
+        found = [self._promise(model) for model in privacy]
+        smallest = max((one.k for one in found if isinstance(one, ClassSize)), default=0)
+        return tuple(
+            one
+            for one in found
+            if one is not None and not (isinstance(one, ClassSize) and one.k < smallest)
+        )
+
+    def _promise(self, model: PrivacyModel) -> Promise | None:
+        names = tuple(self.columns)
+        match model:
+            case KAnonymity():
+                return ClassSize(names, model.k)
+            case KMap():
+                known = self.problem.population is not None
+                return MapSize(names, model.k, self._population(every=False) if known else None)
+            case DeltaPresence():
+                population = self._population(every=not model.mendable)
+                return Presence(names, model.minimum, model.maximum, population)
+            case AverageRisk():
+                return AverageRiskLimit(names, model.t)
+            case SampleUniqueness():
+                return UniquenessLimit(names, model.t)
+        return self._of_sensitive(model, names)
+
+    def _of_sensitive(self, model: PrivacyModel, names: tuple[str, ...]) -> Promise | None:
+        if not model.needs_column:
+            return None
+        column = chosen_column(getattr(model, "column", None), self.problem.sensitive)
+        counts = self._counts(column)
+        match model:
+            case LDiversity():
+                return Diversity(names, column, model.l, model.kind, model.c, model.estimator)
+            case TCloseness():
+                distances = self._distances(column, model.ground)
+                return Closeness(names, column, model.t, counts, model.ground, distances)
+            case DeltaDisclosure():
+                return Disclosure(names, column, model.delta, counts)
+            case BetaLikeness():
+                return Likeness(names, column, model.beta, counts, model.kind)
+        return None
+
+    def _counts(self, column: str) -> tuple[tuple[object, float], ...]:
+        """How many people of the whole table have each value of a column."""
+        attribute = self.microdata[column]
+        values = (*attribute.values, *([None] if attribute.has_missing else []))
+        return tuple(zip(values, self.microdata.distribution(column).tolist(), strict=True))
+
+    def _distances(self, column: str, ground: str) -> object:
+        """What a recount needs to know of the distances of values."""
+        sensitive = self.problem.sensitive[column]
+        if ground == "hierarchical":
+            assert sensitive.levels is not None
+            return tuple(tuple(level.tolist()) for level in sensitive.levels[1:])
+        return sensitive.distances if ground == "semantic" else None
+
+    # The population -----------------------------------------------------------------------------
+
+    def _population(self, *, every: bool) -> Population:
+        """The people of the population in the classes of the release, or in every class there is.
+
+        Classes are written as in the release. People are in one if they look like it at the levels
+        of one of its records; anybody looks like a star.
+        """
+        written = [
+            column.written(texts=bool(self.levels[:, place].any() or self.stars.any()))
+            for place, column in enumerate(self.columns.values())
+        ]
+        classes = self._looks_of_people() if every else self.looks[:, self.kept]
+        classes = np.unique(classes, axis=1)
+        keys = (
+            tuple(values[look] for values, look in zip(written, looks, strict=True))
+            for looks in classes.T.tolist()
+        )
+        return tuple(zip(keys, self._people(classes).tolist(), strict=True))
+
+    @functools.cached_property
+    def stars(self) -> Bools:
+        """Which records are starred."""
+        return self.suppressed & self.kept
+
+    @functools.cached_property
+    def looks(self) -> Ints:
+        """How the records look (quasi-identifiers x records)."""
+        return looks_at(self.problem, self.problem.codes.T, self.levels, self.suppressed)
+
+    def _looks_of_people(self, place: int = 0) -> Ints:
+        """How the people of the population look at the levels of a record, tuple by tuple."""
+        rows = self.problem.tuples.rows
+        levels = np.broadcast_to(self.levels[place], rows.shape)
+        return looks_at(self.problem, rows, levels, np.zeros(len(rows), bool))
+
+    def _people(self, classes: Ints) -> Floats:
+        """How many people look like each class; where different levels do, those of the most."""
+        amounts = self.problem.tuples.amounts[1].astype(np.float64)
+        sizes = [int(looks.max()) + 1 for looks in self.problem.looks]
+        people = np.where((classes == 0).all(axis=0), amounts.sum(), 0.0)
+        shown = np.flatnonzero(~self.suppressed)
+        firsts = shown[np.unique(self.levels[shown], axis=0, return_index=True)[1]]
+        for place in firsts.tolist():
+            looks = np.concatenate([classes, self._looks_of_people(place)], axis=1)
+            # numbered by first appearance, the classes come first
+            places = distinct_rows(looks, sizes)[1][classes.shape[1] :]
+            found = np.bincount(places, weights=amounts, minlength=classes.shape[1])
+            people = np.maximum(people, found[: classes.shape[1]])
+        return people

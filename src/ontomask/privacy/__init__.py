@@ -1,0 +1,48 @@
+"""Privacy models, as conditions on the classes of records that share their quasi-identifiers.
+
+A model is a frozen description; asked with `holds`, it says for each class whether the condition is
+met. It never counts records itself: class sizes and histograms of sensitive values come in as
+`Classes`. Models on the whole table (`TableModel`) say instead which classes may stay.
+
+Two kinds of monotony matter to a search. A model is `monotone` when a table whose classes all
+satisfy it still does so after further generalization, which only unites classes. It is
+`monotone_with_suppression` when a class that satisfies it still does so after being united with
+*any* other class; then every record that fails at some levels also fails at all finer ones.
+"""
+
+from __future__ import annotations
+
+from ontomask.privacy.classes import Classes, Domain, Histogram, chosen_column
+from ontomask.privacy.models import (
+    AverageRisk,
+    BetaLikeness,
+    DeltaDisclosure,
+    DeltaPresence,
+    KAnonymity,
+    KMap,
+    LDiversity,
+    PrivacyModel,
+    SampleUniqueness,
+    TableModel,
+    TCloseness,
+    grassberger,
+)
+
+__all__ = [
+    "AverageRisk",
+    "BetaLikeness",
+    "Classes",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "Domain",
+    "Histogram",
+    "KAnonymity",
+    "KMap",
+    "LDiversity",
+    "PrivacyModel",
+    "SampleUniqueness",
+    "TCloseness",
+    "TableModel",
+    "chosen_column",
+    "grassberger",
+]

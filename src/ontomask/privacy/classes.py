@@ -1,0 +1,127 @@
+"""What privacy models are told: classes of records with histograms of their sensitive values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.errors import ParameterError
+
+__all__ = ["Classes", "Domain", "Histogram", "chosen_column"]
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The values of a sensitive attribute.
+
+    Attributes
+    ----------
+    totals
+        How many people of the whole table have each value, suppressed records included. For the
+        ordered distance, values are numbered from lowest to highest.
+    levels
+        A hierarchy: for each level (0 is the value itself) and value a code, numbered anyhow; at
+        the highest level all values have the same.
+    distances
+        Semantic distances of all pairs of values.
+    """
+
+    totals: Floats
+    levels: Ints | None = None
+    distances: Floats | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return self.totals.size
+
+    @property
+    def present(self) -> int:
+        """The number of values that occur."""
+        return int(np.count_nonzero(self.totals))
+
+    @property
+    def shares(self) -> Floats:
+        """The distribution of the values in the whole table."""
+        shares: Floats = self.totals / self.totals.sum()
+        return shares
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How often which sensitive value occurs in which class; pairs that do not occur are left out.
+
+    Attributes
+    ----------
+    classes, values, counts
+        One entry per pair, each pair once; counts are of records.
+    people
+        How many people the records of each pair stand for, where that is not their number.
+    """
+
+    classes: Ints
+    values: Ints
+    counts: Longs
+    domain: Domain
+    people: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The classes of a table.
+
+    Attributes
+    ----------
+    sizes
+        The number of records of each class; 0 for one that only the population has, which counts
+        where a model is not mendable.
+    population
+        The number of people in each class of the population, for models that need it: counted in a
+        table of the population, or the sum of the survey weights of the class.
+    histograms
+        The sensitive attributes by name.
+    """
+
+    sizes: Longs
+    population: Longs | Floats | None = None
+    histograms: Mapping[str, Histogram] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.sizes.size
+
+    def histogram(self, column: str | None) -> Histogram:
+        """The histogram of a sensitive attribute, or of the only one."""
+        return self.histograms[chosen_column(column, self.histograms)]
+
+    def count(self, histogram: Histogram, chosen: Bools | None = None) -> Longs:
+        """For each class, how many of its sensitive values (that are chosen) are different."""
+        pairs = histogram.classes if chosen is None else histogram.classes[chosen]
+        return np.bincount(pairs, minlength=len(self))
+
+    def total(self, histogram: Histogram, amounts: Floats | Longs) -> Floats:
+        """For each class the sum of amounts given per pair."""
+        totals = np.bincount(histogram.classes, weights=amounts, minlength=len(self))
+        return totals.astype(np.float64, copy=False)
+
+    def shares(self, histogram: Histogram) -> Floats:
+        """For each pair the share of the value among the people of its class."""
+        people = histogram.counts if histogram.people is None else histogram.people
+        shares: Floats = people / self.total(histogram, people)[histogram.classes]
+        return shares
+
+
+def chosen_column(column: str | None, available: Mapping[str, object]) -> str:
+    """The sensitive attribute that a model means."""
+    listed = ", ".join(repr(name) for name in available) or "none"
+    if column is None and len(available) == 1:
+        return next(iter(available))
+    if column is None:
+        raise ParameterError(
+            f"column must say which sensitive column the model protects; there are: {listed}."
+        )
+    if column not in available:
+        raise ParameterError(f"{column!r} is not a sensitive column; there are: {listed}.")
+    return column
