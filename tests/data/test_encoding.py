@@ -97,7 +97,7 @@ def test_missing_rules():
     suppressed = encoded(frame, a=om.Flat(missing="suppress"), b=om.Numeric())
     assert len(suppressed) == 2
     assert suppressed.left_out.tolist() == [1]
-    with pytest.raises(om.errors.DataError, match="1 missing values"):
+    with pytest.raises(om.errors.DataError, match="1 missing value,"):
         encoded(frame, a=om.Flat(missing="error"), b=om.Numeric())
 
 

@@ -168,7 +168,7 @@ class TestExcel:
         book({"one": rows})
         source = read_file("t.xlsx")
         assert source.frame.to_dict(as_series=False) == {"a": [1, 2], "b": ["x", "bad"]}
-        assert "1 empty rows were left out." in source.notes
+        assert "1 empty row was left out." in source.notes
         assert "(rows 3 and 5)" in sentence(read_file, "t.xlsx", kinds={"b": "numeric"})
 
     def test_names(self):

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import ontomask as om
-from ontomask.data import inference, value_shapes
+from ontomask.data import evidence, value_shapes
 from ontomask.data.column_names import MEASURES, PERSONS, read_name
 from ontomask.data.encoding import encode
 from ontomask.data.inference import infer_schema
@@ -261,8 +261,8 @@ def test_partly_covered_columns_count_records_not_values():
 
 
 def test_every_missed_code_is_seen_in_a_large_table(monkeypatch):
-    monkeypatch.setattr(inference, "CELLS", 10)
-    monkeypatch.setattr(inference, "FEWEST_SAMPLED", 60)
+    monkeypatch.setattr(evidence, "CELLS", 10)
+    monkeypatch.setattr(evidence, "FEWEST_SAMPLED", 60)
     values = repeated(DIAGNOSES, 1000)
     values[501] = "wrong"
     column, reason, _ = proposed("diagnosis", values)
@@ -514,8 +514,8 @@ def test_the_proposed_schema_works_as_it_is():
 
 
 def test_large_tables_are_sampled_but_distinctness_is_not(monkeypatch):
-    monkeypatch.setattr(inference, "CELLS", 100)
-    monkeypatch.setattr(inference, "FEWEST_SAMPLED", 50)
+    monkeypatch.setattr(evidence, "CELLS", 100)
+    monkeypatch.setattr(evidence, "FEWEST_SAMPLED", 50)
     few = [f"word{place % 500}" for place in range(5000)]
     many = [f"word{place}" for place in range(5000)]
     assert proposed("label", few)[0].kind == "flat"

@@ -503,8 +503,8 @@ def test_the_report_is_plain_and_every_figure_is_defined():
          "Did you mean 'outcome'?"),
         ({"target": "person"}, "ParameterError", "declared as identifier and never published"),
         ({"folds": 1}, "ParameterError", "folds must be a whole number of at least 2"),
-        ({"folds": 300}, "DataError", "folds is 300, but only 240 records have a value of "
-         "'outcome'; choose at most 240 folds"),
+        ({"folds": 300}, "DataError", "folds is 300, but there are only 240 records with a value "
+         "of 'outcome'; choose at most 240 folds"),
         ({"classifiers": "logistics"}, "ParameterError", "Did you mean 'logistic'?"),
         ({"classifiers": ()}, "ParameterError", "classifiers must be a list that is not empty"),
         ({"features": ("outcome",)}, "ParameterError", "the target 'outcome' itself"),

@@ -89,7 +89,7 @@ def init(
             text, source, proposal = propose(data, target, how.format, k=k, guess=how.guess)
         Plan.parse(text, name=target.name, folder=target.parent)
         write_new(target, text, force=force)
-        _show_proposal(voice, proposal, source.notes)
+        _show_proposal(voice, proposal, (*proposal.notes, *source.notes))
         _show_undecided(voice, proposal.schema)
         shown = escape(shlex.quote(str(target)))
         voice.say(

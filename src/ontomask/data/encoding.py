@@ -24,6 +24,7 @@ from ontomask.errors import (
 )
 from ontomask.taxonomy.bundled import load
 from ontomask.taxonomy.mapping import Mapping
+from ontomask.wording import plural
 
 __all__ = ["day_number", "day_value", "encode", "record_counts", "survey_weights"]
 
@@ -93,7 +94,8 @@ def _attribute(table: Table, name: str, column: Column) -> Attribute:
     if attribute.has_missing and column.missing == "error":
         count = int(np.count_nonzero(attribute.codes == attribute.missing_code))
         raise DataError(
-            f"Column {name!r} has {count} missing values, which its rule missing='error' forbids; "
+            f"Column {name!r} has {plural(count, 'missing value')}, which its rule missing='error' "
+            "forbids; "
             "fill them, or say missing='own-category' or 'suppress'."
         )
     return attribute

@@ -7,15 +7,13 @@ where they do not say enough the proposal leaves the role undecided.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ontomask.arrays import Longs
 from ontomask.data import column_names as names
-from ontomask.data.column_names import Hints, read_name
+from ontomask.data.evidence import OFTEN_DISTINCT, Evidence, evidence_of, sampled
 from ontomask.data.schema import (
     AnyColumn,
     Column,
@@ -27,7 +25,7 @@ from ontomask.data.schema import (
     Ordinal,
     Schema,
 )
-from ontomask.data.tables import Table, open_table
+from ontomask.data.tables import open_table
 from ontomask.data.value_shapes import (
     SYSTEMS,
     CodeSystem,
@@ -39,22 +37,14 @@ from ontomask.data.value_shapes import (
     ordered,
     personal_shape,
     written_as_codes,
-    written_as_numbers,
 )
+from ontomask.wording import plural
 
 __all__ = ["Proposal", "infer_schema"]
-
-CELLS = 1_000_000
-FEWEST_SAMPLED = 2_000
-"""Up to so many cells are looked at, but so many records at least."""
-
-EXAMINED = 2_000
-"""So many distinct values are looked at closely; the most frequent ones."""
 
 COVERED = 0.7
 SURELY_COVERED = 0.9
 MOSTLY_DISTINCT = 0.9
-OFTEN_DISTINCT = 0.5
 SELDOM_REPEATED = 0.1
 FEW_VALUES = 20
 MANY_VALUES = 100
@@ -66,7 +56,6 @@ UNDECIDED = "undecided"
 """The role of a column that a person must decide on: it is not published before."""
 
 FREE = "which may name people: read it before you publish it"
-MISSING_MARKS = frozenset(["?", "-", ".", "na", "n/a", "null", "none", "nan", "unknown"])
 
 
 @dataclass(frozen=True)
@@ -81,11 +70,23 @@ class Proposal:
         For each column a clause that says why, to be shown to a person.
     unsure
         The columns whose name and values do not say enough, or contradict each other.
+    records
+        How many records were looked at, of how many.
     """
 
     schema: Schema
     reasons: Mapping[str, str]
     unsure: frozenset[str] = field(default_factory=frozenset)
+    records: tuple[int, int] = (0, 0)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That only some of the records were looked at, if so."""
+        looked_at, there = self.records
+        if looked_at == there:
+            return ()
+        said = f"{looked_at:,} of {there:,} records were looked at"
+        return (f"{said}; other values may be in the rest.",)
 
     def __str__(self) -> str:
         lines = [
@@ -93,7 +94,7 @@ class Proposal:
             f"{'; please check' if name in self.unsure else ''})"
             for name, column in self.schema.items()
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes])
 
 
 @dataclass(frozen=True)
@@ -105,91 +106,16 @@ class Guess:
     unsure: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What is known of a column: its name, its type, its distinct values and how often they occur.
-
-    `texts` are the most frequent values, without those that stand for missing ones (`marks`).
-    """
-
-    name: str
-    hints: Hints
-    table: Table
-    texts: tuple[str, ...]
-    counts: Longs
-    records: int
-    distinct: int
-    marks: tuple[str, ...] = ()
-    is_sampled: bool = False
-
-    @functools.cached_property
-    def is_number(self) -> bool:
-        """Whether the column holds numbers by its type."""
-        return self.table.is_number(self.name)
-
-    @functools.cached_property
-    def share(self) -> float:
-        """How many of the values are distinct: 1 where each occurs once."""
-        if not self.is_sampled or self.distinct < OFTEN_DISTINCT * self.records:
-            return self.distinct / max(1, self.records)
-        series = self.table.frame[self.name]
-        return int(series.n_unique()) / max(1, len(self.table) - int(series.null_count()))
-
-    @functools.cached_property
-    def reads_as_numbers(self) -> bool:
-        """Whether the values are numbers, by type or as they are written."""
-        return self.is_number or written_as_numbers(self.texts)
-
-    @functools.cached_property
-    def is_whole(self) -> bool:
-        """Whether the values are whole numbers."""
-        return self.reads_as_numbers and all(float(text).is_integer() for text in self.texts)
-
-    @property
-    def told(self) -> str:
-        """How many distinct values there are, in words."""
-        return f"{self.distinct:,} distinct value" + ("s" if self.distinct != 1 else "")
-
-
 def infer_schema(frame: object) -> Proposal:
     """Propose kinds and roles for the columns of a table; a person should look at them."""
     table = open_table(frame)
-    sample = _sampled(table)
-    guesses = {name: _guess(_evidence(table, sample, name)) for name in table.names}
+    sample = sampled(table)
+    guesses = {name: _guess(evidence_of(table, sample, name)) for name in table.names}
     return Proposal(
         Schema.of({name: guess.column for name, guess in guesses.items()}),
         {name: guess.reason for name, guess in guesses.items()},
         frozenset(name for name, guess in guesses.items() if guess.unsure),
-    )
-
-
-def _sampled(table: Table) -> Table:
-    """The table itself, or evenly spaced records of it if it is large."""
-    size = max(FEWEST_SAMPLED, CELLS // len(table.names))
-    if size >= len(table):
-        return table
-    rows = np.linspace(0, len(table) - 1, size).astype(np.int64)
-    return Table(table.frame[rows])
-
-
-def _evidence(table: Table, sample: Table, name: str) -> Evidence:
-    codes, values = sample.distinct(name)
-    counts = np.bincount(codes[codes >= 0], minlength=len(values))
-    order = np.argsort(-counts, kind="stable")
-    texts = [str(values[place]).strip() for place in order[: EXAMINED + len(MISSING_MARKS)]]
-    marks = tuple(text for text in texts if text.casefold() in MISSING_MARKS)
-    kept = [place for place, text in enumerate(texts) if text and text not in marks][:EXAMINED]
-    blank = sum(int(counts[order[place]]) for place, text in enumerate(texts) if not text)
-    return Evidence(
-        name=name,
-        hints=read_name(name),
-        table=Table(table.frame.select(name)),  # the types of 500 columns take time to tell
-        texts=tuple(texts[place] for place in kept),
-        counts=counts[order[kept]] if kept else np.empty(0, np.int64),
-        records=int(counts.sum()) - blank,
-        distinct=len(values) - (len(texts) - len([text for text in texts if text])),
-        marks=marks,
-        is_sampled=sample is not table,
+        (len(sample), len(table)),
     )
 
 
@@ -424,11 +350,12 @@ def _names_by_number(evidence: Evidence) -> Guess | None:
 
 
 def _repeated(evidence: Evidence) -> str:
-    """That identifiers repeat, as far as was looked."""
-    if evidence.distinct == evidence.records:
+    """That identifiers repeat, counted in the whole table."""
+    if evidence.share >= 1:
         return ""
-    seen = f"{evidence.distinct:,} values in {evidence.records:,} records"
-    return f"; there are several records per person ({seen})"
+    distinct, records = evidence.whole
+    values = plural(distinct, "value")
+    return f"; there are several records per person ({values} in {plural(records, 'record')})"
 
 
 def _has_decimals(evidence: Evidence) -> bool:

@@ -36,6 +36,7 @@ from ontomask.evaluation.features import INTERVALS, Features, read_features
 from ontomask.evaluation.folds import stratified_folds
 from ontomask.evaluation.maskings import Columns, Masking, Protected, read_masking
 from ontomask.evaluation.scores import SCORE_DEFINITIONS, Scores, relative_accuracy, score
+from ontomask.wording import only, plural
 
 __all__ = [
     "DEFINITIONS",
@@ -504,8 +505,8 @@ def _check_classes(target: str, labels: Longs, classes: int, folds: int) -> None
         )
     if records < folds:
         raise DataError(
-            f"folds is {folds}, but only {records} records have a value of {target!r}; choose at "
-            f"most {records} folds or give more records."
+            f"folds is {folds}, but {only(records, 'record')} with a value of {target!r}; choose "
+            f"at most {plural(records, 'fold')} or give more records."
         )
 
 

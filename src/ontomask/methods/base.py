@@ -15,6 +15,7 @@ from ontomask.checks import Flag, did_you_mean, validate
 from ontomask.data.masked import Masked, joined
 from ontomask.data.microdata import Attribute, Microdata, group_rows
 from ontomask.errors import MethodError, ParameterError
+from ontomask.wording import only
 
 __all__ = ["METHODS", "Context", "Method", "Progress", "register", "silent", "watched"]
 
@@ -124,9 +125,7 @@ def check_k(k: int, microdata: Microdata) -> None:
     if not microdata.quasi:
         raise MethodError("No column has the role 'quasi'; say which columns an intruder may know.")
     if k > microdata.total:
-        raise MethodError(
-            f"k is {k}, but there are only {microdata.total:g} records; choose a smaller k."
-        )
+        raise MethodError(f"k is {k}, but {only(microdata.total, 'record')}; choose a smaller k.")
 
 
 def watched(

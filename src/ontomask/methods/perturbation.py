@@ -21,6 +21,7 @@ from ontomask.methods.base import Context, Method, register
 from ontomask.methods.permuting import check_published
 from ontomask.methods.points import record_column
 from ontomask.semantics.moments import covariances, mean, variance
+from ontomask.wording import only
 
 __all__ = ["Noise", "Rounding", "Sampling", "TopBottomCoding"]
 
@@ -248,7 +249,7 @@ class Sampling(Method):
         assert wanted is not None
         if wanted > count:
             raise MethodError(
-                f"size is {wanted}, but there are only {count} records; choose a smaller size."
+                f"size is {wanted}, but {only(count, 'record')}; choose a smaller size."
             )
         kept: Bools = np.zeros(count, bool)
         kept[context.generator.choice(count, wanted, replace=False)] = True

@@ -25,6 +25,7 @@ from ontomask.methods.permuting import check_no_counts, chosen_columns, permuted
 from ontomask.methods.points import Layout, Scaled, layout_of
 from ontomask.promises import Permutation
 from ontomask.taxonomy.measures import MEASURES
+from ontomask.wording import only
 
 __all__ = ["VARIANTS", "RankSwapping"]
 
@@ -125,7 +126,7 @@ class RankSwapping(Method):
             return found
         if self.k is not None and self.k >= count:
             raise MethodError(
-                f"k is {self.k}, but there are only {count} records; the swapping interval must be "
+                f"k is {self.k}, but {only(count, 'record')}; the swapping interval must be "
                 f"smaller than the table: choose k of at most {count - 1}."
             )
         return self.k

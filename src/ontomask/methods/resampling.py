@@ -24,6 +24,7 @@ from ontomask.methods.points import Layout, quasi_layout
 from ontomask.promises import ClassSize
 from ontomask.semantics.operators import METRICS, OPERATORS
 from ontomask.taxonomy.measures import MEASURES
+from ontomask.wording import plural
 
 __all__ = ["Resampling"]
 
@@ -67,8 +68,9 @@ class Resampling(Method):
         if len(microdata) < self.k:
             raise MethodError(
                 f"k is {self.k}, and resampling draws k samples of different rows, but the table "
-                f"has only {len(microdata)} rows (for {microdata.total:g} records); choose k of at "
-                f"most {len(microdata)}, or repeat each row as often as its count says."
+                f"has only {plural(len(microdata), 'row')} (for "
+                f"{plural(microdata.total, 'record')}); choose k of at most "
+                f"{len(microdata)}, or repeat each row as often as its count says."
             )
         size = len(microdata) // self.k
         shuffled = context.generator.permutation(len(microdata))

@@ -24,6 +24,7 @@ from ontomask.plan.reading import Contents
 from ontomask.plan.requirements import absent, needed
 from ontomask.plan.vocabulary import COLUMNS
 from ontomask.privacy import KAnonymity
+from ontomask.wording import plural
 
 __all__ = ["Examination", "Examined", "examine", "notes_on", "read_declared"]
 
@@ -150,7 +151,8 @@ def _too_few(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
     for number, step in enumerate(contents.steps):
         k = max(_sizes(step), default=0)
         if k > count:
-            yield ("steps", number), f"k is {k}, but the table has only {count} records."
+            records = plural(count, "record")
+            yield ("steps", number), f"k is {k}, but the table has only {records}."
 
 
 def _sizes(step: Method) -> Iterator[int]:

@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from ontomask.checks import did_you_mean
-from ontomask.data.files.wording import enumerated
 from ontomask.errors import PlanError
 from ontomask.plan.lines import Place, line_of, places
 from ontomask.plan.parts import Part
+from ontomask.wording import enumerated
 
 __all__ = ["Problem", "missing_column", "named", "refuse", "refuse_at", "sentences", "unknown"]
 

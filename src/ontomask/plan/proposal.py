@@ -17,6 +17,7 @@ from ontomask.data.tables import open_table
 from ontomask.errors import DataError
 from ontomask.evaluation.unchanged import unchanged_in_table
 from ontomask.toml_text import toml_comment, toml_key, toml_value
+from ontomask.wording import plural
 
 __all__ = ["propose"]
 
@@ -97,8 +98,8 @@ def propose(
     source = read_file(data, file_format or FileFormat(), guess=guess)
     if source.rows < k:
         raise DataError(
-            f"{data} has {source.rows} records, which is fewer than k = {k}; take a smaller k, or "
-            "more records."
+            f"{data} has {plural(source.rows, 'record')}, which is fewer than k = {k}; take a "
+            "smaller k, or more records."
         )
     left_out = dict(_useless(source))
     frame = source.frame.drop(left_out)
@@ -114,6 +115,7 @@ def propose(
         HEAD.format(plan=shown, path=toml_value(Path(path).as_posix())),
         *_reading(source, file_format or FileFormat()),
         ROLES.format(plan=shown),
+        *(f"# {note}\n" for note in proposal.notes),
         *(_column(name, column, proposal) for name, column in proposal.schema.items()),
         *(f"\n# {toml_comment(name)}: left out, as {why}\n" for name, why in left_out.items()),
         TAIL.format(

@@ -14,7 +14,6 @@ from pydantic import ValidationError
 
 from ontomask.checks import Integer, check, did_you_mean
 from ontomask.data.files import read_file
-from ontomask.data.files.wording import quoted
 from ontomask.data.schema import AnyColumn, Schema
 from ontomask.errors import OntomaskError, ParameterError, PlanError
 from ontomask.methods.base import Method
@@ -45,6 +44,7 @@ from ontomask.plan.vocabulary import (
     STEP_MODELS,
     STEPS,
 )
+from ontomask.wording import quoted
 
 __all__ = ["Contents", "read_contents"]
 

@@ -14,6 +14,7 @@ from ontomask.checks import AnyOf, Choice, Integer, Null, Real, Text, validate
 from ontomask.errors import MethodError, ParameterError
 from ontomask.privacy.classes import Classes, Domain, Histogram
 from ontomask.privacy.closeness import ROUNDING, are_close
+from ontomask.wording import only
 
 __all__ = [
     "AverageRisk",
@@ -94,9 +95,7 @@ class KAnonymity(PrivacyModel):
     def check_possible(self, records: int, domain: Domain | None) -> None:  # noqa: ARG002
         """Refuse k > n."""
         if self.k > records:
-            raise MethodError(
-                f"k is {self.k}, but there are only {records} records; choose a smaller k."
-            )
+            raise MethodError(f"k is {self.k}, but {only(records, 'record')}; choose a smaller k.")
 
 
 @dataclass(frozen=True)

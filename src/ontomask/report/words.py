@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
+from ontomask.wording import plural
+
 __all__ = [
     "capital",
     "compact",
@@ -20,11 +22,6 @@ __all__ = [
 
 NAMED = 6
 CLASS = re.compile(r"\bclass(es)?\b")
-
-
-def plural(count: float, one: str, many: str = "") -> str:
-    """A count with its noun: 1 record, 2 records."""
-    return f"{count:,.10g} {one if count == 1 else many or one + 's'}"
 
 
 def listing(names: Sequence[str], most: int = NAMED, last: str = "and") -> str:

@@ -19,6 +19,7 @@ from ontomask.taxonomy.draft import Draft, place, spot
 from ontomask.taxonomy.levels import Row, add_rows, check_even
 from ontomask.taxonomy.readers.hierarchy import read_rows
 from ontomask.taxonomy.taxonomy import Taxonomy
+from ontomask.wording import plural
 
 __all__ = ["ROOT", "Hierarchy", "real_steps"]
 
@@ -137,7 +138,7 @@ class Hierarchy:
 
     def _missing(self, missing: list[str], column: str) -> DataError:
         where = f"Column {column!r}" if column else "The table"
-        more = f" and {len(missing) - 1} more values" if len(missing) > 1 else ""
+        more = f" and {plural(len(missing) - 1, 'more value')}" if len(missing) > 1 else ""
         hint = did_you_mean(missing[0], self.values if self.rows <= 10_000 else ())
         return DataError(
             f"{where} holds {missing[0]!r}{more}, which the hierarchy has no row for; "

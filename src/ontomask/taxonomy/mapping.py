@@ -24,6 +24,7 @@ from ontomask.taxonomy import mapping_report as report
 from ontomask.taxonomy.mapping_file import Overrides, read_overrides
 from ontomask.taxonomy.suggestions import Suggester, Suggestion
 from ontomask.taxonomy.term_index import Match, TermIndex, is_number
+from ontomask.wording import plural
 from ontomask.writing import write_rows
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class Coverage:
         return self.records_mapped / self.records if self.records else 1.0
 
     def __str__(self) -> str:
-        records = report.counted_records(self.records)
+        records = plural(self.records, "record")
         missing = f"; {self.records_missing:,} missing" if self.records_missing else ""
         return (
             f"{self.values_mapped:,} of {self.values:,} values mapped ({self.value_share:.1%}), "

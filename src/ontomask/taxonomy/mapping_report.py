@@ -9,23 +9,19 @@ from typing import TYPE_CHECKING
 
 from ontomask.taxonomy.suggestions import Suggestion
 from ontomask.taxonomy.term_index import is_number
+from ontomask.wording import plural
 
 if TYPE_CHECKING:
     from ontomask.taxonomy.mapping import Mapping
 
-__all__ = ["counted_records", "file_rows", "summary", "unmapped_sentence", "zero_warnings"]
+__all__ = ["file_rows", "summary", "unmapped_sentence", "zero_warnings"]
 
 FILE_COLUMNS = ("value", "concept", "label", "how", "records", "suggestion")
 SHOWN = 5
 
 
-def counted_records(count: int) -> str:
-    """Say a number of records."""
-    return "1 record" if count == 1 else f"{count:,} records"
-
-
 def _values(mapping: Mapping, positions: list[int]) -> str:
-    records = counted_records(int(mapping.counts[positions].sum()))
+    records = plural(int(mapping.counts[positions].sum()), "record")
     return f"{len(positions):,} value{'' if len(positions) == 1 else 's'} ({records})"
 
 
@@ -43,7 +39,7 @@ def _with_suggestions(mapping: Mapping) -> Iterator[str]:
         value = mapping.values[position]
         closest = mapping.suggestions(value, limit=1)
         hint = f"perhaps {closest[0]}" if closest else "nothing similar"
-        yield f"{str(value)!r}, {counted_records(int(mapping.counts[position]))}: {hint}"
+        yield f"{str(value)!r}, {plural(int(mapping.counts[position]), 'record')}: {hint}"
 
 
 def summary(mapping: Mapping) -> str:

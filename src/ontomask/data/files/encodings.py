@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import codecs
 
-from ontomask.data.files.wording import option
 from ontomask.errors import DataError
+from ontomask.wording import option
 
 __all__ = ["as_utf8", "encoding_of", "guessed_encoding"]
 

@@ -14,8 +14,8 @@ from ontomask.data.files.numbers import (
     would_be_numeric,
     written_like_codes,
 )
-from ontomask.data.files.wording import option, quoted
 from ontomask.errors import DataError
+from ontomask.wording import option, quoted
 
 __all__ = [
     "KINDS",

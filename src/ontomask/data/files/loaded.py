@@ -9,8 +9,8 @@ import polars as pl
 
 from ontomask.checks import did_you_mean
 from ontomask.data.files.formats import FileFormat
-from ontomask.data.files.wording import enumerated, quoted
 from ontomask.errors import DataError
+from ontomask.wording import enumerated, quoted
 
 __all__ = ["Loaded", "check_columns", "check_names", "with_missing"]
 

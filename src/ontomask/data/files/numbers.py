@@ -19,8 +19,8 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from ontomask.data.files.wording import option, quoted
 from ontomask.errors import DataError
+from ontomask.wording import option, quoted
 
 __all__ = ["looks_numeric", "to_numbers", "would_be_numeric", "written_like_codes"]
 

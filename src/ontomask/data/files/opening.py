@@ -18,8 +18,8 @@ from typing import IO, Any, cast
 import polars as pl
 
 from ontomask.checks import did_you_mean
-from ontomask.data.files.wording import quoted
 from ontomask.errors import DataError
+from ontomask.wording import quoted
 
 __all__ = ["existing", "file_digest", "reported", "unpacked"]
 

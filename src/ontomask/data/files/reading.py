@@ -17,9 +17,9 @@ from ontomask.data.files.loaded import Loaded, check_columns, check_names
 from ontomask.data.files.opening import existing, file_digest, reported, unpacked
 from ontomask.data.files.separated import read_separated
 from ontomask.data.files.survey import read_survey
-from ontomask.data.files.wording import numbered, quoted
 from ontomask.data.files.workbooks import read_workbook
 from ontomask.errors import DataError
+from ontomask.wording import numbered, quoted
 
 __all__ = ["GUESSABLE", "Source", "read_file", "read_texts"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ontomask.arrays import Bools, Longs
-from ontomask.data.files.wording import numbered
 from ontomask.errors import DataError
+from ontomask.wording import numbered
 
 __all__ = ["Records", "check_quotes", "find_records", "without_blank_lines"]
 

@@ -16,8 +16,8 @@ from ontomask.data.files.formats import SEPARATORS, FileFormat
 from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_missing
 from ontomask.data.files.opening import unpacked
 from ontomask.data.files.records import Records, check_quotes, find_records, without_blank_lines
-from ontomask.data.files.wording import option
 from ontomask.errors import DataError
+from ontomask.wording import left_out, option
 
 __all__ = ["read_separated"]
 
@@ -123,5 +123,5 @@ def _notes(asked: FileFormat, filled: FileFormat, records: Records) -> tuple[str
     if asked.encoding is None and filled.encoding != "utf-8":
         notes.append(f"By its first bytes the text is in {filled.encoding}.")
     if records.blank.size:
-        notes.append(f"{records.blank.size // 2} blank lines were left out.")
+        notes.append(left_out(records.blank.size // 2, "blank line"))
     return tuple(notes)

@@ -11,9 +11,9 @@ import polars as pl
 from ontomask.data.files.formats import FileFormat
 from ontomask.data.files.kinds import whole_if_possible
 from ontomask.data.files.loaded import Loaded, check_columns, with_missing
-from ontomask.data.files.wording import numbered, option, quoted
 from ontomask.errors import DataError
 from ontomask.extras import optional
+from ontomask.wording import numbered, option, quoted
 
 __all__ = ["library", "read_survey"]
 

@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 
 from ontomask.data.files.formats import FileFormat
-from ontomask.data.files.wording import quoted
 from ontomask.errors import DataError
 from ontomask.extras import optional
+from ontomask.wording import quoted
 
 __all__ = ["workbook_content"]
 

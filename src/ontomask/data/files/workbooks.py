@@ -14,9 +14,9 @@ from ontomask.checks import did_you_mean
 from ontomask.data.files.formats import FileFormat
 from ontomask.data.files.kinds import dates_if_possible, whole_if_possible
 from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_missing
-from ontomask.data.files.wording import numbered, option, quoted
 from ontomask.errors import DataError
 from ontomask.extras import optional
+from ontomask.wording import left_out, numbered, option, quoted
 
 __all__ = ["read_workbook"]
 
@@ -133,5 +133,5 @@ def _notes(
     if how.sheet is None and len(sheets) > 1:
         notes.append(f"The first of the sheets {quoted(sheets)} was read: {sheet!r}.")
     if empty:
-        notes.append(f"{empty} empty rows were left out.")
+        notes.append(left_out(empty, "empty row"))
     return tuple(notes)

@@ -21,9 +21,9 @@ from ontomask.checks import AnyOf, Flag, Null, Typed, check
 from ontomask.data.files.formats import PACKED, FileFormat, format_of_name, unknown_name
 from ontomask.data.files.opening import reported
 from ontomask.data.files.survey_writing import survey_content
-from ontomask.data.files.wording import quoted
 from ontomask.data.files.workbook_writing import workbook_content
 from ontomask.errors import DataError
+from ontomask.wording import quoted
 from ontomask.writing import replacing
 
 __all__ = ["with_formulas_escaped", "write_file"]

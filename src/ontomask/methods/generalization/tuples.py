@@ -13,6 +13,7 @@ from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.recoded import LocalSolution, recoded_loss
 from ontomask.quality import Loss, Quality
 from ontomask.taxonomy.hierarchies import real_steps
+from ontomask.wording import only
 
 __all__ = ["generalize_tuples"]
 
@@ -27,9 +28,7 @@ def generalize_tuples(problem: Problem, k: int, quality: Quality | None = None) 
     """
     check("k", k, Integer(2))
     if k > problem.records:
-        raise MethodError(
-            f"k is {k}, but there are only {problem.records} records; choose a smaller k."
-        )
+        raise MethodError(f"k is {k}, but {only(problem.records, 'record')}; choose a smaller k.")
     start = time.perf_counter()
     rows = problem.tuples.rows
     levels = np.zeros(rows.shape, np.int32)

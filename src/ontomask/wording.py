@@ -1,13 +1,28 @@
-"""Lists of names and places, as they stand in a sentence."""
+"""Counts, and lists of names and places, as they stand in a sentence."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
 
-__all__ = ["enumerated", "numbered", "option", "quoted"]
+__all__ = ["enumerated", "left_out", "numbered", "only", "option", "plural", "quoted"]
 
 SHOWN = 5
+
+
+def plural(count: float, one: str, many: str = "") -> str:
+    """A count with its noun: 1 record, 2 records."""
+    return f"{count:,.10g} {one if count == 1 else many or one + 's'}"
+
+
+def left_out(count: int, one: str) -> str:
+    """Say that something was left out: 1 blank line was, 2 blank lines were."""
+    return f"{plural(count, one)} {'was' if count == 1 else 'were'} left out."
+
+
+def only(count: float, one: str) -> str:
+    """Say that there are too few: there is only 1 record, there are only 2 records."""
+    return f"there {'is' if count == 1 else 'are'} only {plural(count, one)}"
 
 
 def enumerated(items: Sequence[str]) -> str:
