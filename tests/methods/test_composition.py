@@ -127,3 +127,34 @@ def test_spellings_and_labels_of_columns_that_no_step_touches():
     release = om.protect(frame, labels, om.Suppression(2), 1)
     assert release.frame["dx"].to_list()[2] == taxonomy.labels[taxonomy.ids.index("401.9")]
     assert "dx: unchanged (by meaning: dx)" in str(release.verification)
+
+
+BY_MEANING = [
+    *(
+        (name, later)
+        for name in ("age", "diagnosis", "severity")
+        for later in (
+            om.Microaggregation(3),
+            om.Recoding(3),
+            om.Resampling(3),
+            om.Hybrid(3),
+            om.RankSwapping(k=3),
+            om.Shuffling([name]),
+        )
+    ),
+    ("age", om.Noise(["age"])),
+    ("age", om.Rounding(["age"], base=5)),
+    ("age", om.TopBottomCoding(["age"], top_percent=10)),
+    ("diagnosis", om.Pram()),
+]
+
+
+@pytest.mark.parametrize(("name", "later"), BY_MEANING)
+def test_a_step_that_needs_what_generalization_takes_away_is_told_to_come_first(name, later):
+    """Names of groups have no numbers and, where a hierarchy was given, no concepts."""
+    columns, whole = mixed_columns(gaps=False), mixed_schema()
+    schema = om.Schema.of({name: whole[name], "charge": om.Numeric(role="other")})
+    rows = [[str(value), "any"] for value in sorted(set(columns[name]))]
+    first = om.Generalization([om.KAnonymity(60)], hierarchies={name: rows})
+    with pytest.raises(om.errors.MethodError, match=f"'{name}' was generalized .* before that"):
+        om.protect(pl.DataFrame(columns), schema, [first, later], 1)

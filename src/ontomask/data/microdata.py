@@ -10,7 +10,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.data.schema import Column, Nominal, Schema, value_distances
-from ontomask.errors import SchemaError
+from ontomask.errors import MethodError
 from ontomask.semantics.distances import ValueDistances
 
 __all__ = ["Attribute", "Microdata", "Tuples", "group_rows"]
@@ -71,6 +71,7 @@ class Attribute:
 
     def distances(self, measure: str | None = None) -> ValueDistances:
         """How far the values of the domain are apart, by the column's measure or another one."""
+        self.require_meaning()
         return value_distances(self.column, self.concepts, measure)
 
     def meanings(self) -> list[object]:
@@ -84,9 +85,11 @@ class Attribute:
 
     def written(self, concepts: Sequence[int]) -> list[object]:
         """How concepts are written in a release, in the vocabulary that went in."""
+        self.require_meaning()
         column = self.column
-        if not isinstance(column, Nominal) or self.concepts is None or column.taxonomy is None:
-            raise SchemaError(f"Column {self.name!r} is not nominal.")
+        assert isinstance(column, Nominal)
+        assert self.concepts is not None
+        assert column.taxonomy is not None
         taxonomy = column.taxonomy
         known: dict[int, object] = {}
         if column.output == "input":
@@ -124,10 +127,19 @@ class Attribute:
         ]
         return 2 * sum("." not in value for value in dotted) > len(dotted)
 
+    def require_meaning(self) -> None:
+        """Refuse a column whose values an earlier step has replaced by names of groups."""
+        meaning = self.concepts if self.column.kind == "nominal" else self.numbers
+        if meaning is None and self.column.kind != "flat":
+            raise MethodError(
+                f"Column {self.name!r} was generalized by an earlier step and is no longer "
+                f"{self.column.kind}; put the step that compares its values before that one."
+            )
+
     def record_numbers(self) -> Floats:
         """The column as numbers, one per record, NaN where missing."""
-        if self.numbers is None:
-            raise SchemaError(f"Column {self.name!r} has no numbers.")
+        self.require_meaning()
+        assert self.numbers is not None
         padded = np.append(self.numbers, np.nan) if self.has_missing else self.numbers
         result: Floats = padded[self.codes]
         return result
