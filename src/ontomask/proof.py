@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ontomask.arrays import Floats
+from ontomask.arrays import Floats, Longs
 from ontomask.data.masked import Masked, State
 from ontomask.data.tables import Seen, open_table
 from ontomask.errors import PromiseError
@@ -67,7 +67,7 @@ def prove(
     outgoing: object, published: Sequence[str], made: Sequence[Made], end: State
 ) -> Verification:
     """Recount on the outgoing frame what the steps promise, or refuse."""
-    standing = [*_of_steps(published, made), *_of_untouched(published, made, end)]
+    standing = [*_of_steps(published, made, end), *_of_untouched(published, made, end)]
     found = verify(
         outgoing,
         [one.claim for one in standing],
@@ -90,28 +90,45 @@ def prove(
     )
 
 
-def _of_steps(published: Sequence[str], made: Sequence[Made]) -> Iterator[_Standing]:
+def _of_steps(published: Sequence[str], made: Sequence[Made], end: State) -> Iterator[_Standing]:
     for place, one in enumerate(made):
         for promise in one.masked.promises:
             left = promise.left(published)
             if isinstance(left, Permutation):
-                yield _Standing(_permuted(left, made, place), place)
+                yield _Standing(_permuted(left, made, place, end), place)
             elif left is not None:
                 yield _Standing(Claim(left), place)
 
 
-def _permuted(promise: Permutation, made: Sequence[Made], place: int) -> Claim:
-    """Compare with the columns as the step found them; records may have been left out since."""
-    partly = any(one.masked.kept is not None for one in made[place:])
+def _permuted(promise: Permutation, made: Sequence[Made], place: int, end: State) -> Claim:
+    """Compare with the columns as the step found them; records may have been left out since.
+
+    What is said of it is the same whether any were, and however those wrote their values.
+    """
+    partly = any(one.step.leaves_out or one.masked.kept is not None for one in made[place:])
     state = made[place].before
     before = {name: state.seen(name) for name in promise.columns}
     united = {name: _by_meaning(state, name, seen) for name, seen in before.items()}
     changed = {name for one in made[:place] for name in one.masked.columns}
-    rewritten = set(made[0].before.columns) - changed
+    kept = _kept(state, end)
     meant = tuple(
-        name for name in promise.columns if name in rewritten or united[name] is not before[name]
+        name
+        for name in promise.columns
+        if (name not in changed and _is_rewritten(made[0].before, name, end))
+        or not _same(before[name].of(kept), united[name].of(kept))
     )
     return Claim(replace(promise, partly=partly, by_meaning=meant), united)
+
+
+def _kept(state: State, end: State) -> Longs:
+    """The places of the records that are left in the end."""
+    return np.flatnonzero(np.isin(state.microdata.rows, end.microdata.rows))
+
+
+def _is_rewritten(start: State, name: str, end: State) -> bool:
+    """Whether the values of records that are left were written otherwise in the table given."""
+    given = start.table.seen(name).of(end.microdata.rows)
+    return not _same(given, start.seen(name).of(_kept(start, end)))
 
 
 def _by_meaning(state: State, name: str, seen: Seen) -> Seen:
@@ -120,12 +137,14 @@ def _by_meaning(state: State, name: str, seen: Seen) -> Seen:
     if attribute.concepts is None or name in state.columns:
         return seen
     written = Seen(attribute.codes.astype(np.int64), [*attribute.values, None])
-    pairs = np.unique(seen.codes * len(written.values) + written.codes)
-    same = all(
-        seen.values[pair // len(written.values)] == written.values[pair % len(written.values)]
-        for pair in pairs.tolist()
-    )
-    return seen if same else written
+    return seen if _same(seen, written) else written
+
+
+def _same(one: Seen, other: Seen) -> bool:
+    """Whether every record has the same value in both."""
+    size = len(other.values)
+    pairs = np.unique(one.codes * size + other.codes).tolist()
+    return all(one.values[pair // size] == other.values[pair % size] for pair in pairs)
 
 
 def _of_untouched(
@@ -136,9 +155,8 @@ def _of_untouched(
     untouched = tuple(name for name in published if name not in changed)
     if untouched:
         start = made[0].before
-        kept = np.isin(start.microdata.rows, end.microdata.rows)
-        before = {name: start.seen(name).of(np.flatnonzero(kept)) for name in untouched}
-        rewritten = tuple(name for name in untouched if name in start.columns)
+        before = {name: start.seen(name).of(_kept(start, end)) for name in untouched}
+        rewritten = tuple(name for name in untouched if _is_rewritten(start, name, end))
         yield _Standing(Claim(Unchanged(untouched, rewritten), before), len(made))
 
 

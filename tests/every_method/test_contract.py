@@ -74,6 +74,12 @@ def test_every_registered_method_has_an_example():
 
 
 @every_method
+def test_a_method_that_leaves_records_out_says_so(method):
+    """Else a public report would tell none from few."""
+    assert method.leaves_out or len(protected(method).frame) == 60
+
+
+@every_method
 def test_the_same_seed_gives_the_same_release(method):
     one, two = protected(method), protected(method)
     assert one.digests == two.digests

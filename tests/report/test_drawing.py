@@ -254,10 +254,10 @@ def test_every_number_of_a_public_chart_is_rounded(cases):
         account = case.account
         found = [
             figures.class_sizes(account, public),
-            figures.linkage(account),
-            figures.column_losses(account),
+            figures.linkage(account, public),
+            figures.column_losses(account, public),
             figures.relations(account, public),
-            *(figures.distribution(one, public) for one in account.columns),
+            *(figures.distribution(one, public, account.records) for one in account.columns),
         ]
         for figure in filter(None, found):
             chart = figure.chart

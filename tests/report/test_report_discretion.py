@@ -16,7 +16,7 @@ import ontomask as om
 from ontomask.data.schema import Flat
 from ontomask.report import grids
 from ontomask.report.discretion import LEAST, Discretion, internal_plan, public_plan, threshold
-from ontomask.report.distributions import category_distribution
+from ontomask.report.distributions import View, category_bars
 from ontomask.report.document import render
 from ontomask.report.facts import SUPPRESSED, Limit
 
@@ -138,13 +138,13 @@ def test_categories_never_show_a_rare_value(before, after, least):
         for side in (before, after)
     ]
     weights = tuple(np.ones(len(side)) for side in (before, after))
-    made = category_distribution(Flat(), *sides, weights, least)
+    public = category_bars(Flat(), *sides, weights, View.public(least, rounded=True))
     rare = {f"v{v:02d}" for v in set(before) if before.count(v) < least}
-    assert not rare & {bar.label for bar in made.public}
-    assert len(made.public) <= 12
-    assert sum(bar.before_count for bar in made.public) == len(before)
-    assert sum(bar.after for bar in made.public) == pytest.approx(1.0)
-    few = [bar for bar in made.public if 0 < bar.before_count < least]
+    assert not rare & {bar.label for bar in public}
+    assert len(public) <= 12
+    assert sum(bar.before_count for bar in public) == len(before)
+    assert sum(bar.after for bar in public) == pytest.approx(1.0)
+    few = [bar for bar in public if 0 < bar.before_count < least]
     assert all((bar.label, bar.before) == ("other values", None) for bar in few)
 
 
@@ -154,20 +154,32 @@ def test_a_new_value_that_names_a_rare_one_is_counted_among_the_others():
     before[1].append("plague")
     after = (np.zeros(20, np.int32), ["{flu, plague}"])
     weights = (np.ones(20), np.ones(20))
-    made = category_distribution(Flat(), before, after, weights, 3)
-    assert not any("plague" in bar.label for bar in made.public)
-    assert any("plague" in bar.label for bar in made.full)
+    public, full = View.public(3, rounded=True), View.full(3)
+    bars = [category_bars(Flat(), before, after, weights, view) for view in (public, full)]
+    assert not any("plague" in bar.label for bar in bars[0])
+    assert any("plague" in bar.label for bar in bars[1])
 
 
 def test_small_counts_become_words_and_charts_are_as_coarse_as_the_words():
     public, internal = Discretion(5, internal=False), Discretion(5, internal=True)
     assert public.share(3 / 50, 50) == "fewer than 5"
     assert public.share(5 / 50, 50) == "10%"
+    assert public.share(7 / 50, 50) == "10%"
+    assert public.share(49 / 50, 50) == "more than 90%"
+    assert public.percent(1 / 50, 50) == "less than 10%"
+    assert public.share(123 / 1000, 1000) == "12%"
+    assert (public.distance(0.123, 50), public.distance(0.123, 1000)) == ("0.10", "0.12")
+    assert (public.distance(0.04, 50), internal.distance(0.123, 50)) == ("<0.10", "0.12")
     assert public.share(0.0, 50) == "none"
     assert internal.share(3 / 50, 50) == "6.0% (3)"
     assert (public.drawn(0.12345), internal.drawn(0.12345)) == (12.0, 12.35)
+    assert (public.drawn(0.12345, 50), internal.drawn(0.12345, 50)) == (10.0, 12.35)
     assert public.drawn(None) is None
-    assert (public.size(4), public.size(1234), internal.size(4)) == ("fewer than 5", "1,200", "4")
+    assert (public.size(4), public.size(1234), internal.size(4)) == (
+        "fewer than 5",
+        "1,200 to 1,249",
+        "4",
+    )
 
 
 def test_a_limit_does_not_count_the_few_records_left_out(case):

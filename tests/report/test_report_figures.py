@@ -48,7 +48,7 @@ def test_few_records_of_a_size_are_not_counted_in_public(remade):
 
 def test_distributions_of_every_kind_of_column(case):
     shapes = {
-        one.name: figures.distribution(one, PUBLIC)
+        one.name: figures.distribution(one, PUBLIC, 240)
         for one in case.account.columns
         if one.distribution is not None
     }
@@ -63,12 +63,12 @@ def test_distributions_of_every_kind_of_column(case):
 
 def test_internal_figures_tell_extremes_rare_values_and_counts(case):
     by_name = {one.name: one for one in case.account.columns}
-    age = figures.distribution(by_name["age"], INTERNAL)
+    age = figures.distribution(by_name["age"], INTERNAL, 240)
     assert age.detail.startswith("original values from 20 to 113")
     assert age.grid.head == ("age", "before", "records", "after", "records")
-    town = figures.distribution(by_name["town"], INTERNAL)
+    town = figures.distribution(by_name["town"], INTERNAL, 240)
     assert "rare original values: Quuxville (1)" in town.detail
-    assert figures.distribution(by_name["age"], PUBLIC).detail == ""
+    assert figures.distribution(by_name["age"], PUBLIC, 240).detail == ""
 
 
 def test_suppressed_records_count_in_the_distribution_before(cases):
@@ -89,7 +89,7 @@ def test_missing_values_have_a_bar_of_their_own(remade):
 
 
 def test_linkage_compares_with_the_table_as_it_was(case):
-    figure = figures.linkage(case.account)
+    figure = figures.linkage(case.account, PUBLIC)
     before = 100 * case.evaluation.risk_before.average_risk
     assert all(one["before"] == pytest.approx(before, abs=0.5) for one in values(figure))
     risks = [one.risk for one in case.evaluation.linkage]
@@ -97,7 +97,7 @@ def test_linkage_compares_with_the_table_as_it_was(case):
 
 
 def test_losses_come_largest_first(case):
-    numbers = [one["after"] for one in values(figures.column_losses(case.account))]
+    numbers = [one["after"] for one in values(figures.column_losses(case.account, PUBLIC))]
     assert numbers == sorted(numbers, reverse=True)
     assert len(numbers) == len(case.evaluation.loss.columns)
 
@@ -115,7 +115,9 @@ def test_of_a_semantic_mean_only_the_shift_is_public(case):
         statistic, original="zanzibar fever", masked="flu", difference=0.4
     )
     evaluation = dataclasses.replace(case.evaluation, statistics=(changed,))
-    account = dataclasses.replace(case.account, evaluation=evaluation)
+    account = dataclasses.replace(
+        case.account, evaluation=evaluation, statistics=evaluation.statistics
+    )
     assert grids.statistics_grid(account, PUBLIC).rows == (
         ("diagnosis, semantic mean", "", "moved by 0.40"),
     )
@@ -151,13 +153,13 @@ def test_numbers_that_nearly_all_differ_are_not_counted_in_groups(case, remade):
 def test_ranges_in_place_of_numbers_are_said_to_be_drawn_at_their_middle(cases):
     columns = {one.name: one for one in cases["generalization"].account.columns}
     assert [name for name, one in columns.items() if one.ranges] == ["age"]
-    assert figures.distribution(columns["age"], PUBLIC).note.endswith("drawn at their middle")
+    assert figures.distribution(columns["age"], PUBLIC, 240).note.endswith("drawn at their middle")
 
 
 def test_dates_have_no_mean_and_no_nearness(case):
     statistics = grids.statistics_grid(case.account, PUBLIC)
     assert not any(row[0].startswith("admitted") for row in statistics.rows)
-    assert [row[0] for row in grids.intervals_grid(case.account).rows] == ["age"]
+    assert [row[0] for row in grids.intervals_grid(case.account, PUBLIC).rows] == ["age"]
 
 
 def test_classification_shows_baseline_original_and_masked(case, remade):
@@ -167,7 +169,7 @@ def test_classification_shows_baseline_original_and_masked(case, remade):
         case.frame, case.schema, "town", lambda _: case.release, classifiers=["zero-r"], folds=2
     )
     account = case.gathered(classification=report)
-    figure = figures.classification(account)
+    figure = figures.classification(account, PUBLIC)
     assert figure.title == "Predicting town"
     assert figure.grid.rows[0][0] == "most frequent value"
     page = render(account)
@@ -177,13 +179,14 @@ def test_classification_shows_baseline_original_and_masked(case, remade):
 
 
 def test_every_column_is_accounted_for(case, remade):
-    rows = {row[0]: row[1:] for row in grids.columns_grid(case.account).rows}
+    rows = {row[0]: row[1:] for row in grids.columns_grid(case.account, PUBLIC).rows}
     assert rows["person"] == ("identifier", "identifier", "left out")
     assert rows["charge"] == ("number", "sensitive", "unchanged")
     assert rows["age"][2].endswith("of the values changed")
     steps = [om.Pseudonyms(columns=["person"], key="0123456789abcdef"), om.Microaggregation(k=5)]
     account = remade(steps).account
-    assert ("person", "identifier", "identifier", "replaced") in grids.columns_grid(account).rows
+    replaced = ("person", "identifier", "identifier", "replaced")
+    assert replaced in grids.columns_grid(account, PUBLIC).rows
 
 
 def test_every_figure_has_a_definition(case):

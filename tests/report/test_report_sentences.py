@@ -25,8 +25,10 @@ from ontomask.report import grids, losses, sentences
 from ontomask.report.discretion import Discretion
 from ontomask.report.document import render
 from ontomask.report.facts import Limit, gather
+from ontomask.report.limits import judged
 from ontomask.report.promised import in_words
-from ontomask.report.steps import describe_step
+from ontomask.report.rounding import bucket
+from ontomask.report.steps import UNTOLD, describe_step
 from ontomask.verify import Claim, Verification, verify
 
 PUBLIC = Discretion(5, internal=False)
@@ -147,7 +149,7 @@ def test_a_kept_promise(case):
     verdict = sentences.verdict(case.account, PUBLIC)
     assert (verdict.tone, verdict.title) == ("good", "Every promise is kept")
     assert sentences.promised(case.account)[0].startswith("Every combination of age, diagnosis")
-    assert sentences.kept(case.account)[0].startswith("Kept: the smallest group has ")
+    assert sentences.kept(case.account, PUBLIC)[0].startswith("Kept: the smallest group has ")
     assert "Left out, since they name people: person." in sentences.promised(case.account)
 
 
@@ -158,8 +160,8 @@ def test_a_broken_promise_comes_before_everything(case):
         verification=Verification(tuple(findings)), limits=[Limit("record linkage", 12, 10)]
     )
     assert sentences.verdict(account, PUBLIC).title == "A promise is not kept"
-    assert any(one.text.endswith("NOT kept") for one in sentences.badges(account))
-    assert sentences.kept(account)[0].startswith("NOT KEPT: ")
+    assert any(one.text.endswith("NOT kept") for one in sentences.badges(account, PUBLIC))
+    assert sentences.kept(account, PUBLIC)[0].startswith("NOT KEPT: ")
     assert 'class="no"' in render(account)
 
 
@@ -170,7 +172,7 @@ def test_an_exceeded_limit_is_said_loudly(case):
     verdict = sentences.verdict(account, PUBLIC)
     assert (verdict.tone, verdict.title) == ("bad", "1 limit of the plan exceeded")
     assert verdict.text == "Record linkage: 12%, the plan allows 10%."
-    tones = {one.text: one.tone for one in sentences.badges(account)}
+    tones = {one.text: one.tone for one in sentences.badges(account, PUBLIC)}
     assert tones["record linkage above the limit"] == "bad"
     assert tones["information loss within the limit"] == "good"
 
@@ -180,7 +182,7 @@ def test_a_method_without_guarantee_says_so(cases):
     assert sentences.verdict(account, PUBLIC).title == "Kept, but no anonymity is promised"
     assert "no guarantee of k-anonymity" in sentences.verdict(account, PUBLIC).text
     assert "measure of the risk" in sentences.verdict(account, PUBLIC).text
-    assert "no k-anonymity" in [one.text for one in sentences.badges(account)]
+    assert "no k-anonymity" in [one.text for one in sentences.badges(account, PUBLIC)]
     assert "k-anonymity kept" not in render(account)
 
 
@@ -190,7 +192,7 @@ def test_a_table_masked_elsewhere_has_no_promise(case):
     assert sentences.verdict(account, PUBLIC).title == "No promise to check"
     page = render(account)
     assert "masked elsewhere" in page
-    assert "kept" not in [one.text for one in sentences.badges(account)]
+    assert "kept" not in [one.text for one in sentences.badges(account, PUBLIC)]
 
 
 def test_models_that_cannot_be_recounted_are_named(case):
@@ -220,14 +222,16 @@ def test_what_was_lost_and_what_is_at_risk(case):
     assert any(one.startswith("Published unchanged: charge.") for one in risk)
 
 
-def test_suppressed_records_are_a_share_in_public_and_a_count_inside(cases):
+def test_suppressed_records_are_a_range_in_public_and_a_count_inside(cases):
     case = cases["suppression"]
     gone = case.account.original_records - case.account.records
     assert gone > 5
     public = losses.lost(case.account, Discretion(3, internal=False))
     inside = losses.lost(case.account, Discretion(3, internal=True))
-    share = f"Records left out: {100 * gone / 240:.0f}%."
-    assert public[1].endswith(share)
+    first, last = bucket(gone, 3)
+    assert public[1].endswith(f"Records left out: {first} to {last}.")
+    assert "Information loss of the records released is 0%," in public[0]
+    assert re.match(r"Information loss is [1-9][\d.]+%,", inside[0])
     assert any(f"({gone})" in one for one in inside)
 
 
@@ -267,7 +271,7 @@ def test_a_promise_names_every_column(remade):
     every = f"{', '.join(frame.columns[:-1])} and c19"
     assert account.promised.findings[0].promise.endswith(f"no others: {every}.")
     assert f"combination of {every} occurs" in account.promised.findings[2].promise
-    assert sum(every in " ".join(row) for row in grids.findings_grid(account).rows) == 2
+    assert sum(every in " ".join(row) for row in grids.findings_grid(account, PUBLIC).rows) == 2
 
 
 @pytest.mark.parametrize(
@@ -305,7 +309,8 @@ def test_the_order_of_the_records_is_a_risk_if_it_is_kept(case, shuffled, said):
     ],
 )
 def test_a_measured_limit_is_as_exact_as_its_verdict_needs(case, limit, said):
-    assert sentences.measured(limit, case.account, PUBLIC) == said
+    (one,) = judged(case.gathered(limits=[limit]), PUBLIC)
+    assert (one.measured, one.exceeded) == (said, limit.exceeded)
 
 
 # Steps ----------------------------------------------------------------------------------------
@@ -385,5 +390,22 @@ def test_steps_speak_to_readers_not_to_programmers():
 def test_of_a_step_s_own_report_only_some_is_public():
     details = {"levels": {"a": 2}, "suppressed": 7, "quality": 0.25}
     facts = describe_step(om.Suppression(k=3), details, ["a"])
-    assert facts.public_details == (("levels", "a: 2"), ("quality", "0.25"))
-    assert ("suppressed", "7") in facts.details
+    assert facts.public_details == (("levels", "a: 2"),)
+    assert {("suppressed", "7"), ("quality", "0.25")} <= set(facts.details)
+
+
+def test_what_would_tell_how_many_were_left_out_is_no_public_parameter():
+    generalization = om.Generalization([om.KAnonymity(5)], suppression_limit=0.05)
+    steps = (
+        (om.Sampling(share=0.9), "share", "0.9"),
+        (om.Sampling(size=80), "size", "80"),
+        (generalization, "suppression_limit", "0.05"),
+        (om.RankSwapping(p=10), "k", "24"),
+    )
+    for step, name, full in steps:
+        facts = describe_step(step, {"k": 24} if name == "k" else {}, [])
+        shown = next(one for one in facts.parameters if one.name == name)
+        assert shown.full == full
+        assert shown.value in (UNTOLD, "chosen by the method")
+    none = describe_step(om.Generalization([om.KAnonymity(5)]), {}, []).parameters
+    assert next(one for one in none if one.name == "suppression_limit").value == "0"

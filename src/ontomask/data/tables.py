@@ -152,6 +152,10 @@ class Table:
             )
         return numbers
 
+    def part(self, rows: Longs) -> Table:
+        """Some of the records."""
+        return Table(self.frame[rows])
+
     def fingerprint(self) -> str:
         """A digest of the shape and of some rows, to notice a frame that was changed meanwhile."""
         digest = hashlib.blake2b(digest_size=16)

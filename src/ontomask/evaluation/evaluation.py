@@ -74,6 +74,8 @@ class Evaluation:
     ----------
     loss
         Distances moved, classes, divergence; in all and per column.
+    released
+        The same for the records that are in the masked table: those left out do not count.
     statistics
         Means, variances and correlations before and after.
     clustering
@@ -91,6 +93,7 @@ class Evaluation:
     """
 
     loss: Loss
+    released: Loss
     statistics: tuple[Statistic, ...]
     clustering: ClusteringLoss | None
     risk_before: ClassRisk
@@ -263,7 +266,11 @@ def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = sil
     """Evaluate tables that have been paired."""
     links = settings.distances if paired.quasi() else ()
     progress(0.0, "information loss")
-    loss = measure_loss(paired, settings.columns, k=settings.k)
+    kept = dataclasses.replace(paired, suppressed=0.0)
+    released = measure_loss(kept, settings.columns, k=settings.k)
+    loss = released
+    if paired.suppressed:
+        loss = measure_loss(paired, settings.columns, k=settings.k)
     progress(LOSS_DONE, "statistics")
     statistics = measure_statistics(
         paired,
@@ -281,6 +288,7 @@ def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = sil
     progress(1.0, "")
     return Evaluation(
         loss=loss,
+        released=released,
         statistics=statistics,
         clustering=clustering,
         risk_before=class_risk(paired, "old", settings.threshold),

@@ -11,6 +11,7 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -89,16 +90,26 @@ class PairedColumn:
 
     def part(self, rows: Bools | Longs) -> PairedColumn:
         """Only some of the records; distances between values stay, and so does their table."""
-        part = replace(
-            self,
+        return self._like(
             old=self.old[rows],
             new=self.new[rows],
             old_numbers=None if self.old_numbers is None else self.old_numbers[rows],
             new_numbers=None if self.new_numbers is None else self.new_numbers[rows],
         )
+
+    def without_suppressed(self) -> PairedColumn:
+        """The same without the original values of which the masked table has nothing."""
+        gone = self.new == self.size
+        old = np.where(gone, self.size, self.old).astype(np.int32)
+        numbers = None if self.old_numbers is None else np.where(gone, np.nan, self.old_numbers)
+        return self._like(old=old, old_numbers=numbers)
+
+    def _like(self, **changed: Any) -> PairedColumn:
+        """Another column over the same domain, with the distances that are known already."""
+        other = replace(self, **changed)
         if "table" in self.__dict__:
-            part.__dict__["table"] = self.table
-        return part
+            other.__dict__["table"] = self.table
+        return other
 
     @functools.cached_property
     def changed(self) -> Bools:
@@ -143,6 +154,11 @@ class Paired:
         columns = {name: one.part(mask) for name, one in self.columns.items()}
         return Paired(self.schema, columns, self.weights[mask], self.suppressed)
 
+    def without_suppressed(self) -> Paired:
+        """What the masked table has something of: no other records, and no other values."""
+        columns = {name: one.without_suppressed() for name, one in self.columns.items()}
+        return Paired(self.schema, columns, self.weights)
+
 
 def tuple_groups(columns: Sequence[PairedColumn], which: str) -> tuple[Longs, Longs]:
     """First record and group of each record, by the original (`old`) or masked (`new`) values."""
@@ -158,11 +174,12 @@ def pair_tables(
     `rows` gives, for a masked table that lacks records, which original records it holds.
     """
     Schema.require(schema)
-    before, after = open_table(original), open_table(masked)
-    kept = np.arange(len(before)) if rows is None else rows
-    if len(after) != kept.size:
+    everyone, after = open_table(original), open_table(masked)
+    # nothing that is measured may depend on the values of records that are not in the release
+    before = everyone if rows is None else everyone.part(rows)
+    if len(after) != len(before):
         raise DataError(
-            f"The original has {kept.size} records and the masked table {len(after)}; they must "
+            f"The original has {len(before)} records and the masked table {len(after)}; they must "
             "correspond record by record. For a release that left records out, release.evaluate() "
             "knows which, and release.rows tells."
         )
@@ -172,17 +189,16 @@ def pair_tables(
     if lacking and len(lacking) == len(names):
         raise DataError("The masked table has none of the schema's columns.")
     names = [name for name in names if name not in lacking]
-    columns = {name: _paired(before, after, name, schema.column(name), kept) for name in names}
-    weights = np.ones(kept.size)
+    columns = {name: _paired(before, after, name, schema.column(name)) for name in names}
+    weights = np.ones(len(before))
     if schema.weight is not None:
-        weights = before.numbers(schema.weight)[kept]
-    return Paired(schema, columns, weights, float(len(before) - kept.size))
+        weights = before.numbers(schema.weight)
+    return Paired(schema, columns, weights, float(len(everyone) - len(before)))
 
 
-def _paired(before: Table, after: Table, name: str, column: Column, kept: Longs) -> PairedColumn:
+def _paired(before: Table, after: Table, name: str, column: Column) -> PairedColumn:
     old_codes, old_values = before.distinct(name)
     new_codes, new_values = after.distinct(name)
-    old_codes = old_codes[kept]
     if isinstance(column, (Numeric, Date)):
         return _numeric(name, column, old_codes, old_values, new_codes, new_values)
     if isinstance(column, Nominal):

@@ -58,6 +58,11 @@ class Method(ABC):
     def __post_init__(self) -> None:
         validate(self)
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether records may be missing from the release afterwards."""
+        return False
+
     @abstractmethod
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Mask the microdata."""

@@ -242,6 +242,11 @@ class Sampling(Method):
                 "not both."
             )
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whoever is not drawn."""
+        return True
+
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Draw the sample."""
         count = len(microdata)

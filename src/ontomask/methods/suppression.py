@@ -46,6 +46,11 @@ class Suppression(Method):
     how: Annotated[str, Choice("drop", "star")] = "drop"
     strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
 
+    @property
+    def leaves_out(self) -> bool:
+        """Records that stand out, unless they are starred."""
+        return self.how == "drop"
+
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Suppress the records in classes smaller than k."""
         check_k(self.k, microdata)

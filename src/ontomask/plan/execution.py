@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ontomask.arrays import Longs
 from ontomask.data.files import (
     FileFormat,
@@ -201,6 +203,7 @@ class _Found:
     verification: Verification
     evaluation: Evaluation
     classification: ClassificationReport | None
+    released_classification: ClassificationReport | None
     limits: tuple[Limit, ...]
 
 
@@ -213,9 +216,13 @@ def _found(job: Job, schema: Schema, stages: _Stages) -> _Found:
     with stages.stage("evaluate", "measuring loss and risk") as inner:
         evaluation = release.evaluate(source.frame, progress=inner, **contents.evaluation.settings)
         classification = _classification(contents, source.frame, release)
+        released = _released_classification(contents, source.frame, release)
     limits = measured_limits(contents.limits, evaluation, release.suppressed, source.rows)
     notes = notes_on(source, contents)
-    return _Found(source, notes, release, release.verification, evaluation, classification, limits)
+    verification = release.verification
+    return _Found(
+        source, notes, release, verification, evaluation, classification, released, limits
+    )
 
 
 def _account(job: Job, found: _Found, digest: str, stages: _Stages) -> Account:
@@ -225,6 +232,7 @@ def _account(job: Job, found: _Found, digest: str, stages: _Stages) -> Account:
         found.evaluation,
         verification=found.verification,
         classification=found.classification,
+        released_classification=found.released_classification,
         limits=found.limits,
         plan=job.text,
         digests={"input": found.source.sha256, "output": digest},
@@ -254,6 +262,20 @@ def _manifest(job: Job, found: _Found, digest: str, stages: _Stages) -> dict[str
             "seconds": {**found.release.timings, **stages.seconds},
         },
     )
+
+
+def _released_classification(
+    contents: Contents, frame: Any, release: Release
+) -> ClassificationReport | None:
+    """The same, judged on the records of the release: for those who do not know of others."""
+    if not release.suppressed or release.rows is None:
+        return None
+    kept = open_table(frame).part(release.rows).native
+    alone = replace(release, _rows=np.arange(len(release.rows)))
+    try:
+        return _classification(contents, kept, alone)
+    except DataError:  # too few of them to learn from
+        return None
 
 
 def _classification(

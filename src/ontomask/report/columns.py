@@ -9,16 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
-from ontomask.data.schema import Nominal, Schema
+from ontomask.data.schema import Nominal
 from ontomask.data.tables import Table
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.evaluation.pairing import STARS, Paired, PairedColumn, pair_tables
 from ontomask.evaluation.utility import ColumnLoss
 from ontomask.report.distributions import (
     Distribution,
-    category_distribution,
-    concept_distribution,
-    histogram,
+    View,
+    category_bars,
+    concept_bars,
+    extremes,
+    histogram_bars,
+    rare_concepts,
+    rare_values,
 )
 
 __all__ = ["CHARTED", "ColumnFacts", "Missing", "column_facts"]
@@ -68,6 +72,9 @@ class ColumnFacts:
         The name of its taxonomy, for nominal columns.
     changed
         The share of changed values.
+    few
+        Whether some values changed, suppressed ones aside, but fewer than the threshold: whatever
+        is said of the original then speaks of them, to those who subtract the release.
     loss
         What it lost, where that was measured.
     distribution
@@ -89,6 +96,7 @@ class ColumnFacts:
     role: str
     taxonomy: str
     changed: float
+    few: bool
     loss: ColumnLoss | None
     distribution: Distribution | None
     dominated: bool
@@ -99,38 +107,41 @@ class ColumnFacts:
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """Both tables, paired; `whole` also holds the records that the release leaves out.
+    """Both tables, paired record by record.
 
-    Record i of `after` is record ``rows[i]`` of `before`.
+    Attributes
+    ----------
+    before, whole
+        The original table with all its records: for internal use.
+    kept, after, paired
+        The records of the release, before and after masking.
+    told
+        The same without original values that the release has nothing of: all that a public report
+        may speak of.
     """
 
     before: Table
-    after: Table
-    rows: Longs
-    paired: Paired
     whole: Paired
+    kept: Table
+    after: Table
+    paired: Paired
+    told: Paired
     least: int
-
-    @property
-    def weights(self) -> tuple[Floats, Floats]:
-        return self.whole.weights, self.paired.weights
 
 
 def column_facts(
     before: Table,
     after: Table,
-    schema: Schema,
-    evaluation: Evaluation,
     rows: Longs | None,
+    paired: Paired,
+    evaluation: Evaluation,
     least: int,
 ) -> tuple[ColumnFacts, ...]:
     """What a report shows of each column; `least` is the threshold of a public report."""
-    paired = pair_tables(before.native, after.native, schema, rows=rows)
-    whole = paired
+    whole, kept = paired, before if rows is None else before.part(rows)
     if paired.suppressed:
-        whole = pair_tables(before.native, before.native, schema)
-    kept = np.arange(len(before)) if rows is None else rows
-    tables = _Tables(before, after, kept, paired, whole, least)
+        whole = pair_tables(before.native, before.native, paired.schema)
+    tables = _Tables(before, whole, kept, after, paired, paired.without_suppressed(), least)
     charted = _charted(paired)
     losses = {one.name: one for one in evaluation.loss.columns}
     return tuple(
@@ -150,33 +161,55 @@ def _charted(paired: Paired) -> set[str]:
 
 
 def _column(tables: _Tables, name: str, loss: ColumnLoss | None, *, charts: bool) -> ColumnFacts:
-    paired = tables.paired.columns[name]
+    paired, told = tables.paired.columns[name], tables.told.columns[name]
     column = paired.column
     taxonomy = column.taxonomy if isinstance(column, Nominal) else None
-    original = tables.whole.columns[name].old_numbers
     return ColumnFacts(
         name=name,
         kind=column.kind,
         role=column.role,
         taxonomy=taxonomy.name if taxonomy is not None else "",
         changed=float(np.average(paired.changed, weights=tables.paired.weights)),
+        few=0 < int(np.count_nonzero(told.changed)) < tables.least,
         loss=loss,
         distribution=_distribution(tables, name) if charts else None,
-        dominated=_is_dominated(original, tables.least),
-        scattered=_is_scattered(original),
+        dominated=_is_dominated(told.old_numbers, tables.least),
+        scattered=_is_scattered(told.old_numbers),
         ranges=_has_ranges(column.kind, tables.after.distinct(name)[1]),
         missing=_missing(tables, name),
     )
 
 
 def _distribution(tables: _Tables, name: str) -> Distribution:
-    whole, paired = tables.whole.columns[name], tables.paired.columns[name]
-    if paired.is_numeric:
-        return histogram(whole, paired, tables.weights, tables.least)
-    if paired.concepts is not None:
-        return concept_distribution(whole, paired, tables.weights, tables.least)
-    sides = tables.before.distinct(name), tables.after.distinct(name)
-    return category_distribution(whole.column, *sides, tables.weights, tables.least)
+    """The public form speaks of what the release has something of, the full one of everything."""
+    told, whole = tables.told.columns[name], tables.whole.columns[name]
+    public = View.public(tables.least, rounded=bool(told.changed.any()))
+    full = View.full(tables.least)
+    weights = tables.paired.weights, tables.paired.weights
+    everyone = tables.whole.weights, tables.paired.weights
+    if told.is_numeric:
+        return Distribution(
+            "histogram",
+            histogram_bars(told, told, weights, public),
+            histogram_bars(whole, told, everyone, full),
+            extremes=extremes(whole),
+        )
+    if told.concepts is not None:
+        return Distribution(
+            "categories",
+            concept_bars(told, told, weights, public),
+            concept_bars(whole, told, everyone, full),
+            rare=rare_concepts(whole, tables.least),
+        )
+    original, after = tables.before.distinct(name), tables.after.distinct(name)
+    codes, values = tables.kept.distinct(name)
+    known = np.where(_absent(told, "new"), -1, codes).astype(np.int32), values
+    return Distribution(
+        "categories",
+        category_bars(told.column, known, after, weights, public),
+        category_bars(told.column, original, after, everyone, full),
+        rare=rare_values(*original, tables.least),
+    )
 
 
 def _is_dominated(numbers: Floats | None, least: int) -> bool:
@@ -206,8 +239,8 @@ def _known(numbers: Floats | None) -> Floats:
 
 def _missing(tables: _Tables, name: str) -> Missing:
     whole, paired = tables.whole.columns[name], tables.paired.columns[name]
-    empty = tables.before.distinct(name)[0] < 0
-    was, codes, values = empty[tables.rows], *tables.after.distinct(name)
+    empty, was = (table.distinct(name)[0] < 0 for table in (tables.before, tables.kept))
+    codes, values = tables.after.distinct(name)
     held = np.array([*(str(value) not in STARS for value in values), False])[codes]
     lost: Bools = _absent(paired, "new") & ~_absent(paired, "old")
     return Missing(

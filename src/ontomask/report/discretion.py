@@ -1,19 +1,24 @@
 """What a public report may say, and what only an internal one.
 
-The rule: nothing in a public report stems from fewer original records than a threshold. That is the
-k of the release, since k records are what its reader has been promised to hide among, and never
-less than 3: of two records that share a figure, each would learn the other's.
+The rule: nothing in a public report stems from fewer original records than a threshold, not even
+after subtracting what the release itself shows. The threshold is the k of the release, since k
+records are what its reader has been promised to hide among, and never less than 3: of two records
+that share a figure, each would learn the other's. So a public report speaks of the records of the
+release alone, and counts of the original are rounded (see `rounding`).
 """
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ontomask.evaluation.structure import ClassRisk
 from ontomask.report.distributions import Bar, Distribution
-from ontomask.report.words import figure, percent
+from ontomask.report.rounding import STEPS, bucket, coarse, step
+from ontomask.report.words import percent
 from ontomask.toml_text import toml_key, toml_value
 
 __all__ = ["LEAST", "Discretion", "internal_plan", "public_plan", "threshold"]
@@ -22,6 +27,8 @@ LEAST = 3
 SECRETS = ("key", "secret", "salt", "password")
 SHOWN_LISTS = ("distances", "classifiers", "missing")
 HIDDEN = "(not shown)"
+COUNTING = ("suppression_limit", "share", "size")
+"""Parameters of steps that would tell, with the size of the release, how many were left out."""
 
 
 def threshold(k: int | None) -> int:
@@ -36,7 +43,7 @@ class Discretion:
     Attributes
     ----------
     threshold
-        The fewest original records that a public report speaks of.
+        The fewest original records that a public report speaks of; 0 for what the release shows.
     internal
         Whether the report is for the house only and may say everything.
     """
@@ -53,19 +60,44 @@ class Discretion:
             return f"{percent(share, 1)} ({count:,.0f})"
         if count < self.threshold - 0.5:
             return f"fewer than {self.threshold}"
-        return percent(share)
+        return self.percent(share, of)
 
-    def drawn(self, share: float | None) -> float | None:
+    def percent(self, share: float, of: float) -> str:
+        """A share that is measured on so many original records, as a percentage."""
+        if self.internal:
+            return percent(share)
+        width = step(self.threshold, of)
+        if 0.0 < share < width / 2.0:
+            return f"less than {width:.0%}"
+        if 1.0 - width / 2.0 < share < 1.0:
+            return f"more than {1.0 - width:.0%}"
+        return percent(coarse(share, self.threshold, of))
+
+    def distance(self, number: float, of: float) -> str:
+        """A mean over so many original records of numbers that are 1 for a value suppressed."""
+        width = STEPS[0] if self.internal else step(self.threshold, of)
+        if 0.0 < number < width / 2.0:
+            return f"<{width:.2f}"
+        return f"{round(number / width) * width:.2f}"
+
+    def drawn(self, share: float | None, of: float = math.inf) -> float | None:
         """A share in percent, as exact as a chart of it may be."""
         if share is None:
             return None
-        return round(100.0 * share, 2) if self.internal else float(round(100.0 * share))
+        if self.internal:
+            return round(100.0 * share, 2)
+        return float(round(100.0 * coarse(share, self.threshold, of)))
 
     def size(self, count: int) -> str:
         """A number of original records or groups of them."""
-        if self.internal:
+        if self.internal or not self.threshold:
             return f"{count:,}"
-        return f"fewer than {self.threshold}" if count < self.threshold else figure(count, 2)
+        first, last = bucket(count, self.threshold)
+        return f"{first:,} to {last:,}" if first else f"fewer than {self.threshold}"
+
+    def of_groups(self, before: ClassRisk, after: ClassRisk) -> Discretion:
+        """How exactly to speak of original groups: those that did not change are in the release."""
+        return self if before != after else replace(self, threshold=0)
 
     def bars(self, distribution: Distribution) -> tuple[Bar, ...]:
         """The bars to be shown; none where there is too little to tell."""
@@ -115,6 +147,8 @@ def _public_table(table: Mapping[str, Any], columns: frozenset[str]) -> dict[str
 
 
 def _public_value(key: str, value: Any, columns: frozenset[str]) -> Any:
+    if key in COUNTING and isinstance(value, (int, float)) and value > 0:
+        return HIDDEN
     if isinstance(value, dict):
         if key == "columns":
             return {name: _public_column(one, columns) for name, one in value.items()}

@@ -1,14 +1,16 @@
 """Distributions before and after masking, in a form that may be published and in a full one.
 
 In the published form nothing stems from fewer than a threshold of original records: intervals with
-fewer are merged with their neighbors, rare values and groups are counted together as others.
+fewer are merged with their neighbors, rare values and groups are counted together as others, and
+shares of the original are rounded to steps of so many records, so that subtracting the bars of the
+release from them tells nothing about fewer.
 """
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,15 +18,29 @@ from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.data.schema import Date, Nominal, Ordinal
 from ontomask.evaluation.pairing import STARS, PairedColumn
 from ontomask.report.groups import MOST, concept_groups, group_name
+from ontomask.report.rounding import coarse
 from ontomask.report.scales import Scale, date_scale, merge_rare, number_scale
+from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["Bar", "Distribution", "category_distribution", "concept_distribution", "histogram"]
+__all__ = [
+    "Bar",
+    "Distribution",
+    "View",
+    "category_bars",
+    "concept_bars",
+    "extremes",
+    "histogram_bars",
+    "rare_concepts",
+    "rare_values",
+]
 
 FULL = 60
 """How many categories the full form shows."""
 RARE = 12
 """How many rare values the full form lists."""
 MISSING = "missing or suppressed"
+
+Rare = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -65,7 +81,39 @@ class Distribution:
     public: tuple[Bar, ...]
     full: tuple[Bar, ...]
     extremes: tuple[str, str] | None = None
-    rare: tuple[tuple[str, int], ...] = ()
+    rare: Rare = ()
+
+
+@dataclass(frozen=True)
+class View:
+    """How exactly a distribution is shown.
+
+    Attributes
+    ----------
+    least
+        The fewest original records of anything that is shown.
+    grouped
+        The fewest original records of the groups that most of a nominal column is to be in.
+    most
+        How many categories are shown.
+    rounded
+        Whether shares of the original are rounded to steps of `least` records.
+    """
+
+    least: int
+    grouped: int
+    most: int
+    rounded: bool
+
+    @classmethod
+    def public(cls, least: int, *, rounded: bool) -> View:
+        """As it may be published."""
+        return cls(least, least, MOST - 1, rounded)
+
+    @classmethod
+    def full(cls, least: int) -> View:
+        """With nothing merged, rounded or left out."""
+        return cls(1, least, FULL, rounded=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +140,14 @@ def _positive(codes: Longs, size: int) -> Longs:
 
 
 def _bars(
-    labels: Sequence[tuple[str, str]], before: Side, after: Side, least: int
+    labels: Sequence[tuple[str, str]], before: Side, after: Side, view: View
 ) -> tuple[Bar, ...]:
     """One bar per label (and tick), and one for missing values if there are any."""
     size = len(labels)
     counts, new_counts = before.counts(size), after.counts(size)
-    shares, new_shares = before.shares(size), after.shares(size)
+    shares, new_shares = before.shares(size).tolist(), after.shares(size).tolist()
+    if view.rounded:
+        shares = [coarse(share, view.least, before.codes.size) for share in shares]
     named = [*labels, (MISSING, "missing")]
     if not counts[-1] and not new_counts[-1]:
         named.pop()
@@ -105,8 +155,8 @@ def _bars(
         Bar(
             label,
             tick,
-            None if 0 < counts[place] < least else float(shares[place]),
-            float(new_shares[place]),
+            None if 0 < counts[place] < view.least else shares[place],
+            new_shares[place],
             int(counts[place]),
             int(new_counts[place]),
         )
@@ -117,43 +167,41 @@ def _bars(
 # Numbers and dates ----------------------------------------------------------------------------
 
 
-def histogram(
-    whole: PairedColumn, paired: PairedColumn, weights: tuple[Floats, Floats], least: int
-) -> Distribution:
-    """The distribution of a numeric or date column."""
-    before, after = whole.old_numbers, paired.new_numbers
-    assert before is not None
-    assert after is not None
-    known = before[~np.isnan(before)]
+def histogram_bars(
+    whole: PairedColumn, paired: PairedColumn, weights: tuple[Floats, Floats], view: View
+) -> tuple[Bar, ...]:
+    """The distribution of a numeric or date column: `whole` before and `paired` after masking."""
+    sides = (whole.old_numbers, paired.new_numbers)
+    known = _known(whole)
     if not known.size:
-        return Distribution("histogram", (), ())
+        return ()
     make: Callable[[Floats, int], Scale] = (
         date_scale if isinstance(whole.column, Date) else number_scale
     )
-    public = merge_rare(make(known, least), known, least)
-    full = make(known, 1)
-    return Distribution(
-        "histogram",
-        _histogram_bars(public, before, after, weights, least) if len(public) > 1 else (),
-        _histogram_bars(full, before, after, weights, 1),
-        extremes=_extremes(known, isinstance(whole.column, Date)),
-    )
-
-
-def _histogram_bars(
-    scale: Scale, before: Floats, after: Floats, weights: tuple[Floats, Floats], least: int
-) -> tuple[Bar, ...]:
-    sides = [
+    scale = merge_rare(make(known, view.least), known, view.least)
+    before, after = (
         Side(np.where(np.isnan(numbers), -1, scale.places(numbers)), weight)
-        for numbers, weight in zip((before, after), weights, strict=True)
-    ]
+        for numbers, weight in zip(sides, weights, strict=True)
+        if numbers is not None
+    )
     labels = [(scale.label(place), scale.tick(place)) for place in range(len(scale))]
-    return _bars(labels, sides[0], sides[1], least)
+    return _bars(labels, before, after, view)
 
 
-def _extremes(known: Floats, is_date: bool) -> tuple[str, str]:
+def _known(column: PairedColumn) -> Floats:
+    numbers = column.old_numbers
+    assert numbers is not None
+    known: Floats = numbers[~np.isnan(numbers)]
+    return known
+
+
+def extremes(column: PairedColumn) -> tuple[str, str] | None:
+    """The least and the greatest original number or date."""
+    known = _known(column)
+    if not known.size:
+        return None
     ends = float(known.min()), float(known.max())
-    if is_date:
+    if isinstance(column.column, Date):
         first, last = (datetime.date.fromordinal(int(end)) for end in ends)
         return first.isoformat(), last.isoformat()
     return f"{ends[0]:,.10g}", f"{ends[1]:,.10g}"
@@ -162,35 +210,34 @@ def _extremes(known: Floats, is_date: bool) -> tuple[str, str]:
 # Categories -----------------------------------------------------------------------------------
 
 
-def concept_distribution(
-    whole: PairedColumn, paired: PairedColumn, weights: tuple[Floats, Floats], least: int
-) -> Distribution:
+def concept_bars(
+    whole: PairedColumn, paired: PairedColumn, weights: tuple[Floats, Floats], view: View
+) -> tuple[Bar, ...]:
     """The distribution of a nominal column over groups of its taxonomy."""
-    assert isinstance(whole.column, Nominal)
-    taxonomy = whole.column.taxonomy
-    assert taxonomy is not None
     before, after = _concepts(whole, whole.old), _concepts(paired, paired.new)
     original, counts = np.unique(before[before >= 0], return_counts=True)
     if not original.size:
-        return Distribution("categories", (), ())
+        return ()
     every = np.unique(np.concatenate([original, after[after >= 0]])).astype(np.int32)
     present = np.zeros(every.size, np.int64)
     present[np.searchsorted(every, original)] = counts
-    groups = concept_groups(taxonomy, every, present, least)
-    kinds, places = np.unique(groups, return_inverse=True)
+    taxonomy = _taxonomy(whole)
+    kinds, places = np.unique(
+        concept_groups(taxonomy, every, present, view.grouped), return_inverse=True
+    )
     places = np.append(places, -1)
     names = [group_name(taxonomy, int(kind)) for kind in kinds]
     sides = [
         Side(places[np.where(one >= 0, np.searchsorted(every, one), -1)], weight)
         for one, weight in zip((before, after), weights, strict=True)
     ]
-    rare = tuple(
-        (f"{taxonomy.ids[concept]} {group_name(taxonomy, concept)}", int(count))
-        for concept, count in zip(original.tolist(), counts.tolist(), strict=True)
-        if count < least
-    )
-    made = _categories(names, sides[0], sides[1], least, "other groups", ordered=False)
-    return replace(made, rare=_rarest(rare))
+    return _categories(names, sides[0], sides[1], view, "other groups", ordered=False)
+
+
+def _taxonomy(column: PairedColumn) -> Taxonomy:
+    assert isinstance(column.column, Nominal)
+    assert column.column.taxonomy is not None
+    return column.column.taxonomy
 
 
 def _concepts(column: PairedColumn, codes: Ints) -> Longs:
@@ -198,49 +245,58 @@ def _concepts(column: PairedColumn, codes: Ints) -> Longs:
     return np.append(column.concepts.astype(np.int64), -1)[codes]
 
 
-def category_distribution(
+def rare_concepts(column: PairedColumn, least: int) -> Rare:
+    """Original concepts of fewer than `least` records."""
+    concepts = _concepts(column, column.old)
+    found, counts = np.unique(concepts[concepts >= 0], return_counts=True)
+    taxonomy = _taxonomy(column)
+    names = [f"{taxonomy.ids[one]} {group_name(taxonomy, one)}" for one in found.tolist()]
+    return _rarest(names, counts, least)
+
+
+def category_bars(
     column: object,
     before: tuple[Ints, list[object]],
     after: tuple[Ints, list[object]],
     weights: tuple[Floats, Floats],
-    least: int,
-) -> Distribution:
+    view: View,
+) -> tuple[Bar, ...]:
     """The distribution of a flat or ordinal column, given by codes and distinct values."""
     order = column.order if isinstance(column, Ordinal) else ()
     values: dict[object, int] = {value: place for place, value in enumerate(order)}
-    for value in (*before[1], *after[1]):
-        if str(value) not in STARS:
-            values.setdefault(value, len(values))
+    for codes, distinct in (before, after):
+        present = np.unique(codes[codes >= 0]).tolist()
+        for value in (distinct[place] for place in present):
+            if str(value) not in STARS:
+                values.setdefault(value, len(values))
     sides = []
     for (codes, distinct), weight in zip((before, after), weights, strict=True):
         places = np.array([*(values.get(value, -1) for value in distinct), -1], np.int64)
         sides.append(Side(places[codes], weight))
     names = [str(value) for value in values]
-    counts = sides[0].counts(len(names))
-    rare = tuple(
-        (name, int(count)) for name, count in zip(names, counts, strict=False) if 0 < count < least
-    )
-    made = _categories(names, sides[0], sides[1], least, "other values", ordered=bool(order))
-    return replace(made, rare=_rarest(rare))
+    return _categories(names, sides[0], sides[1], view, "other values", ordered=bool(order))
 
 
-def _rarest(rare: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+def rare_values(codes: Ints, distinct: list[object], least: int) -> Rare:
+    """Original values of fewer than `least` records."""
+    counts = np.bincount(codes[codes >= 0], minlength=len(distinct))
+    names = [str(value) for value in distinct]
+    return _rarest(names, np.where([name in STARS for name in names], 0, counts), least)
+
+
+def _rarest(names: list[str], counts: Longs, least: int) -> Rare:
+    rare = [(n, int(count)) for n, count in zip(names, counts, strict=True) if 0 < count < least]
     return tuple(sorted(rare, key=lambda one: (one[1], one[0]))[:RARE])
 
 
 def _categories(
-    names: list[str], before: Side, after: Side, least: int, others: str, *, ordered: bool
-) -> Distribution:
+    names: list[str], before: Side, after: Side, view: View, others: str, *, ordered: bool
+) -> tuple[Bar, ...]:
     counts, new_counts = before.counts(len(names))[:-1], after.counts(len(names))[:-1]
-    frequent = (counts >= least) | ((counts == 0) & (new_counts >= least))
-    frequent &= ~_telling(names, counts, least, frequent)
-    shown = _largest(np.maximum(counts, new_counts), frequent, MOST - 1)
-    everything = _largest(np.maximum(counts, new_counts), counts + new_counts > 0, FULL)
-    return Distribution(
-        "categories",
-        _category_bars(names, before, after, shown, least, others, ordered),
-        _category_bars(names, before, after, everything, 1, others, ordered),
-    )
+    frequent = (counts >= view.least) | ((counts == 0) & (new_counts >= view.least))
+    frequent &= ~_telling(names, counts, view.least, frequent)
+    shown = _largest(np.maximum(counts, new_counts), frequent, view.most)
+    return _category_bars(names, before, after, shown, view, others, ordered)
 
 
 def _telling(names: list[str], counts: Longs, least: int, frequent: Bools) -> Bools:
@@ -269,14 +325,11 @@ def _category_bars(
     before: Side,
     after: Side,
     shown: Bools,
-    least: int,
+    view: View,
     others: str,
     ordered: bool,
 ) -> tuple[Bar, ...]:
     chosen = np.flatnonzero(shown)
-    if not ordered:
-        sizes = before.counts(len(names))[chosen]
-        chosen = chosen[np.lexsort((chosen, -sizes))]
     labels = [(names[place], names[place]) for place in chosen]
     places = np.full(len(names) + 1, chosen.size, np.int64)
     places[chosen] = np.arange(chosen.size)
@@ -284,4 +337,11 @@ def _category_bars(
     sides = [Side(places[one.codes], one.weights) for one in (before, after)]
     if any((one.codes == chosen.size).any() for one in sides):
         labels.append((others, others))
-    return _bars(labels, sides[0], sides[1], least)
+    bars = _bars(labels, sides[0], sides[1], view)
+    named = bars[: chosen.size] if ordered else sorted(bars[: chosen.size], key=_largest_first)
+    return (*named, *bars[chosen.size :])
+
+
+def _largest_first(bar: Bar) -> tuple[float, float, str]:
+    """What orders bars: nothing that they do not show."""
+    return -(bar.before or 0.0), -bar.after, bar.label

@@ -13,7 +13,9 @@ from ontomask.report.discretion import Discretion, internal_plan, public_plan
 from ontomask.report.drawing import draw
 from ontomask.report.facts import Account, Pairs
 from ontomask.report.figures import Figure
-from ontomask.report.words import percent, terse_percent
+from ontomask.report.limits import judged
+from ontomask.report.rounding import step
+from ontomask.report.words import terse_percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -53,37 +55,40 @@ def render(account: Account, *, internal: bool = False) -> str:
 
 def _content(account: Account, discretion: Discretion) -> dict[str, Any]:
     """Everything that the template names."""
-    charts = [figures.distribution(one, discretion) for one in account.columns]
+    records = account.records
+    charts = [figures.distribution(one, discretion, records) for one in account.columns]
     shown = [one for one in charts if one is not None]
     return {
         "account": account,
         "internal": discretion.internal,
         "threshold": discretion.threshold,
+        "step": f"{step(discretion.threshold, account.records):.0%}",
         "verdict": sentences.verdict(account, discretion),
-        "badges": sentences.badges(account),
+        "badges": sentences.badges(account, discretion),
         "promised": sentences.promised(account),
-        "kept": sentences.kept(account),
+        "kept": sentences.kept(account, discretion),
         "lost": losses.lost(account, discretion),
         "risk": sentences.risk(account, discretion),
         "two_risks": sentences.two_risks(account),
         "key_figures": _key_figures(account, discretion),
-        "findings": grids.findings_grid(account),
+        "findings": grids.findings_grid(account, discretion),
         "limits": grids.limits_grid(account, discretion),
+        "untold": any(one.exceeded is None for one in judged(account, discretion)),
         "risk_grid": grids.risk_grid(account, discretion),
         "sensitive": grids.sensitive_grid(account, discretion),
         "unsaid": _unsaid(account),
-        "intervals": grids.intervals_grid(account),
+        "intervals": grids.intervals_grid(account, discretion),
         "sizes": grids.sizes_grid(account) if discretion.internal and account.quasi else None,
         "class_sizes": _drawn(figures.class_sizes(account, discretion), "sizes"),
-        "linkage": _drawn(figures.linkage(account), "linkage"),
-        "losses": _drawn(figures.column_losses(account), "losses"),
+        "linkage": _drawn(figures.linkage(account, discretion), "linkage"),
+        "losses": _drawn(figures.column_losses(account, discretion), "losses"),
         "loss_grid": grids.loss_grid(account, discretion),
         "distributions": [_drawn(one, f"column-{place}") for place, one in enumerate(shown)],
         "uncharted": _uncharted(account, [one.title for one in shown]),
         "relations": _drawn(figures.relations(account, discretion), "relations"),
         "statistics": grids.statistics_grid(account, discretion),
-        "classification": _drawn(figures.classification(account), "classification"),
-        "columns": grids.columns_grid(account),
+        "classification": _drawn(figures.classification(account, discretion), "classification"),
+        "columns": grids.columns_grid(account, discretion),
         "plan": _plan(account, discretion),
         "digests": _digests(account, discretion),
         "definitions": glossary.definitions(account),
@@ -112,7 +117,7 @@ def _key_figures(account: Account, discretion: Discretion) -> list[tuple[str, st
     shown = []
     if account.quasi:
         unique = terse_percent(after.uniques)
-        was = discretion.share(before.uniques, account.records)
+        was = discretion.of_groups(before, after).share(before.uniques, account.records)
         records = "record" if after.smallest_class == 1 else "records"
         shown += [
             (f"{after.smallest_class:,}", f"{records} in the smallest group", ""),
@@ -120,10 +125,11 @@ def _key_figures(account: Account, discretion: Discretion) -> list[tuple[str, st
         ]
     if account.evaluation.linkage:
         linked = terse_percent(account.evaluation.risk / 100)
-        was = percent(before.average_risk)
+        was = sentences.linked_before(account, discretion)[1]
         shown.append((linked, "of records linked correctly", f"before: {was}"))
-    lost = terse_percent(account.evaluation.loss.loss / 100, 1)
-    shown.append((lost, "information loss", "average over columns; see below"))
+    if discretion.internal or not account.few_changed:
+        lost = terse_percent(losses.measured_loss(account, discretion).loss / 100, 1)
+        shown.append((lost, "information loss", "average over columns; see below"))
     return shown
 
 

@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ontomask.arrays import Longs
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.evaluation.classification import ClassificationReport
 from ontomask.evaluation.evaluation import Evaluation
+from ontomask.evaluation.pairing import Paired, pair_tables
+from ontomask.evaluation.statistics import Statistic, measure_statistics
 from ontomask.methods.base import Method
 from ontomask.report.columns import ColumnFacts, column_facts
 from ontomask.report.discretion import threshold
 from ontomask.report.promised import Promised, in_words
+from ontomask.report.rounding import bucket
 from ontomask.report.steps import StepFacts, describe_step
 from ontomask.verify import Verification
 
@@ -25,7 +30,7 @@ __all__ = ["LOSS", "SUPPRESSED", "Account", "Limit", "Pairs", "gather"]
 
 LOSS = "information loss"
 SUPPRESSED = "suppressed records"
-"""The limit whose measure counts original records, so that a public report may not be exact."""
+"""Limits whose measure counts the records left out, so that a public report may not be exact."""
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -52,13 +57,22 @@ class Account:
     Attributes
     ----------
     records, original_records
-        How many records the release and the original table have.
+        How many records the release and, for internal use only, the original table have.
+    left_out
+        The fewest and the most records that may be left out, for all that a public report says;
+        None where the steps keep every record.
     published
         The columns of the release.
     removed
         The columns of the schema that it lacks, with their kinds.
     threshold
         The fewest original records that a public report speaks of.
+    few_changed
+        Whether some records changed, but fewer than the threshold.
+    statistics
+        Those of the evaluation, without original values that the release has nothing of.
+    classification, released_classification
+        What classifiers learn, judged on all original records and on those of the release.
     suppressed_for
         For each column whose missing values are to be suppressed, how many it has.
     shuffled
@@ -69,16 +83,20 @@ class Account:
     made: str
     records: int
     original_records: int
+    left_out: tuple[int, int] | None
     weighted: bool
     published: tuple[str, ...]
     removed: Pairs
     quasi: tuple[str, ...]
     columns: tuple[ColumnFacts, ...]
     threshold: int
+    few_changed: bool
     steps: tuple[StepFacts, ...]
     promised: Promised | None
     evaluation: Evaluation
+    statistics: tuple[Statistic, ...]
     classification: ClassificationReport | None
+    released_classification: ClassificationReport | None
     limits: tuple[Limit, ...]
     plan: str | None
     digests: Pairs
@@ -100,6 +118,7 @@ def gather(
     details: Sequence[Mapping[str, object]] = (),
     verification: Verification | None = None,
     classification: ClassificationReport | None = None,
+    released_classification: ClassificationReport | None = None,
     limits: Sequence[Limit] = (),
     plan: str | None = None,
     digests: Mapping[str, str] | None = None,
@@ -114,6 +133,8 @@ def gather(
 
     `rows` are all records by default. `steps` are the methods and `details` what each reports of
     itself; there are none for a table masked elsewhere, and then no `verification` either.
+    Of `classification` a public report shows nothing if records were left out: it has
+    `released_classification`, judged on the records of the release alone.
     `limits` are those of the plan, exceeded or not. `plan` is its text: a public report shows it
     without comments, seed, secrets, folders and lists of values. `digests` and `versions` are
     shown as given; `timings`, `seed` and the digest of the original in internal reports only.
@@ -121,6 +142,7 @@ def gather(
     `shuffled` says whether the records were put in a random order, if that is known.
     """
     before, after = open_table(original), open_table(masked)
+    paired = pair_tables(original, masked, schema, rows=rows)
     promised = None if verification is None else in_words(verification)
     least = threshold(promised.k if promised else None)
     return Account(
@@ -128,16 +150,22 @@ def gather(
         made=made,
         records=len(after),
         original_records=len(before),
+        left_out=_left_out(len(before) - len(after), steps, schema, least),
         weighted=schema.weight is not None,
         published=after.names,
         removed=tuple((name, one.kind) for name, one in schema.items() if name not in after.names),
         quasi=tuple(name for name in schema.quasi if name in after.names),
-        columns=column_facts(before, after, schema, evaluation, rows, least),
+        columns=column_facts(before, after, rows, paired, evaluation, least),
         threshold=least,
+        few_changed=0 < _changed_records(paired) < least,
         steps=_steps(steps, details, before.names),
         promised=promised,
         evaluation=evaluation,
+        statistics=_statistics(paired, evaluation),
         classification=classification,
+        released_classification=released_classification
+        if len(after) < len(before)
+        else classification,
         limits=tuple(limits),
         plan=plan,
         digests=tuple((digests or {}).items()),
@@ -156,9 +184,35 @@ def _steps(
     return tuple(describe_step(step, one, columns) for step, one in zip(steps, filled, strict=True))
 
 
+def _left_out(
+    count: int, steps: Sequence[Method], schema: Schema, least: int
+) -> tuple[int, int] | None:
+    """How many records were left out, in public; None where the plan says that it is none."""
+    suppressing = bool(_suppressing(schema))
+    if not count and not suppressing and not any(step.leaves_out for step in steps):
+        return None
+    return bucket(count, least)
+
+
+def _changed_records(paired: Paired) -> int:
+    changed = [one.changed for one in paired.columns.values()]
+    return int(np.count_nonzero(np.any(changed, axis=0)))
+
+
+def _statistics(paired: Paired, evaluation: Evaluation) -> tuple[Statistic, ...]:
+    """The statistics of what the release has something of."""
+    told = paired.without_suppressed()
+    measured = [one.name for one in evaluation.loss.columns]
+    if all(np.array_equal(told.columns[name].old, paired.columns[name].old) for name in measured):
+        return evaluation.statistics
+    return measure_statistics(told, measured)
+
+
+def _suppressing(schema: Schema) -> list[str]:
+    """The columns whose missing values leave a record out."""
+    return [name for name in schema.published if getattr(schema[name], "missing", "") == "suppress"]
+
+
 def _suppressed_for(before: Table, schema: Schema) -> tuple[tuple[str, int], ...]:
-    names = [
-        name for name in schema.published if getattr(schema[name], "missing", "") == "suppress"
-    ]
-    counts = [(name, int((before.distinct(name)[0] < 0).sum())) for name in names]
+    counts = [(n, int((before.distinct(n)[0] < 0).sum())) for n in _suppressing(schema)]
     return tuple((name, count) for name, count in counts if count)

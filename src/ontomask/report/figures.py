@@ -14,9 +14,10 @@ from ontomask.report.columns import ColumnFacts
 from ontomask.report.discretion import Discretion
 from ontomask.report.distributions import Bar
 from ontomask.report.facts import Account
-from ontomask.report.losses import UNSHOWN, correlations, hides_correlations
+from ontomask.report.losses import UNSHOWN, correlations, hides_correlations, told_columns
+from ontomask.report.sentences import linked_before
 from ontomask.report.vega import vega_lite
-from ontomask.report.words import distance, listing, percent, plural, terse_percent
+from ontomask.report.words import listing, percent, plural, terse_percent
 
 __all__ = [
     "Figure",
@@ -88,8 +89,8 @@ KINDS = {
 ROLES = {"quasi": "quasi-identifier", "sensitive": "sensitive", "other": "other"}
 
 
-def distribution(column: ColumnFacts, discretion: Discretion) -> Figure | None:
-    """A column before and after; None where there is too little to show."""
+def distribution(column: ColumnFacts, discretion: Discretion, records: int) -> Figure | None:
+    """A column of so many records before and after; None where there is too little to show."""
     found = column.distribution
     bars = discretion.bars(found) if found is not None else ()
     if found is None or not bars:
@@ -99,7 +100,7 @@ def distribution(column: ColumnFacts, discretion: Discretion) -> Figure | None:
     marks = [_bar_mark(bar, bar.tick if ticks else bar.label, discretion) for bar in bars]
     return Figure(
         column.name,
-        _about(column),
+        _about(column, discretion, records),
         f"Share of records by {column.name}, before and after masking, in "
         f"{plural(len(bars), 'group')}; the largest before is {_largest(bars)}.",
         chart(marks),
@@ -108,9 +109,10 @@ def distribution(column: ColumnFacts, discretion: Discretion) -> Figure | None:
     )
 
 
-def _about(column: ColumnFacts) -> str:
+def _about(column: ColumnFacts, discretion: Discretion, records: int) -> str:
     kind = KINDS[column.kind] + (f", grouped by {column.taxonomy}" if column.taxonomy else "")
-    fate = f"{percent(column.changed)} changed" if column.changed else "unchanged"
+    share = discretion.share(column.changed, records)
+    fate = f"{share} changed" if column.changed else "unchanged"
     ranges = " · ranges are drawn at their middle" if column.ranges else ""
     return f"{ROLES[column.role]} · {kind} · {fate}{ranges}"
 
@@ -180,24 +182,25 @@ def class_sizes(account: Account, discretion: Discretion) -> Figure | None:
     """Share of records in groups of which size."""
     if not account.quasi:
         return None
-    old = _by_size(account.evaluation.risk_before)
-    new = _by_size(account.evaluation.risk_after)
+    before, after = account.evaluation.risk_before, account.evaluation.risk_after
+    careful = discretion.of_groups(before, after)
+    old, new = _by_size(before), _by_size(after)
     used = np.flatnonzero(old + new)
     total = max(float(old.sum()), 1.0)
     places = range(int(used.min()), int(used.max()) + 1)
     labels = [_size_label(place) for place in places]
     marks, rows = [], []
     for place, label in zip(places, labels, strict=True):
-        few = not discretion.internal and 0 < old[place] < discretion.threshold
-        share, after = old[place] / total, new[place] / total
-        marks.append(Mark(label, None if few else discretion.drawn(share), discretion.drawn(after)))
-        before = discretion.share(share, total)
-        rows.append((label, before, "none" if after == 0 else percent(after)))
+        few = not careful.internal and 0 < old[place] < careful.threshold
+        was, now = old[place] / total, new[place] / total
+        drawn = None if few else careful.drawn(was, total)
+        marks.append(Mark(label, drawn, discretion.drawn(now)))
+        rows.append((label, careful.share(was, total), "none" if now == 0 else percent(now)))
     return Figure(
         "Group sizes",
         "Share of records by the number of records that look the same to an intruder",
         f"Share of records in groups of equal {listing(account.quasi)} by group size. The smallest "
-        f"group of the release has {account.evaluation.risk_after.smallest_class} records.",
+        f"group of the release has {after.smallest_class} records.",
         columns_chart(marks),
         Grid(("records in the group", "before", "after"), tuple(rows)),
     )
@@ -226,18 +229,18 @@ DISTANCES = {
 }
 
 
-def linkage(account: Account) -> Figure | None:
+def linkage(account: Account, discretion: Discretion) -> Figure | None:
     """How many records are linked correctly, before and after, by each distance."""
     links = account.evaluation.linkage
     if not links:
         return None
-    before = 100.0 * account.evaluation.risk_before.average_risk
+    before, text = linked_before(account, discretion)
     marks = [
         Mark(
             DISTANCES.get(one.distance, one.distance),
             round(before),
             round(one.risk),
-            terse_percent(before / 100),
+            text,
             terse_percent(one.risk / 100),
         )
         for one in links
@@ -258,27 +261,26 @@ def linkage(account: Account) -> Figure | None:
 # Loss -----------------------------------------------------------------------------------------
 
 
-def column_losses(account: Account) -> Figure | None:
-    """How far the values of each column moved."""
-    moved = [(one.name, one.loss) for one in account.columns if one.loss is not None]
+def column_losses(account: Account, discretion: Discretion) -> Figure | None:
+    """How far the values of each column moved, where more than a few did."""
+    moved = [(one.name, one.loss) for one in told_columns(account, discretion) if one.loss]
     if not moved:
         return None
     ordered = sorted(moved, key=lambda one: (-one[1].semantic_loss, one[0]))
-    marks = [
-        Mark(name, None, round(loss.semantic_loss, 2), "", distance(loss.semantic_loss))
-        for name, loss in ordered[:SHOWN]
-    ]
-    rows = tuple(
-        (name, percent(loss.changed), distance(loss.semantic_loss), distance(loss.rmse))
-        for name, loss in ordered[:LISTED]
-    )
+    marks, rows = [], []
+    for name, loss in ordered[:LISTED]:
+        far, root = (
+            discretion.distance(one, account.records) for one in (loss.semantic_loss, loss.rmse)
+        )
+        marks.append(Mark(name, None, float(far.lstrip("<")), "", far))
+        rows.append((name, discretion.share(loss.changed, account.records), far, root))
     return Figure(
         "Information loss per column",
         "Mean distance of the new value to the original: for numbers and dates in standard "
         "deviations, else between 0 (same) and 1 (unrelated)",
         f"Mean distance moved per column; {ordered[0][0]} moved most.",
-        pairs_chart(marks, highest=max(0.2, *(mark.after or 0.0 for mark in marks))),
-        Grid(("column", "changed", "mean distance", "root mean square"), rows),
+        pairs_chart(marks[:SHOWN], highest=max(0.2, *(mark.after or 0.0 for mark in marks))),
+        Grid(("column", "changed", "mean distance", "root mean square"), tuple(rows)),
         sides=False,
     )
 
@@ -323,9 +325,9 @@ CLASSIFIERS = {
 }
 
 
-def classification(account: Account) -> Figure | None:
+def classification(account: Account, discretion: Discretion) -> Figure | None:
     """Accuracy of classifiers trained on the original and on the masked table."""
-    report = account.classification
+    report = account.classification if discretion.internal else account.released_classification
     if report is None:
         return None
     rows, marks = [], []

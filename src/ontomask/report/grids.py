@@ -9,8 +9,17 @@ from ontomask.evaluation.statistics import Statistic
 from ontomask.report.discretion import Discretion
 from ontomask.report.facts import Account
 from ontomask.report.figures import KINDS, LISTED, ROLES, Grid
-from ontomask.report.losses import loss_words
-from ontomask.report.sentences import measured
+from ontomask.report.limits import UNTOLD, judged
+from ontomask.report.losses import (
+    is_hidden,
+    left_out,
+    loss_words,
+    measured_loss,
+    shown_statistics,
+    told_columns,
+)
+from ontomask.report.rounding import coarse
+from ontomask.report.sentences import recounted
 from ontomask.report.words import capital, distance, figure, percent
 
 __all__ = [
@@ -29,14 +38,19 @@ __all__ = [
 WIDTHS = (1.0, 5.0, 10.0, 20.0)
 UNSAID = "–"
 """Stands for a figure that would say nothing."""
+VERDICTS = {True: "✗ exceeded", False: "✓ within", None: f"– {UNTOLD}"}
 
 
-def findings_grid(account: Account) -> Grid | None:
+def findings_grid(account: Account, discretion: Discretion) -> Grid | None:
     """Every promise with what the recount found."""
     if account.promised is None:
         return None
     rows = tuple(
-        (one.promise, capital(one.measured), "✓ kept" if one.kept else "✗ NOT KEPT")
+        (
+            one.promise,
+            capital(recounted(one, discretion)),
+            "✓ kept" if one.kept else "✗ NOT KEPT",
+        )
         for one in account.promised.findings
     )
     return Grid(("promise", "recount", "verdict"), rows, figures=False)
@@ -45,13 +59,8 @@ def findings_grid(account: Account) -> Grid | None:
 def limits_grid(account: Account, discretion: Discretion) -> Grid | None:
     """The limits of the plan."""
     rows = tuple(
-        (
-            one.name,
-            measured(one, account, discretion),
-            f"{one.allowed:.3g}{one.unit}",
-            "✗ exceeded" if one.exceeded else "✓ within",
-        )
-        for one in account.limits
+        (one.name, one.measured, one.allowed, VERDICTS[one.exceeded])
+        for one in judged(account, discretion)
     )
     return Grid(("limit", "measured", "allowed", "verdict"), rows) if rows else None
 
@@ -64,21 +73,24 @@ def risk_grid(account: Account, discretion: Discretion) -> Grid | None:
     if not account.quasi:
         return None
     old, new = account.evaluation.risk_before, account.evaluation.risk_after
-    count = account.records
+    careful, count = discretion.of_groups(old, new), account.records
     highest = percent(old.highest_risk)
-    if not discretion.internal and old.smallest_class < discretion.threshold:
-        highest = f"more than {percent(1 / discretion.threshold)}"
+    if not careful.internal and old.smallest_class < careful.threshold:
+        highest = f"more than {percent(1 / careful.threshold)}"
+    average = old.average_risk
+    if not careful.internal:
+        average = coarse(average, careful.threshold, count)
     level = percent(old.threshold)
     rows = (
-        ("groups of records that look the same", discretion.size(old.classes), f"{new.classes:,}"),
-        ("smallest group", discretion.size(old.smallest_class), f"{new.smallest_class:,}"),
-        ("average group", figure(old.average_class_size, 2), figure(new.average_class_size, 2)),
-        ("unique records", discretion.share(old.uniques, count), _plain(new.uniques)),
+        ("groups of records that look the same", careful.size(old.classes), f"{new.classes:,}"),
+        ("smallest group", careful.size(old.smallest_class), f"{new.smallest_class:,}"),
+        ("average group", figure(1.0 / average, 2), figure(new.average_class_size, 2)),
+        ("unique records", careful.share(old.uniques, count), _plain(new.uniques)),
         ("highest risk of a record", highest, percent(new.highest_risk)),
-        ("average risk of a record", percent(old.average_risk), percent(new.average_risk)),
+        ("average risk of a record", percent(average), percent(new.average_risk)),
         (
             f"records at a risk above {level}",
-            discretion.share(old.records_at_risk, count),
+            careful.share(old.records_at_risk, count),
             _plain(new.records_at_risk),
         ),
     )
@@ -124,9 +136,10 @@ def _varied(old: SensitiveRisk, new: SensitiveRisk) -> Iterator[tuple[str, str]]
     yield f"{old.closeness_t:.2f}", f"{new.closeness_t:.2f}"
 
 
-def intervals_grid(account: Account) -> Grid | None:
+def intervals_grid(account: Account, discretion: Discretion) -> Grid | None:
     """How near masked numbers are to the original, for columns that changed."""
-    numbers = {one.name for one in account.columns if one.kind == "numeric" and one.changed > 0}
+    told = told_columns(account, discretion)
+    numbers = {one.name for one in told if one.kind == "numeric" and one.changed > 0}
     found = [
         (name, one)
         for name, one in account.evaluation.intervals
@@ -137,7 +150,11 @@ def intervals_grid(account: Account) -> Grid | None:
     places = [place for place, width in enumerate(found[0][1].percents) if width in WIDTHS]
     head = ("column", *(f"within {found[0][1].percents[place]:g}%" for place in places))
     rows = tuple(
-        (name, *(percent((one.shares or ())[place]) for place in places)) for name, one in found
+        (
+            name,
+            *(discretion.percent((one.shares or ())[place], account.records) for place in places),
+        )
+        for name, one in found
     )
     return Grid(head, rows[:LISTED])
 
@@ -146,26 +163,29 @@ def intervals_grid(account: Account) -> Grid | None:
 
 
 def loss_grid(account: Account, discretion: Discretion) -> Grid:
-    """What the table lost."""
-    loss = account.evaluation.loss
-    gone = account.original_records - account.records
+    """What the table lost; nothing is measured that a few records make up."""
+    loss, records = measured_loss(account, discretion), account.records
     rows = [
-        ("information loss", loss_words(loss.loss)),
-        ("mean distance of new and original values", distance(loss.semantic_loss)),
-        ("values changed", percent(loss.values_changed)),
-        ("records changed", percent(loss.records_changed)),
-        (
-            "records left out",
-            discretion.share(gone / account.original_records, account.original_records),
-        ),
+        ("values changed", discretion.percent(loss.values_changed, records)),
+        ("records changed", discretion.share(loss.records_changed, records)),
+        ("records left out", left_out(account, discretion)),
         ("average group size", figure(loss.average_class_size, 2)),
     ]
-    if loss.numeric_loss is not None:
-        rows.insert(1, ("of the numeric columns", loss_words(loss.numeric_loss)))
-    if account.evaluation.clustering is not None:
-        moved = account.evaluation.clustering.distance
-        rows.append(("clusters before and after (0 same, 1 unrelated)", distance(moved)))
+    if discretion.internal or not account.few_changed:
+        rows = [*_lost_rows(account, discretion), *rows]
     return Grid(("", "release"), tuple(rows))
+
+
+def _lost_rows(account: Account, discretion: Discretion) -> Iterator[tuple[str, str]]:
+    loss = measured_loss(account, discretion)
+    yield "information loss", loss_words(loss.loss)
+    if loss.numeric_loss is not None:
+        yield "of the numeric columns", loss_words(loss.numeric_loss)
+    moved = discretion.distance(loss.semantic_loss, account.records)
+    yield "mean distance of new and original values", moved
+    if account.evaluation.clustering is not None:
+        apart = distance(account.evaluation.clustering.distance)
+        yield "clusters before and after (0 same, 1 unrelated)", apart
 
 
 DOMINATED = "made up by few records"
@@ -182,43 +202,46 @@ def statistics_grid(account: Account, discretion: Discretion) -> Grid | None:
     order = {one.name: place for place, one in enumerate(account.columns)}
     chosen = [
         one
-        for one in account.evaluation.statistics
+        for one in shown_statistics(account, discretion)
         if (one.name in NAMES or one.name == "semantic mean") and one.columns[0] not in dates
     ]
     chosen.sort(key=lambda one: order.get(one.columns[0], 0))
-    hidden = {one.name for one in account.columns if one.dominated and not discretion.internal}
-    rows = tuple(_statistic(one, discretion, hidden) for one in chosen)
+    rows = tuple(_statistic(one, account, discretion) for one in chosen)
     return Grid(("", "before", "after"), rows[:LISTED]) if rows else None
 
 
-def _statistic(one: Statistic, discretion: Discretion, hidden: set[str]) -> tuple[str, ...]:
+def _statistic(one: Statistic, account: Account, discretion: Discretion) -> tuple[str, ...]:
     column = one.columns[0]
+    hidden = is_hidden(one, account, discretion)
     if isinstance(one.original, str):
         if discretion.internal:
             return f"{column}, {one.name}", one.original, str(one.masked)
+        if hidden:
+            return f"{column}, {one.name}", "", DOMINATED
         moved = "unchanged" if one.difference == 0 else f"moved by {figure(one.difference, 2)}"
         return f"{column}, {one.name}", "", moved
     numbers = [float(one.original), float(one.masked)]
     if one.name == "variance":
         numbers = [number**0.5 for number in numbers]
     before, after = (figure(number) for number in numbers)
-    shown = DOMINATED if column in hidden and one.name in ("mean", "variance") else before
-    return f"{column}, {NAMES[one.name]}", shown, after
+    return f"{column}, {NAMES[one.name]}", DOMINATED if hidden else before, after
 
 
 # Columns --------------------------------------------------------------------------------------
 
 
-def columns_grid(account: Account) -> Grid:
+def columns_grid(account: Account, discretion: Discretion) -> Grid:
     """Every column: what it is and what became of it."""
-    return Grid(("column", "kind", "role", "in the release"), tuple(_column_rows(account)), False)
+    rows = tuple(_column_rows(account, discretion))
+    return Grid(("column", "kind", "role", "in the release"), rows, False)
 
 
-def _column_rows(account: Account) -> Iterator[tuple[str, ...]]:
+def _column_rows(account: Account, discretion: Discretion) -> Iterator[tuple[str, ...]]:
     known = {one.name for one in account.columns}
     for one in account.columns:
         kind = KINDS[one.kind] + (f" ({one.taxonomy})" if one.taxonomy else "")
-        fate = "unchanged" if not one.changed else f"{percent(one.changed)} of the values changed"
+        share = discretion.share(one.changed, account.records)
+        fate = f"{share} of the values changed" if one.changed else "unchanged"
         yield one.name, kind, ROLES[one.role], fate
     for name in account.published:
         if name not in known:

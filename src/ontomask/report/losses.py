@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from ontomask.evaluation.statistics import Statistic
+from ontomask.evaluation.utility import Loss
 from ontomask.report.columns import ColumnFacts
 from ontomask.report.discretion import Discretion
 from ontomask.report.distributions import Bar
 from ontomask.report.facts import Account
-from ontomask.report.words import distance, listing, percent
+from ontomask.report.words import capital, listing, percent
 
-__all__ = ["UNSHOWN", "correlations", "hides_correlations", "loss_words", "lost"]
+__all__ = [
+    "UNSHOWN",
+    "correlations",
+    "hides_correlations",
+    "is_hidden",
+    "left_out",
+    "loss_words",
+    "lost",
+    "measured_loss",
+    "shown_statistics",
+    "told_columns",
+]
 
 SHIFTED = 0.10
 """The share of records that must have moved to another bar before a shift is spoken of."""
@@ -17,6 +29,7 @@ NAMED = 3
 """How many columns a sentence of the first screen tells about."""
 COMBINING = ("microaggregation", "resampling", "hybrid")
 """Methods that choose records by all columns but make each column's new values on its own."""
+CORRELATIONS = ("correlation", "semantic correlation")
 UNSHOWN = "leaving out those that few records make up"
 COMBINATIONS = (
     "New values are made column by column: combinations can appear that nobody has, such as a "
@@ -30,15 +43,29 @@ def loss_words(loss: float) -> str:
     return percent(loss / 100.0, 1)
 
 
+def measured_loss(account: Account, discretion: Discretion) -> Loss:
+    """The loss; a public report does not let the records left out count as lost altogether."""
+    return account.evaluation.loss if discretion.internal else account.evaluation.released
+
+
+def shown_statistics(account: Account, discretion: Discretion) -> tuple[Statistic, ...]:
+    """The statistics; those of a public report speak of what the release has something of."""
+    return account.evaluation.statistics if discretion.internal else account.statistics
+
+
+def told_columns(account: Account, discretion: Discretion) -> list[ColumnFacts]:
+    """The columns whose loss is told: not where it would be that of a few records."""
+    return [one for one in account.columns if discretion.internal or not one.few]
+
+
 def lost(account: Account, discretion: Discretion) -> list[str]:
     """What was lost."""
-    loss = account.evaluation.loss
+    changed = measured_loss(account, discretion).values_changed
+    share = capital(discretion.percent(changed, account.records))
     return [
-        f"Information loss is {loss_words(loss.loss)}, an average over columns: 0% is the original "
-        "table, 100% one in which every record is the same average one.",
-        f"{percent(loss.values_changed)} of the values in the measured columns changed. "
-        f"{_left_out(account, discretion)}",
-        *_columns_lost(account),
+        _loss(account, discretion),
+        f"{share} of the values in the measured columns changed. {_gone(account, discretion)}",
+        *_columns_lost(account, discretion),
         *_shifts(account),
         *_missing(account, discretion),
         *_relations_lost(account, discretion),
@@ -46,36 +73,62 @@ def lost(account: Account, discretion: Discretion) -> list[str]:
     ]
 
 
-def _left_out(account: Account, discretion: Discretion) -> str:
-    gone = account.original_records - account.records
-    if not gone:
+def _loss(account: Account, discretion: Discretion) -> str:
+    if account.few_changed and not discretion.internal:
+        return "No information loss is told: that of a few records would give them away."
+    whose = "" if discretion.internal or account.left_out is None else " of the records released"
+    loss = loss_words(measured_loss(account, discretion).loss)
+    return (
+        f"Information loss{whose} is {loss}, an average over columns: 0% is the original table, "
+        "100% one in which every record is the same average one."
+    )
+
+
+def _gone(account: Account, discretion: Discretion) -> str:
+    if account.left_out is None:
         return "No record was left out."
-    share = discretion.share(gone / account.original_records, account.original_records)
-    return f"Records left out: {share}."
+    return f"Records left out: {left_out(account, discretion)}."
+
+
+def left_out(account: Account, discretion: Discretion) -> str:
+    """How many records are not in the release, as exact as the report may be."""
+    if account.left_out is None:
+        return "none"
+    if discretion.internal:
+        gone = account.original_records - account.records
+        return discretion.share(gone / account.original_records, account.original_records)
+    first = account.left_out[0]
+    return discretion.size(first) if first else f"{discretion.size(first)}, or none"
 
 
 # Columns --------------------------------------------------------------------------------------
 
 
-def _columns_lost(account: Account) -> list[str]:
-    moved = [one for one in account.columns if one.loss is not None and one.changed > 0]
+def _columns_lost(account: Account, discretion: Discretion) -> list[str]:
+    moved = [
+        one for one in told_columns(account, discretion) if one.loss is not None and one.changed > 0
+    ]
     if not moved:
         return []
     by_loss = sorted(moved, key=lambda one: one.loss.semantic_loss if one.loss else 0.0)
+    most, least, records = by_loss[-1], by_loss[0], account.records
+    far = [
+        _moved(one, discretion.distance(one.loss.semantic_loss, records), scale=one is most)
+        for one in (most, least)
+        if one.loss is not None
+    ]
     told = [
-        f"Most was lost in {by_loss[-1].name}: {percent(by_loss[-1].changed)} of its values "
-        f"changed; the mean distance of all to the original is {_moved(by_loss[-1])}."
+        f"Most was lost in {most.name}: {discretion.share(most.changed, records)} of its values "
+        f"changed; the mean distance of all to the original is {far[0]}."
     ]
     if len(moved) > 1:
-        changed, far = percent(by_loss[0].changed), _moved(by_loss[0], scale=False)
-        told.append(f"Least in {by_loss[0].name}: {changed} changed, mean distance {far}.")
+        changed = discretion.share(least.changed, records)
+        told.append(f"Least in {least.name}: {changed} changed, mean distance {far[1]}.")
     return [" ".join(told)]
 
 
-def _moved(column: ColumnFacts, *, scale: bool = True) -> str:
+def _moved(column: ColumnFacts, number: str, *, scale: bool) -> str:
     """How far a column moved; numbers have a unit, words a scale."""
-    assert column.loss is not None
-    number = distance(column.loss.semantic_loss)
     if column.kind in ("numeric", "date"):
         return f"{number} standard deviations"
     return f"{number} (0 = same, 1 = unrelated)" if scale else number
@@ -135,9 +188,8 @@ def correlations(account: Account, discretion: Discretion) -> tuple[Statistic, .
     """
     found = [
         one
-        for one in account.evaluation.statistics
-        if one.name == "semantic correlation"
-        or (one.name == "correlation" and not _is_hidden(one, account, discretion))
+        for one in shown_statistics(account, discretion)
+        if one.name in CORRELATIONS and not is_hidden(one, account, discretion)
     ]
     return tuple(sorted(found, key=lambda one: (-abs(float(one.original)), one.columns)))
 
@@ -145,14 +197,18 @@ def correlations(account: Account, discretion: Discretion) -> tuple[Statistic, .
 def hides_correlations(account: Account, discretion: Discretion) -> bool:
     """Whether some correlation that was measured is not shown."""
     return any(
-        one.name == "correlation" and _is_hidden(one, account, discretion)
-        for one in account.evaluation.statistics
+        one.name in CORRELATIONS and is_hidden(one, account, discretion)
+        for one in shown_statistics(account, discretion)
     )
 
 
-def _is_hidden(one: Statistic, account: Account, discretion: Discretion) -> bool:
-    dominated = {column.name for column in account.columns if column.dominated}
-    return not discretion.internal and not dominated.isdisjoint(one.columns)
+def is_hidden(one: Statistic, account: Account, discretion: Discretion) -> bool:
+    """Whether few records make up a statistic, or its change."""
+    if discretion.internal:
+        return False
+    numbers = one.name in ("mean", "variance", "correlation")
+    few = {each.name for each in account.columns if each.few or (numbers and each.dominated)}
+    return not few.isdisjoint(one.columns)
 
 
 def _relations_lost(account: Account, discretion: Discretion) -> list[str]:

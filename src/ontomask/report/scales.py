@@ -90,7 +90,7 @@ class Scale:
 def number_scale(numbers: Floats, least: int) -> Scale:
     """Round edges for numbers; beyond each end lie at least `least` of them."""
     low, high = _range(numbers, least)
-    whole = bool((numbers == np.rint(numbers)).all())
+    whole = int(np.count_nonzero(numbers != np.rint(numbers))) < least  # few may not be told
     edges = _growing_edges(low, high) if low > 0 and high / low > SKEWED else []
     edges = edges or _equal_edges(low, high, whole)
     names = tuple(f"{edge:,.10g}" for edge in edges)

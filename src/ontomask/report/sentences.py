@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from ontomask.evaluation.linkage import LinkageRisk
 from ontomask.report.discretion import Discretion
-from ontomask.report.facts import LOSS, SUPPRESSED, Account, Limit
+from ontomask.report.facts import Account
+from ontomask.report.limits import Judged, judged
+from ontomask.report.promised import Kept
 from ontomask.report.words import NAMED, capital, listing, percent, plural
 
 __all__ = [
@@ -14,14 +16,17 @@ __all__ = [
     "Verdict",
     "badges",
     "kept",
-    "measured",
+    "linked_before",
     "promised",
+    "recounted",
     "risk",
     "two_risks",
     "verdict",
 ]
 
 GUARANTEES = ("group size", "diversity", "closeness", "other")
+COUNTED_ON_RELEASE = ("group size", "diversity", "average", "permutation", "unchanged", "shape")
+"""Promises whose recount a reader can repeat on the release."""
 COUNTED = {"k-anonymity": "group size", "l-diversity": "diversity", "t-closeness": "closeness"}
 NO_ANONYMITY = (
     "The method does not form groups of equal records, so there is no guarantee of k-anonymity. "
@@ -31,7 +36,6 @@ ORDERED = (
     "The records keep their order: whoever knows how the original is sorted, or has another table "
     "in the same order, can tell which record is whose (shuffle = true in the plan prevents this)."
 )
-MOST_DIGITS = 3
 GIVEN_UP = "Given up by a later step"
 NOTHING = "Nothing was promised: the table was masked elsewhere, and no promise was given."
 
@@ -54,32 +58,15 @@ class Badge:
     text: str
 
 
-def measured(limit: Limit, account: Account, discretion: Discretion) -> str:
-    """What was measured for a limit, as exact as the report may be."""
-    if limit.name == SUPPRESSED:
-        return discretion.share(limit.measured / 100.0, account.original_records)
-    digits = 1 if limit.name == LOSS else 0
-    while digits < MOST_DIGITS and _hides_verdict(limit, digits):
-        digits += 1
-    return percent(limit.measured / 100.0, digits)
-
-
-def _hides_verdict(limit: Limit, digits: int) -> bool:
-    """Whether the rounded figure would be on the other side of the limit."""
-    return (round(limit.measured, digits) > limit.allowed) != limit.exceeded
-
-
 def verdict(account: Account, discretion: Discretion) -> Verdict:
     """The one thing to know."""
-    exceeded = [one for one in account.limits if one.exceeded]
+    exceeded = [one for one in judged(account, discretion) if one.exceeded]
     if account.promised is not None and not account.promised.kept:
         return Verdict("bad", "A promise is not kept", "Do not publish this table.")
     if exceeded:
         which = " limit" if len(exceeded) == 1 else " limits"
         text = "; ".join(
-            f"{one.name}: {measured(one, account, discretion)}, the plan allows "
-            f"{one.allowed:.3g}{one.unit}"
-            for one in exceeded
+            f"{one.name}: {one.measured}, the plan allows {one.allowed}" for one in exceeded
         )
         return Verdict("bad", f"{len(exceeded)}{which} of the plan exceeded", f"{capital(text)}.")
     if account.promised is None:
@@ -115,7 +102,7 @@ def _enforced(models: list[str]) -> str:
     )
 
 
-def badges(account: Account) -> tuple[Badge, ...]:
+def badges(account: Account, discretion: Discretion) -> tuple[Badge, ...]:
     """Promises and limits in two or three words each."""
     found: list[Badge] = []
     if account.promised is not None:
@@ -129,13 +116,16 @@ def badges(account: Account) -> tuple[Badge, ...]:
         ]
         if not account.promised.of_kind(*GUARANTEES):
             found.append(Badge("plain", "!", "no k-anonymity"))
-    found += [
-        Badge("bad", "✗", f"{one.name} above the limit")
-        if one.exceeded
-        else Badge("good", "✓", f"{one.name} within the limit")
-        for one in account.limits
-    ]
+    found += [_limit_badge(one) for one in judged(account, discretion)]
     return tuple(dict.fromkeys(found))
+
+
+def _limit_badge(limit: Judged) -> Badge:
+    if limit.exceeded is None:
+        return Badge("plain", "–", f"{limit.name}: not told here")
+    if limit.exceeded:
+        return Badge("bad", "✗", f"{limit.name} above the limit")
+    return Badge("good", "✓", f"{limit.name} within the limit")
 
 
 def promised(account: Account) -> list[str]:
@@ -154,12 +144,22 @@ def promised(account: Account) -> list[str]:
     return sentences
 
 
-def kept(account: Account) -> list[str]:
+def recounted(finding: Kept, discretion: Discretion) -> str:
+    """What the recount found; figures that compare with the original table are internal.
+
+    They are measured against all its records, so those left out could be told from them.
+    """
+    if discretion.internal or finding.kind in COUNTED_ON_RELEASE:
+        return finding.measured
+    return "every group was compared" if finding.kept else "not in every group"
+
+
+def kept(account: Account, discretion: Discretion) -> list[str]:
     """Whether it is kept."""
     if account.promised is None:
         return ["There was nothing to recount."]
     told = [
-        f"{'Kept' if one.kept else 'NOT KEPT'}: {one.measured}."
+        f"{'Kept' if one.kept else 'NOT KEPT'}: {recounted(one, discretion)}."
         for one in account.promised.findings
         if one.kind != "shape"
     ]
@@ -183,7 +183,7 @@ def risk(account: Account, discretion: Discretion) -> list[str]:
         return [unknown, *ordered]
     sentences = [_uniques(account, discretion)]
     if worst := _worst(account):
-        sentences.append(_linkage(account, worst))
+        sentences.append(_linkage(account, worst, discretion))
     return [*sentences, *_homogeneous(account), *_published_as_is(account), *ordered]
 
 
@@ -209,23 +209,35 @@ def _uniques(account: Account, discretion: Discretion) -> str:
     known = listing(account.quasi)
     if len(account.quasi) > NAMED:
         known = f"their {len(account.quasi)} quasi-identifiers"
-    old = discretion.share(before.uniques, account.records)
+    old = discretion.of_groups(before, after).share(before.uniques, account.records)
     new = "none" if after.uniques == 0 else percent(after.uniques)
     return f"Records that are unique by {known}: {old} before, {new} after."
 
 
-def _linkage(account: Account, worst: LinkageRisk) -> str:
-    before = 100.0 * account.evaluation.risk_before.average_risk
+def linked_before(account: Account, discretion: Discretion) -> tuple[float, str]:
+    """How many original records are linked correctly to themselves: in percent, and in words."""
+    before, after = account.evaluation.risk_before, account.evaluation.risk_after
+    careful, share = discretion.of_groups(before, after), before.average_risk
+    drawn = careful.drawn(share, account.records) or 0.0
+    return drawn, careful.percent(share, account.records)
+
+
+def _linkage(account: Account, worst: LinkageRisk, discretion: Discretion) -> str:
+    before = _cases(linked_before(account, discretion)[1])
     return (
         f"An intruder who knows {'it' if len(account.quasi) == 1 else 'them'} and looks for the "
         f"most similar records would find the right one in {cases(worst.risk)} of 100 cases "
-        f"({cases(before)} before masking, {cases(worst.chance)} by mere chance)."
+        f"({before} before masking, {cases(worst.chance)} by mere chance)."
     )
 
 
 def cases(risk: float) -> str:
     """A percentage as a number of cases out of 100."""
-    return percent(risk / 100.0).replace("less", "fewer").rstrip("%")
+    return _cases(percent(risk / 100.0))
+
+
+def _cases(percentage: str) -> str:
+    return percentage.replace("less", "fewer").rstrip("%")
 
 
 def _homogeneous(account: Account) -> list[str]:

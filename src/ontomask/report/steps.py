@@ -20,8 +20,11 @@ from ontomask.report.words import grouped, listing
 
 __all__ = ["Parameter", "StepFacts", "describe_step"]
 
-PUBLIC_DETAILS = ("levels", "quality", "quality_model", "metric")
-"""What a public report tells of a step's own report; the rest may count single records."""
+PUBLIC_DETAILS = ("levels", "quality_model", "metric")
+"""What a public report tells of a step's own report; the rest may count records, also left out."""
+COUNTING = {"generalization": ("suppression_limit",), "sampling": ("share", "size")}
+"""Parameters that would tell, with the size of the release, how many records were left out."""
+UNTOLD = "not shown: it would tell how many records were left out"
 REFERENCE = re.compile(r"[;:,] see `[^`]*`")
 NOTHING = re.compile(r"\bNone\b")
 
@@ -56,7 +59,7 @@ def describe_step(step: Method, details: Mapping[str, object], columns: Sequence
     """Describe a method; lists in its parameters are published if they name columns only."""
     meanings, known = _meanings(type(step)), frozenset(columns)
     shown = tuple(
-        _parameter(one, _in_effect(step, one, details), meanings.get(one.name, ""), known)
+        _parameter(step, one, details, meanings.get(one.name, ""), known)
         for one in dataclasses.fields(step)
     )
     said = {(one.name, one.full) for one in shown}
@@ -71,19 +74,24 @@ def describe_step(step: Method, details: Mapping[str, object], columns: Sequence
     return StepFacts(step.name, _idea(type(step)), shown, models, public, told)
 
 
-def _in_effect(step: Method, one: dataclasses.Field[Any], details: Mapping[str, object]) -> object:
-    """The value of a parameter; where none was given, the one that the method chose itself."""
-    value = getattr(step, one.name)
-    return details.get(one.name) if value is None else value
-
-
 def _parameter(
-    one: dataclasses.Field[Any], value: object, meaning: str, columns: frozenset[str]
+    step: Method,
+    one: dataclasses.Field[Any],
+    details: Mapping[str, object],
+    meaning: str,
+    columns: frozenset[str],
 ) -> Parameter:
+    """A parameter; where no value was given, the one that the method chose itself."""
     if not one.repr:  # the method itself keeps it from being shown
         return Parameter(one.name, "a secret, not shown", "a secret, not shown", meaning)
-    texts = _words(value, columns), _words(value, None)
-    return Parameter(one.name, *texts, meaning, given=value is not None)
+    value, chosen = getattr(step, one.name), details.get(one.name)
+    public = _words(value, columns)
+    if value and one.name in COUNTING.get(step.name, ()):
+        public = UNTOLD
+    elif value is None and chosen is not None:
+        value = chosen
+        public = _words(value, columns) if one.name in PUBLIC_DETAILS else "chosen by the method"
+    return Parameter(one.name, public, _words(value, None), meaning, given=value is not None)
 
 
 def _words(value: object, columns: frozenset[str] | None) -> str:

@@ -123,6 +123,11 @@ class Generalization(Method):
         """Generalize the quasi-identifiers; inside strata, too, the whole table is seen."""
         return self.mask(microdata, context)
 
+    @property
+    def leaves_out(self) -> bool:
+        """Outliers, where some may be suppressed: few stars are dropped too."""
+        return self.suppression_limit > 0
+
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Generalize the quasi-identifiers."""
         columns = encode_columns(microdata, self.hierarchies, levels_by=self.levels_by)
