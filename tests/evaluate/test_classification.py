@@ -595,3 +595,53 @@ def test_without_scikit_learn_it_is_said_how_to_get_it(monkeypatch):
         judge_classification(frame, SCHEMA, "outcome", same, folds=3)
     baseline = judge_classification(frame, SCHEMA, "outcome", same, folds=3, classifiers="zero-r")
     assert baseline.records == 40
+
+
+@pytest.mark.parametrize("search", ["optimal", "best-effort", "local", "mondrian", "tuple"])
+def test_generalized_releases_are_judged_as_scikit_learn_judges_them(search):
+    """Five folds inside the release, with its labels as categories."""
+    pytest.importorskip("sklearn")
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    generator = np.random.default_rng(4)
+    count = 1500
+    age = generator.integers(20, 70, count)
+    town = generator.integers(0, 12, count)
+    chance = 1 / (1 + np.exp(-(age - 45) / 6 - np.where(town < 6, 1.0, -1.0)))
+    frame = pl.DataFrame(
+        {
+            "age": age,
+            "town": [f"t{one:02d}" for one in town],
+            "ill": np.where(generator.random(count) < chance, "yes", "no"),
+        }
+    )
+    schema = om.Schema(age=om.Numeric(), town=om.Flat(), ill=om.Flat(role="sensitive"))
+    hierarchies = {
+        "age": om.interval_hierarchy(age.tolist(), [5, 10, 50]),
+        "town": [(f"t{one:02d}", f"r{one // 6}", "*") for one in range(12)],
+    }
+    method = om.Generalization(
+        [om.KAnonymity(15)],
+        search=search,
+        suppression_limit=0.1,
+        hierarchies=hierarchies,
+        steps=50 if search == "best-effort" else None,
+    )
+    release = om.protect(frame, schema, method, seed=1)
+    judged = judge_classification(
+        frame, schema, "ill", lambda _: release, classifiers=["logistic"], folds=5
+    )
+    ours = judged.classifiers[0].masked.accuracy
+    masked = release.frame
+    features = masked.select(pl.col("age").cast(pl.String), "town").to_numpy()
+    theirs = cross_val_score(
+        make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=1000)),
+        features,
+        masked["ill"].to_numpy(),
+        cv=StratifiedKFold(5, shuffle=True, random_state=0),
+    ).mean()
+    assert abs(ours - theirs) < 0.03
+    assert ours > judged.baseline.accuracy + 0.05

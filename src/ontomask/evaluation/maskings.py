@@ -10,8 +10,9 @@ import numpy as np
 
 from ontomask.arrays import Bools, Longs
 from ontomask.data.encoding import encode
-from ontomask.data.schema import Schema
+from ontomask.data.schema import Column, Schema
 from ontomask.data.tables import Table, open_table
+from ontomask.data.values import is_star, read_span
 from ontomask.errors import DataError, MethodError
 from ontomask.evaluation.features import Features, blank, category_codes, read_features
 
@@ -105,8 +106,14 @@ def read_masking(protected: Protected, original: Table, tests: Table, columns: C
     names = [name for name in columns.features if name in table.names]
     rows = _rows(protected, table, original, columns.schema)
     scheme = _scheme(protected)
-    _refuse_masked_target(scheme, columns)
-    transformed, places = _transformed(scheme, tests, columns.schema)
+    generalized = scheme is None and _is_generalized(table, original, names, columns.schema)
+    if scheme is not None or generalized:
+        _refuse_masked_target(columns)
+    transformed: Table | None
+    if generalized:
+        transformed, places = _own_versions(table, rows, original, tests)
+    else:
+        transformed, places = _transformed(scheme, tests, columns.schema)
     if transformed is None:
         _check_unchanged(table, rows, original, names)
         transformed = tests
@@ -132,9 +139,35 @@ def _scheme(protected: Protected) -> AppliesToRecords | None:
     return found
 
 
-def _refuse_masked_target(scheme: AppliesToRecords | None, columns: Columns) -> None:
-    """A scheme would look at the target of test records to choose the values of their features."""
-    if scheme is not None and columns.schema[columns.target].role == "quasi":
+def _is_generalized(table: Table, original: Table, names: Sequence[str], schema: Schema) -> bool:
+    """Whether masked values are labels that original ones are not: intervals, groups of words."""
+    return any(_has_labels(table, original, name, schema.column(name)) for name in names)
+
+
+def _has_labels(table: Table, original: Table, name: str, column: Column) -> bool:
+    values = [one for one in table.distinct(name)[1] if not is_star(one)]
+    if column.kind in ("numeric", "date"):
+        spans = [read_span(one, column) for one in values]
+        return not all(one is not None and one.is_point for one in spans)
+    known = set(map(str, original.distinct(name)[1]))
+    return not known.issuperset(map(str, values))
+
+
+def _own_versions(table: Table, rows: Longs, original: Table, tests: Table) -> tuple[Table, Longs]:
+    """Test records as they were released, where nothing else tells how they look generalized."""
+    if tests is not original:
+        raise MethodError(
+            "Records that were generalized differently from each other, or without a scheme, tell "
+            "nothing about others; judge one release of the whole table (masking='once')."
+        )
+    places = np.full(len(original), -1, np.int64)
+    places[rows] = np.arange(rows.size)
+    return table, places
+
+
+def _refuse_masked_target(columns: Columns) -> None:
+    """Masking would look at the target of test records to choose the values of their features."""
+    if columns.schema[columns.target].role == "quasi":
         raise MethodError(
             f"The target {columns.target!r} is a quasi-identifier, so that masking a test record "
             "would make use of the answer; give it the role 'sensitive' or 'other'."
