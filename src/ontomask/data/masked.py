@@ -16,6 +16,9 @@ from ontomask.promises import Promise
 
 __all__ = ["Masked", "NewColumn", "Scheme", "State", "apply_masked", "joined"]
 
+WRITTEN_ONCE = ("quasi", "sensitive")
+"""Roles of columns that have one spelling for each value."""
+
 
 class Scheme(Protocol):
     """What a method learned, to be applied to records it has not seen."""
@@ -91,14 +94,17 @@ class State:
         """The table before the first step; concepts are written as ids or labels where asked.
 
         Values of a quasi-identifier that mean the same are written in one way, since they are of
-        one class: a reader must not be able to tell them apart.
+        one class: a reader must not be able to tell them apart. So are those of a sensitive column:
+        two spellings are no two values to hide among.
         """
         rows = microdata.rows
         columns = {
             name: _own_column(one)
             for name, one in microdata.attributes.items()
             if (isinstance(one.column, Nominal) and one.column.output != "input")
-            or (one.column.role == "quasi" and _looks_otherwise(table.seen(name).of(rows), one))
+            or (
+                one.column.role in WRITTEN_ONCE and _looks_otherwise(table.seen(name).of(rows), one)
+            )
         }
         return cls(table, microdata, columns)
 

@@ -122,3 +122,22 @@ def test_every_model_is_recounted(name, options):
     too_much = type(found.promise)(**{**vars(found.promise), **stricter})
     with pytest.raises(PromiseError, match="does not keep its promise"):
         verify(release.frame, [too_much], **shape).require()
+
+
+def test_two_spellings_are_one_value():
+    """All women have the flu, however it is written; by its looks alone that were 2-diverse."""
+    frame = pd.DataFrame(
+        {"sex": list("ffffmmmm"), "ill": ["flu", "Flu", "FLU", "flu", "cold", "flu", "Cold", "flu"]}
+    )
+    schema = om.Schema(sex=om.Flat(), ill=om.Nominal(DISEASES, "sensitive"))
+    models = [om.LDiversity(2), om.TCloseness(0.3), om.DeltaDisclosure(2.0), om.BetaLikeness(2.0)]
+    for model in (*models, om.TCloseness(0.1, "semantic"), om.TCloseness(0.1, "hierarchical")):
+        method = om.Generalization([model], hierarchies={"sex": SEX})
+        release = om.protect(frame, schema, method, seed=1)
+        assert len(set(release.frame["ill"])) == 2
+        if isinstance(model, om.LDiversity):
+            assert release.levels == {"sex": 1}
+            (found,) = [
+                f for f in release.verification.findings if isinstance(f.promise, Diversity)
+            ]
+            assert found.figure == 2
