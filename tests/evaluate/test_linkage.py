@@ -120,3 +120,38 @@ def test_order_of_records_does_not_matter():
     order = generator.permutation(50)
     shuffled = om.record_linkage(original[order], masked[order], schema)
     assert shuffled.risk == pytest.approx(om.record_linkage(original, masked, schema).risk)
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_s_distance_is_the_definition_with_ordinals_by_rank(data):
+    parents = data.draw(random_parents(8))
+    taxonomy = om.Taxonomy.from_parents(parents)
+    order = ["none", "mild", "severe", "deadly"]
+    kinds = st.tuples(st.sampled_from(sorted(parents)), st.sampled_from(order), st.integers(0, 5))
+    count = data.draw(st.integers(2, 9))
+    original, masked = (data.draw(st.lists(kinds, min_size=count, max_size=count)) for _ in "ab")
+    schema = om.Schema(d=om.Nominal(taxonomy), o=om.Ordinal(order=order), n=om.Numeric())
+    tables = [pl.DataFrame(one, schema=["d", "o", "n"], orient="row") for one in (original, masked)]
+    values = sorted({row[0] for row in (*original, *masked)})
+    matrix = taxonomy.distances(values)
+    nominal = om.nominal_variance(om.Sample.of([row[0] for row in original], taxonomy))
+    ranks, numbers = ([order.index(row[1]) for row in original], [row[2] for row in original])
+
+    def squared(one, other, known):
+        spread = np.var(known, ddof=1)
+        return (one - other) ** 2 / 2 / spread if spread else 0.0
+
+    def contributions(one, other):
+        place = matrix[values.index(one[0]), values.index(other[0])]
+        yield place / nominal if nominal else 0.0
+        yield squared(order.index(one[1]), order.index(other[1]), ranks)
+        yield squared(one[2], other[2], numbers)
+
+    total = 0.0
+    for place, record in enumerate(original):
+        found = [sum(contributions(record, other)) for other in masked]
+        nearest = [spot for spot, one in enumerate(found) if one <= min(found) + 1e-9]
+        total += 1 / len(nearest) if place in nearest else 0.0
+    linked = om.record_linkage(*tables, schema, distance="s-distance")
+    assert linked.risk == pytest.approx(100 * total / count)

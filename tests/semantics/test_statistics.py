@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ontomask as om
+from ontomask.semantics import moments
 from strategies import random_attribute, random_parents
 
 
@@ -101,3 +102,10 @@ def test_columns_of_different_length_are_refused(icd9):
 def test_missing_values_in_a_sample_are_refused(icd9):
     with pytest.raises(om.errors.ParameterError, match="holds 1 missing values"):
         om.Sample.of(["250.00", None], icd9)
+
+
+@given(st.floats(-1e9, 1e9), st.lists(st.floats(1e-3, 1e6), min_size=1, max_size=8))
+def test_equal_numbers_have_no_variance_whatever_they_weigh(number, weights):
+    numbers, counts = np.full(len(weights), number), np.ones(len(weights))
+    assert moments.variance(numbers, counts, np.array(weights)) == 0.0
+    assert moments.mean(numbers, np.array(weights)) == number

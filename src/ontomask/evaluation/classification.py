@@ -28,6 +28,7 @@ from ontomask.checks import (
     did_you_mean,
     validate,
 )
+from ontomask.data.encoding import record_counts, survey_weights
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, ParameterError, SchemaError
@@ -275,7 +276,7 @@ class ClassificationTask:
         """The columns to predict from."""
         if self.features is not None:
             return self.features
-        return tuple(name for name in self.schema.published if name != self.target)
+        return tuple(_predictors(self.schema, self.target))
 
     @functools.cached_property
     def _classes(self) -> tuple[Longs, tuple[object, ...]]:
@@ -296,10 +297,14 @@ class ClassificationTask:
         return self._classes[1]
 
     @functools.cached_property
+    def counts(self) -> Floats:
+        """How many equal records each one is."""
+        return record_counts(self.table, self.schema)
+
+    @functools.cached_property
     def weights(self) -> Floats:
         """How many people each record stands for."""
-        name = self.schema.weight
-        return np.ones(len(self.table)) if name is None else self.table.numbers(name)
+        return self.counts * survey_weights(self.table, self.schema)
 
     @functools.cached_property
     def fold_of(self) -> Longs:
@@ -391,6 +396,7 @@ class ClassificationTask:
         return _Lesson(
             masking.training.chosen(training),
             masking.labels[training],
+            self.counts[rows[training]],
             self.weights[rows[training]],
             masking.testing.chosen(places),
             tested,
@@ -400,7 +406,7 @@ class ClassificationTask:
         self, masking: str, lessons: list[_Lesson], suppressed: Bools
     ) -> ClassificationReport:
         known = self.labels >= 0
-        trained = sum(lesson.labels.size for lesson in lessons) / (self.folds - 1)
+        trained = sum(lesson.counts.sum() for lesson in lessons) / (self.folds - 1)
         return ClassificationReport(
             target=self.target,
             classes=tuple(str(value) for value in self.values),
@@ -408,10 +414,10 @@ class ClassificationTask:
             folds=self.folds,
             seed=self.seed,
             masking=masking,
-            records=int(np.count_nonzero(known)),
-            without_target=int(np.count_nonzero(~known)),
+            records=int(self.counts[known].sum()),
+            without_target=int(self.counts[~known].sum()),
             trained=round(trained),
-            suppressed=int(np.count_nonzero(suppressed & known)),
+            suppressed=int(self.counts[suppressed & known].sum()),
             baseline=self.baseline,
             classifiers=tuple(self._judged(name, lessons, suppressed) for name in self.classifiers),
         )
@@ -443,6 +449,7 @@ class _Lesson:
 
     training: Features
     labels: Longs
+    counts: Floats
     weights: Floats
     testing: Features
     tested: Longs
@@ -465,10 +472,15 @@ def _check_target(target: str, schema: Schema, table: Table) -> None:
     _check_there((target,), table)
 
 
+def _predictors(schema: Schema, target: str) -> list[str]:
+    """The columns that can predict the target: how often a record occurs says nothing of it."""
+    return [name for name in schema.published if name not in (target, schema.count)]
+
+
 def _check_features(
     features: tuple[str, ...] | None, target: str, schema: Schema, table: Table
 ) -> None:
-    published = [name for name in schema.published if name != target]
+    published = _predictors(schema, target)
     for name in features or ():
         if name == target:
             raise ParameterError(f"features names the target {target!r} itself; leave it out.")

@@ -64,7 +64,7 @@ def _for_all_classes(predict: Predict, present: Longs, classes: int) -> Predict:
 def _zero_r(labels: Longs, weights: Floats, classes: int) -> Predict:
     """Always the most frequent class, with the classes' frequencies as probabilities."""
     counts = np.bincount(labels, weights=weights, minlength=classes).astype(np.float64)
-    shares: Floats = counts / max(counts.sum(), 1.0)
+    shares: Floats = counts / (counts.sum() or 1.0)
     return lambda features: np.tile(shares, (len(features), 1))
 
 

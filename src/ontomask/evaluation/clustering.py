@@ -55,7 +55,8 @@ def measure_clustering(
     chosen = [part.columns[one.name] for one in columns]
     before = _ward(chosen, "old", clusters)
     after = _ward(chosen, "new", clusters)
-    return ClusteringLoss(partition_distance(before, after), clusters, rows.size)
+    distance = partition_distance(before, after, part.weights)
+    return ClusteringLoss(distance, clusters, round(float(part.counts.sum())))
 
 
 def _ward(columns: list[PairedColumn], which: str, clusters: int) -> Longs:

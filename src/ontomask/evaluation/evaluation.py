@@ -266,7 +266,7 @@ def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = sil
     """Evaluate tables that have been paired."""
     links = settings.distances if paired.quasi() else ()
     progress(0.0, "information loss")
-    kept = dataclasses.replace(paired, suppressed=0.0)
+    kept = dataclasses.replace(paired, suppressed=0.0, suppressed_people=0.0)
     released = measure_loss(kept, settings.columns, k=settings.k)
     loss = released
     if paired.suppressed:

@@ -13,17 +13,22 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, check
+from ontomask.data.encoding import record_counts
 from ontomask.data.schema import Nominal, Schema
 from ontomask.data.tables import open_table
 from ontomask.errors import DataError, ParameterError
 from ontomask.evaluation.pairing import Paired, PairedColumn, pair_tables, tuple_groups
 from ontomask.kernels.linkage import closest_links
+from ontomask.semantics.operators import Comparison
 from ontomask.taxonomy.measures import MEASURES
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["DISTANCES", "LinkageRisk", "link_paired", "link_tables", "record_linkage"]
 
 DISTANCES = ("semantic", "matching", "s-distance", "euclidean")
+METRIC = {"semantic": "mean", "s-distance": "s-distance", "euclidean": "euclidean"}
+"""How the distances combine the columns of a record."""
+
 TOLERANCE = 1e-9
 
 
@@ -135,13 +140,12 @@ def link_paired(
         raise DataError("There is no column to link on: none has the role 'quasi'.")
     firsts, places = tuple_groups(columns, "old")
     masked_firsts, masked_places = tuple_groups(columns, "new")
-    pairs, counts = np.unique(places * masked_firsts.size + masked_places, return_counts=True)
+    pairs, spots = np.unique(places * masked_firsts.size + masked_places, return_inverse=True)
+    counts: Floats = np.bincount(spots, weights=paired.counts).astype(np.float64)
     old, new = pairs // masked_firsts.size, pairs % masked_firsts.size
-    sizes = np.bincount(masked_places, minlength=masked_firsts.size).astype(np.float64)
+    sizes = np.bincount(masked_places, paired.counts, masked_firsts.size).astype(np.float64)
     nearest, shared, own = _links(columns, firsts, masked_firsts, sizes, old, new, distance)
-    return _risk(
-        distance, columns, nearest, shared, own, old, counts.astype(np.float64), len(paired)
-    )
+    return _risk(distance, columns, nearest, shared, own, old, counts)
 
 
 def link_tables(
@@ -164,7 +168,12 @@ def link_tables(
     external_rows = np.arange(count)
     masked_rows = count + np.arange(masked_count)
     firsts, places = tuple_groups(columns, "old")
-    return _link_stacked(columns, firsts, places, external_rows, masked_rows, truth, distance)
+    released = open_table(masked)
+    counted = schema.count in released.names
+    counts = record_counts(released, schema) if counted else np.ones(masked_count)
+    return _link_stacked(
+        columns, firsts, places, external_rows, masked_rows, counts, truth, distance
+    )
 
 
 def _stacked(external: object, masked: object, schema: Schema) -> Paired:
@@ -183,12 +192,13 @@ def _link_stacked(
     places: Longs,
     external_rows: Longs,
     masked_rows: Longs,
+    masked_counts: Floats,
     truth: Longs,
     distance: str,
 ) -> LinkageRisk:
     external, inside = places[external_rows], places[masked_rows]
     used, masked_places = np.unique(inside, return_inverse=True)
-    sizes = np.bincount(masked_places).astype(np.float64)
+    sizes = np.bincount(masked_places, weights=masked_counts).astype(np.float64)
     present = truth >= 0
     old_used, old_places = np.unique(external[present], return_inverse=True)
     pairs, counts = np.unique(
@@ -198,8 +208,7 @@ def _link_stacked(
     nearest, shared, own = _links(
         columns, firsts[old_used], firsts[used], sizes, old, new, distance, masked="old"
     )
-    total = int(np.count_nonzero(present))
-    return _risk(distance, columns, nearest, shared, own, old, counts.astype(np.float64), total)
+    return _risk(distance, columns, nearest, shared, own, old, counts.astype(np.float64))
 
 
 def _risk(
@@ -210,8 +219,8 @@ def _risk(
     own: Floats,
     old: Longs,
     counts: Floats,
-    records: int,
 ) -> LinkageRisk:
+    records = round(float(counts.sum()))
     hit: Bools = own <= nearest[old] + TOLERANCE
     credit = np.where(hit & (shared[old] > 0), 1.0 / np.maximum(shared[old], 1.0), 0.0)
     expected = float(counts @ credit)
@@ -268,7 +277,7 @@ def _arrays(
     power = 1 if distance == "semantic" else 2
     coded = [one for one in columns if not one.is_numeric]
     numeric = [one for one in columns if one.is_numeric]
-    tables = [_contributions(one, distance) for one in coded]
+    tables = [_contributions(one, METRIC[distance]) for one in coded]
     sizes = np.array([table.shape[0] for table in tables], np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes**2)])[:-1].astype(np.int64)
     flat = np.concatenate([table.ravel() for table in tables]) if tables else np.empty(0)
@@ -296,18 +305,20 @@ def _numbers(one: PairedColumn, which: str) -> Floats:
     return numbers
 
 
-def _contributions(one: PairedColumn, distance: str) -> Floats:
-    if distance == "semantic":
-        return one.table
-    if distance == "euclidean":
-        return one.table**2
-    counts = np.bincount(one.old, minlength=one.size + 1).astype(np.float64)
-    variance = float(counts @ one.table @ counts) / max(1.0, float(counts.sum()))
-    return one.table / variance if variance > 0 else np.zeros_like(one.table)
+def _contributions(one: PairedColumn, metric: str) -> Floats:
+    """What pairs of values contribute, as the methods compare them."""
+    values = one.numbered
+    comparison = Comparison(one.distances, metric=metric).with_spread(
+        one.table, values, one.old, *one.amounts
+    )
+    return comparison.contributions(one.table, values, values)
 
 
 def _scale(one: PairedColumn, distance: str) -> float:
-    return 1.0 / one.deviation / (np.sqrt(2.0) if distance == "s-distance" else 1.0)
+    """What numbers are multiplied by; in the S-distance a constant column contributes nothing."""
+    if distance == "s-distance":
+        return float(np.sqrt(0.5 / one.spread)) if one.spread else 0.0
+    return 1.0 / one.deviation
 
 
 def _matching(

@@ -10,27 +10,40 @@ import datetime
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import did_you_mean
-from ontomask.data.encoding import day_number
+from ontomask.data.encoding import day_number, record_counts, survey_weights
 from ontomask.data.microdata import group_rows
-from ontomask.data.schema import Column, Date, Nominal, Numeric, Ordinal, Schema
+from ontomask.data.schema import Column, Date, Nominal, Numeric, Ordinal, Schema, value_distances
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, SchemaError
+from ontomask.semantics.distances import ValueDistances
+from ontomask.semantics.moments import mean, variance
 from ontomask.taxonomy.measures import Space
 
-__all__ = ["Paired", "PairedColumn", "pair_tables"]
+__all__ = ["Amounts", "Paired", "PairedColumn", "pair_tables"]
 
 STARS = ("*", "", "NA", "missing")
 PERIOD = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])|-Q([1-4])|(s))?")
 """A month, quarter, year, decade or century, as `date_hierarchy` writes them."""
 
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+class Amounts(NamedTuple):
+    """For each record how many equal records it is, and how many people it stands for."""
+
+    counts: Floats
+    weights: Floats
+
+    def part(self, rows: Bools | Longs) -> Amounts:
+        """Only some of the records."""
+        return Amounts(self.counts[rows], self.weights[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +56,25 @@ class PairedColumn:
 
     name: str
     column: Column
+    amounts: Amounts
     old: Ints
     new: Ints
     size: int
-    space: Space | None = None
+    distances: ValueDistances = field(default_factory=ValueDistances)
     concepts: Ints | None = None
     old_numbers: Floats | None = None
     new_numbers: Floats | None = None
+
+    @property
+    def space(self) -> Space | None:
+        """The measure of a nominal column."""
+        return self.distances.space
+
+    @property
+    def numbered(self) -> Longs:
+        """What `distances` compares, by code; -1 is missing."""
+        known = np.arange(self.size) if self.concepts is None else self.concepts
+        return np.append(known, -1).astype(np.int64)
 
     @property
     def is_numeric(self) -> bool:
@@ -57,26 +82,21 @@ class PairedColumn:
         return self.old_numbers is not None
 
     @functools.cached_property
+    def spread(self) -> float:
+        """The variance of the original numbers."""
+        assert self.old_numbers is not None
+        known = ~np.isnan(self.old_numbers)
+        return variance(self.old_numbers[known], *self.amounts.part(known))
+
+    @property
     def deviation(self) -> float:
         """The standard deviation of the original numbers, 1 if they are constant."""
-        assert self.old_numbers is not None
-        known = self.old_numbers[~np.isnan(self.old_numbers)]
-        spread = float(known.std(ddof=1)) if known.size > 1 else 0.0
-        return spread or 1.0
+        return float(np.sqrt(self.spread)) or 1.0
 
     @functools.cached_property
     def table(self) -> Floats:
         """Distances between the values of the domain; a missing value is at distance 1."""
-        if self.space is not None and self.concepts is not None:
-            known = self.space.between(self.concepts, self.concepts)
-        elif isinstance(self.column, Ordinal):
-            ranks = np.arange(self.size) / max(1, len(self.column.order) - 1)
-            known = np.abs(ranks[:, None] - ranks[None, :])
-        else:
-            known = 1.0 - np.eye(self.size)
-        table = np.pad(known, ((0, 1), (0, 1)), constant_values=1.0)
-        table[-1, -1] = 0.0
-        return np.ascontiguousarray(table)
+        return self.distances.between(self.numbered, self.numbered)
 
     @functools.cached_property
     def moved(self) -> Floats:
@@ -91,6 +111,7 @@ class PairedColumn:
     def part(self, rows: Bools | Longs) -> PairedColumn:
         """Only some of the records; distances between values stay, and so does their table."""
         return self._like(
+            amounts=self.amounts.part(rows),
             old=self.old[rows],
             new=self.new[rows],
             old_numbers=None if self.old_numbers is None else self.old_numbers[rows],
@@ -120,15 +141,34 @@ class PairedColumn:
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """Original and masked table over common domains, record by record."""
+    """Original and masked table over common domains, record by record.
+
+    Attributes
+    ----------
+    amounts
+        How many records and people each record stands for.
+    suppressed, suppressed_people
+        How many records, and people, the masked table lacks.
+    """
 
     schema: Schema
     columns: Mapping[str, PairedColumn]
-    weights: Floats
+    amounts: Amounts
     suppressed: float = 0.0
+    suppressed_people: float = 0.0
 
     def __len__(self) -> int:
         return self.weights.size
+
+    @property
+    def counts(self) -> Floats:
+        """How many equal records each one is: what classes and risks count."""
+        return self.amounts.counts
+
+    @property
+    def weights(self) -> Floats:
+        """How many people each record stands for: what losses and statistics count."""
+        return self.amounts.weights
 
     def chosen(self, names: Sequence[str] | None) -> list[PairedColumn]:
         """Some columns, by default the quasi-identifiers and whatever else was changed."""
@@ -152,12 +192,12 @@ class Paired:
     def subset(self, mask: Bools | Longs) -> Paired:
         """Only some of the records."""
         columns = {name: one.part(mask) for name, one in self.columns.items()}
-        return Paired(self.schema, columns, self.weights[mask], self.suppressed)
+        return replace(self, columns=columns, amounts=self.amounts.part(mask))
 
     def without_suppressed(self) -> Paired:
         """What the masked table has something of: no other records, and no other values."""
         columns = {name: one.without_suppressed() for name, one in self.columns.items()}
-        return Paired(self.schema, columns, self.weights)
+        return Paired(self.schema, columns, self.amounts)
 
 
 def tuple_groups(columns: Sequence[PairedColumn], which: str) -> tuple[Longs, Longs]:
@@ -189,33 +229,48 @@ def pair_tables(
     if lacking and len(lacking) == len(names):
         raise DataError("The masked table has none of the schema's columns.")
     names = [name for name in names if name not in lacking]
-    columns = {name: _paired(before, after, name, schema.column(name)) for name in names}
-    weights = np.ones(len(before))
-    if schema.weight is not None:
-        weights = before.numbers(schema.weight)
-    return Paired(schema, columns, weights, float(len(everyone) - len(before)))
+    amounts = _amounts(before, schema)
+    columns = {name: _paired(before, after, name, schema.column(name), amounts) for name in names}
+    pairs = zip(_amounts(everyone, schema), amounts, strict=True)
+    return Paired(
+        schema, columns, amounts, *(float(all_.sum() - kept.sum()) for all_, kept in pairs)
+    )
 
 
-def _paired(before: Table, after: Table, name: str, column: Column) -> PairedColumn:
+def _amounts(table: Table, schema: Schema) -> Amounts:
+    for name in (schema.count, schema.weight):
+        if name is not None and name not in table.names:
+            raise SchemaError(
+                f"The schema names a column {name!r} that the table does not have."
+                f"{did_you_mean(name, table.names)}"
+            )
+    counts = record_counts(table, schema)
+    return Amounts(counts, counts * survey_weights(table, schema))
+
+
+def _paired(
+    before: Table, after: Table, name: str, column: Column, amounts: Amounts
+) -> PairedColumn:
     old_codes, old_values = before.distinct(name)
     new_codes, new_values = after.distinct(name)
     if isinstance(column, (Numeric, Date)):
-        return _numeric(name, column, old_codes, old_values, new_codes, new_values)
+        return _numeric(name, column, amounts, old_codes, old_values, new_codes, new_values)
     if isinstance(column, Nominal):
-        return _nominal(name, column, old_codes, old_values, new_codes, new_values)
-    return _plain(name, column, old_codes, old_values, new_codes, new_values)
+        return _nominal(name, column, amounts, old_codes, old_values, new_codes, new_values)
+    return _plain(name, column, amounts, old_codes, old_values, new_codes, new_values)
 
 
 def _numeric(
     name: str,
     column: Column,
+    amounts: Amounts,
     old_codes: Ints,
     old_values: list[object],
     new_codes: Ints,
     new_values: list[object],
 ) -> PairedColumn:
     old = _numbers(name, column, old_values)[old_codes]
-    new = _released_numbers(column, new_values, new_codes, old)
+    new = _released_numbers(column, new_values, new_codes, old, amounts.weights)
     both = np.concatenate([old, new])
     missing = np.isnan(both)
     domain, places = np.unique(both[~missing], return_inverse=True)
@@ -224,6 +279,7 @@ def _numeric(
     return PairedColumn(
         name,
         column,
+        amounts,
         codes[: old.size],
         codes[old.size :],
         domain.size,
@@ -250,7 +306,7 @@ def _number(name: str, column: Column, value: object) -> float:
 
 
 def _released_numbers(
-    column: Column, values: list[object], codes: Ints, original: Floats
+    column: Column, values: list[object], codes: Ints, original: Floats, weights: Floats
 ) -> Floats:
     """The numbers that released values stand for, record by record.
 
@@ -260,9 +316,8 @@ def _released_numbers(
     numbers = np.array([*(_released_number(column, value) for value in values), np.nan])
     for place, value in enumerate(values):
         if np.isnan(numbers[place]) and not _is_star(value):
-            given = original[codes == place]
-            known = given[~np.isnan(given)]
-            numbers[place] = known.mean() if known.size else np.nan
+            given = (codes == place) & ~np.isnan(original)
+            numbers[place] = mean(original[given], weights[given]) if given.any() else np.nan
     return numbers[codes]
 
 
@@ -310,6 +365,7 @@ def _without_range_hyphen(text: str) -> str:
 def _nominal(
     name: str,
     column: Nominal,
+    amounts: Amounts,
     old_codes: Ints,
     old_values: list[object],
     new_codes: Ints,
@@ -323,13 +379,9 @@ def _nominal(
     places = np.searchsorted(concepts, both).astype(np.int32)
     places[both < 0] = concepts.size
     first, second = places[: old.size], places[old.size :]
-    options = dict(column.options)
-    if column.measure in ("path", "weighted-path"):
-        options.setdefault("scaled", True)
-    space = column.taxonomy.space(concepts, column.measure, column.root, **options)
-    return PairedColumn(
-        name, column, first[old_codes], second[new_codes], concepts.size, space, concepts
-    )
+    codes = first[old_codes], second[new_codes]
+    distances = value_distances(column, concepts if concepts.size else None)
+    return PairedColumn(name, column, amounts, *codes, concepts.size, distances, concepts)
 
 
 def _concepts(name: str, column: Nominal, values: list[object], which: str) -> Ints:
@@ -357,6 +409,7 @@ def _concepts(name: str, column: Nominal, values: list[object], which: str) -> I
 def _plain(
     name: str,
     column: Column,
+    amounts: Amounts,
     old_codes: Ints,
     old_values: list[object],
     new_codes: Ints,
@@ -373,4 +426,5 @@ def _plain(
     size = len(domain)
     first = np.array([*(domain.get(value, size) for value in old_values), size], np.int32)
     second = np.array([*(domain.get(value, size) for value in new_values), size], np.int32)
-    return PairedColumn(name, column, first[old_codes], second[new_codes], size)
+    codes = first[old_codes], second[new_codes]
+    return PairedColumn(name, column, amounts, *codes, size, value_distances(column, None))

@@ -1,9 +1,9 @@
 """The risk of a table as it is: its classes and who could be found in them.
 
 A class is the set of people who share their values of the quasi-identifiers; a missing value is a
-value like any other, and a record counts for as many people as its weight says. Prosecutor,
-journalist and marketer risk after El Emam, "Guide to the De-Identification of Personal Health
-Information" (2013).
+value like any other. A record is a person, or as many as its count says; whom else it stands for by
+a survey weight does not hide it. Prosecutor, journalist and marketer risk after El Emam, "Guide to
+the De-Identification of Personal Health Information" (2013).
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ ROUNDING = 1e-12
 """Risks and intervals that exceed a bound by no more than this, relatively, are equal to it."""
 
 DEFINITIONS: dict[str, str] = {
-    "people": "people whom the table stands for: records, or the sum of their weights",
+    "people": "records in the table, each as often as its count says",
     "classes": "number of different combinations of values of the quasi-identifiers",
-    "smallest": "people in the smallest class (k of k-anonymity)",
-    "largest": "people in the largest class",
-    "mean": "people per class on average",
-    "uniques": "people who are alone in their class",
-    "unique_share": "share of people who are alone in their class",
+    "smallest": "records in the smallest class (k of k-anonymity)",
+    "largest": "records in the largest class",
+    "mean": "records per class on average",
+    "uniques": "records that are alone in their class",
+    "unique_share": "share of records that are alone in their class",
     "histogram": "for each class size that occurs, how many classes have it",
     "prosecutor": (
         "1 / class size: risk of a person whom the intruder knows to be in the table (highest, "
-        "average over people, share of people above the threshold)"
+        "average over records, share of records above the threshold)"
     ),
     "journalist": (
         "1 / size of the class in the population: risk of a person whom the intruder does not know "
-        "to be in the table (highest, average over people, share of people above the threshold)"
+        "to be in the table (highest, average over records, share of records above the threshold)"
     ),
     "marketer": (
-        "expected share of people whom an intruder links correctly who links everybody: classes / "
-        "people, or the average of 1 / size in the population where that is known"
+        "expected share of records that an intruder links correctly who links them all: classes / "
+        "records, or the average of 1 / size in the population where that is known"
     ),
     "distinct_l": "smallest number of different sensitive values in a class (distinct l-diversity)",
     "entropy_l": (
@@ -69,7 +69,7 @@ DEFINITIONS: dict[str, str] = {
     ),
     "closeness_t": (
         "largest distance, 1/2 sum |p - q|, of the sensitive values of a class from those of the "
-        "table (t-closeness with equal ground distance)"
+        "table, weighted where there are survey weights (t-closeness with equal ground distance)"
     ),
     "interval_disclosure": (
         "share of known original numbers whose masked value lies within x percent of them"
@@ -84,7 +84,7 @@ class ClassStructure:
     Attributes
     ----------
     people
-        People whom the table stands for.
+        People in the table: records, each as often as its count says.
     classes
         Number of classes.
     smallest, largest, mean
@@ -209,7 +209,7 @@ def file_risk(
     check("threshold", threshold, THRESHOLD)
     chosen = chosen_columns(microdata, columns)
     tuples = microdata.tuples(chosen)
-    sizes = _whole(tuples.weights)
+    sizes = _whole(tuples.counts)
     journalist = _journalist(tuples, sizes, population_sizes, threshold)
     structure = class_structure(sizes)
     return FileRisk(
@@ -341,6 +341,7 @@ def _sensitive_risks(microdata: Microdata, tuples: Tuples) -> list[SensitiveRisk
             tuples.places,
             microdata[name].codes,
             microdata[name].cardinality,
+            microdata.counts,
             microdata.weights,
         )
         for name in names
@@ -348,14 +349,19 @@ def _sensitive_risks(microdata: Microdata, tuples: Tuples) -> list[SensitiveRisk
 
 
 def sensitive_risk(
-    name: str, classes: Longs, codes: Ints, cardinality: int, weights: Floats
+    name: str, classes: Longs, codes: Ints, cardinality: int, counts: Floats, weights: Floats
 ) -> SensitiveRisk:
-    """Diversity and closeness of the classes, from the pairs of class and value that occur."""
+    """Diversity and closeness of the classes, from the pairs of class and value that occur.
+
+    Diversity counts records; closeness compares distributions, which are those of people.
+    """
     found, places = np.unique(classes * cardinality + codes, return_inverse=True)
-    people = np.bincount(places, weights=weights)
     owners, values = found // cardinality, found % cardinality
-    shares = people / np.bincount(classes, weights=weights)[owners]
-    entropies = -np.bincount(owners, weights=shares * np.log(shares))
+    mixture, shares = (
+        np.bincount(places, weights=amounts) / np.bincount(classes, weights=amounts)[owners]
+        for amounts in (counts, weights)
+    )
+    entropies = -np.bincount(owners, weights=mixture * np.log(mixture))
     # Values that a class does not have add their share q, so 1/2 sum |p - q| starts from sum q = 1.
     q = (np.bincount(codes, weights=weights, minlength=cardinality) / weights.sum())[values]
     distances = 0.5 * (1.0 + np.bincount(owners, weights=np.abs(shares - q) - q))

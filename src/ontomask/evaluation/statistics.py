@@ -8,10 +8,11 @@ from itertools import combinations
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints
+from ontomask.arrays import Bools, Floats, Ints
 from ontomask.evaluation.pairing import Paired, PairedColumn
 from ontomask.semantics.dependence import semantic_correlation, semantic_mean, semantic_variance
 from ontomask.semantics.marginality import nominal_covariance, nominal_variance
+from ontomask.semantics.moments import covariances, mean, variance
 from ontomask.semantics.sample import Sample
 
 __all__ = ["DEFINITIONS", "Statistic", "measure_statistics"]
@@ -88,8 +89,9 @@ def _measured(columns: list[PairedColumn]) -> Measured:
         if one.is_numeric:
             if not _any_known(one):
                 continue
-            for name, function in _NUMBERS.items():
-                found[name, (one.name,)] = _on_numbers(one, function)
+            pairs = zip(_moments(one, "old"), _moments(one, "new"), strict=True)
+            for name, both in zip(("mean", "variance"), pairs, strict=True):
+                found[name, (one.name,)] = both
         elif (pair := _samples(one)) is not None:
             for name, measure in _NOMINAL.items():
                 found[name, (one.name,)] = (measure(pair[0]), measure(pair[1]))
@@ -110,11 +112,10 @@ def _of_pair(first: PairedColumn, second: PairedColumn) -> Measured:
     if first.is_numeric and second.is_numeric:
         if not (_any_known(first) and _any_known(second)):
             return {}
-        before = _table(first.old_numbers, second.old_numbers)
-        after = _table(first.new_numbers, second.new_numbers)
+        before, after = (_numbers_of_pair(first, second, which) for which in ("old", "new"))
         return {
-            ("covariance", names): (_covariance(before), _covariance(after)),
-            ("correlation", names): (_correlation(before), _correlation(after)),
+            ("covariance", names): (before[0], after[0]),
+            ("correlation", names): (before[1], after[1]),
         }
     if first.is_numeric or second.is_numeric:
         return {}
@@ -134,48 +135,41 @@ def _of_pair(first: PairedColumn, second: PairedColumn) -> Measured:
     }
 
 
-def _table(one: Floats | None, other: Floats | None) -> Floats:
-    assert one is not None
-    assert other is not None
-    both = np.array([one, other])
-    known: Floats = both[:, ~np.isnan(both).any(axis=0)]
-    return known
+def _numbers_of_pair(first: PairedColumn, second: PairedColumn, which: str) -> tuple[float, float]:
+    """Covariance and correlation over the records that have both numbers."""
+    table = np.array([_numbers(first, which), _numbers(second, which)])
+    known = ~np.isnan(table).any(axis=0)
+    (one, both), (_, other) = covariances(table[:, known], *first.amounts.part(known))
+    spread = float(np.sqrt(one * other))
+    return float(both), float(both) / spread if spread > 0.0 else 0.0
 
 
-def _covariance(table: Floats) -> float:
-    if table.shape[1] < 2:
-        return 0.0
-    first, second = table - table.mean(axis=1, keepdims=True)
-    return float(first @ second) / float(table.shape[1] - 1)
+def _numbers(one: PairedColumn, which: str) -> Floats:
+    numbers = one.old_numbers if which == "old" else one.new_numbers
+    assert numbers is not None
+    return numbers
 
 
-def _correlation(table: Floats) -> float:
-    if table.shape[1] < 2 or not table.std(axis=1).all():
-        return 0.0
-    return _covariance(table) / float(np.prod(table.std(axis=1, ddof=1)))
+def _moments(one: PairedColumn, which: str) -> tuple[float, float]:
+    """Mean and variance of the known numbers."""
+    known = ~np.isnan(_numbers(one, which))
+    numbers, amounts = _numbers(one, which)[known], one.amounts.part(known)
+    return mean(numbers, amounts.weights), variance(numbers, *amounts)
 
 
-def _on_numbers(one: PairedColumn, function: Callable[[Floats], float]) -> tuple[float, float]:
-    assert one.old_numbers is not None
-    assert one.new_numbers is not None
-    before = one.old_numbers[~np.isnan(one.old_numbers)]
-    after = one.new_numbers[~np.isnan(one.new_numbers)]
-    return function(before), function(after)
-
-
-def _sample(one: PairedColumn, codes: Ints) -> Sample:
+def _sample(one: PairedColumn, codes: Ints, known: Bools) -> Sample:
     assert one.space is not None
     assert one.concepts is not None
-    used, places = np.unique(codes, return_inverse=True)
-    matrix = one.table[np.ix_(used, used)]
-    return Sample.with_matrix(one.space, one.concepts[used], places, matrix)
+    used, places = np.unique(codes[known], return_inverse=True)
+    matrix, weights = one.table[np.ix_(used, used)], one.amounts.weights[known]
+    return Sample.with_matrix(one.space, one.concepts[used], places, matrix, weights)
 
 
 def _samples(one: PairedColumn) -> tuple[Sample, Sample] | None:
-    before, after = one.old[one.old < one.size], one.new[one.new < one.size]
-    if not before.size or not after.size:
+    before, after = one.old < one.size, one.new < one.size
+    if not before.any() or not after.any():
         return None
-    return _sample(one, before), _sample(one, after)
+    return _sample(one, one.old, before), _sample(one, one.new, after)
 
 
 def _joint_samples(
@@ -188,7 +182,7 @@ def _joint_samples(
         known = (one < first.size) & (other < second.size)
         if not known.any():
             return None
-        pairs.append((_sample(first, one[known]), _sample(second, other[known])))
+        pairs.append((_sample(first, one, known), _sample(second, other, known)))
     return pairs[0], pairs[1]
 
 
@@ -198,11 +192,7 @@ def _mean_shift(one: PairedColumn) -> Statistic | None:
         return None
     before, after = semantic_mean(pair[0]), semantic_mean(pair[1])
     numbers = one.space.taxonomy.indices_of([before, after])
-    shift = float(
-        one.space.taxonomy.space(numbers, one.space.measure.name).between(numbers[:1], numbers[1:])[
-            0, 0
-        ]
-    )
+    shift = one.distances.between(numbers[:1], numbers[1:]).item()
     return Statistic("semantic mean", (one.name,), before, after, shift, None)
 
 
@@ -223,15 +213,6 @@ def _variations(
     return {key: float(np.mean(values)) for key, values in collected.items()}
 
 
-def _mean(numbers: Floats) -> float:
-    return float(numbers.mean()) if numbers.size else 0.0
-
-
-def _variance(numbers: Floats) -> float:
-    return float(numbers.var(ddof=1)) if numbers.size > 1 else 0.0
-
-
-_NUMBERS: dict[str, Callable[[Floats], float]] = {"mean": _mean, "variance": _variance}
 _NOMINAL: dict[str, Callable[[Sample], float]] = {
     "marginality variance": nominal_variance,
     "semantic variance": semantic_variance,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ontomask.arrays import Floats, Longs
+from ontomask.arrays import Longs
 from ontomask.data.schema import Date
 from ontomask.evaluation.pairing import Paired, PairedColumn, tuple_groups
 from ontomask.evaluation.risk import (
@@ -43,7 +43,7 @@ def class_risk(paired: Paired, which: str, threshold: float) -> ClassRisk:
     classes = np.zeros(len(paired), np.int64)
     if columns:
         _, classes = tuple_groups(columns, which)
-    sizes = np.rint(np.bincount(classes, weights=paired.weights)).astype(np.int64)
+    sizes = np.rint(np.bincount(classes, weights=paired.counts)).astype(np.int64)
     structure, found = class_structure(sizes), reidentification(sizes, sizes, threshold)
     return ClassRisk(
         classes=structure.classes,
@@ -56,16 +56,16 @@ def class_risk(paired: Paired, which: str, threshold: float) -> ClassRisk:
         threshold=threshold,
         sizes=structure.histogram,
         sensitive=tuple(
-            _sensitive(one, which, classes, paired.weights)
+            _sensitive(one, which, classes)
             for one in paired.columns.values()
             if one.column.role == "sensitive"
         ),
     )
 
 
-def _sensitive(one: PairedColumn, which: str, classes: Longs, weights: Floats) -> SensitiveRisk:
+def _sensitive(one: PairedColumn, which: str, classes: Longs) -> SensitiveRisk:
     codes = one.old if which == "old" else one.new
-    return sensitive_risk(one.name, classes, codes, one.size + 1, weights)
+    return sensitive_risk(one.name, classes, codes, one.size + 1, *one.amounts)
 
 
 def disclosed_intervals(paired: Paired) -> tuple[tuple[str, IntervalDisclosure], ...]:

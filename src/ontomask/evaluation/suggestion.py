@@ -113,7 +113,7 @@ class Suggestions:
     Attributes
     ----------
     people
-        People whom the table stands for.
+        People in the table: records, each as often as its count says.
     columns
         The columns, by separation.
     combinations
@@ -242,7 +242,7 @@ class _Codes:
     """
 
     columns: Mapping[str, tuple[Ints, int]]
-    weights: Floats
+    counts: Floats
     amounts: frozenset[str]
 
     @classmethod
@@ -252,7 +252,7 @@ class _Codes:
             encoded = {name: (one.codes, one.cardinality) for name, one in attributes.items()}
             numeric = {name for name, one in attributes.items() if one.column.kind == "numeric"}
             broken = {name for name in numeric if not attributes[name].integer}
-            return cls(encoded, table.weights, frozenset(broken))
+            return cls(encoded, table.counts, frozenset(broken))
         opened = table if isinstance(table, Table) else open_table(table)
         columns = {name: _plain_codes(*opened.distinct(name)) for name in opened.names}
         amounts = {name for name in opened.names if _holds_amounts(opened, name)}
@@ -260,13 +260,13 @@ class _Codes:
 
     @property
     def people(self) -> float:
-        return float(self.weights.sum())
+        return float(self.counts.sum())
 
     def separation(self, names: Sequence[str]) -> Separation:
         """1 - sum of f (f - 1) over classes / n (n - 1), and what else the classes tell."""
         chosen = [self.columns[name] for name in names]
         places = group_rows([codes for codes, _ in chosen], [size for _, size in chosen])[1]
-        sizes = np.bincount(places, weights=self.weights)
+        sizes = np.bincount(places, weights=self.counts)
         people = self.people
         together = float((sizes * (sizes - 1)).sum()) / max(1.0, people * (people - 1))
         return Separation(

@@ -66,10 +66,10 @@ def unchanged_risk(paired: Paired) -> UnchangedRisk:
     columns = [
         one
         for one in paired.columns.values()
-        if one.column.role != "quasi" and float(np.mean(one.changed)) <= MOSTLY
+        if one.column.role != "quasi" and np.average(one.changed, weights=paired.counts) <= MOSTLY
     ]
     names, codes = [one.name for one in columns], [one.new for one in columns]
-    return _risk(names, codes, [one.size + 1 for one in columns], np.ones(len(paired)))
+    return _risk(names, codes, [one.size + 1 for one in columns], paired.counts)
 
 
 def unchanged_in_table(table: Table, schema: Schema, names: Sequence[str]) -> UnchangedRisk:

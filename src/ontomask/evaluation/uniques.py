@@ -105,7 +105,7 @@ class UniqueSets:
     columns, max_size
         What was asked.
     people
-        People whom the table stands for.
+        People in the table: records, each as often as its count says.
     singled_out
         People who are unique on at least one of the combinations.
     by_size
@@ -145,7 +145,7 @@ def minimal_unique_sets(
     ----------
     microdata
         The encoded table; missing values are values like any other, and people whose record has a
-        weight above 1 are never unique.
+        count above 1 are never unique.
     columns
         The columns to combine; the quasi-identifiers if None.
     max_size
@@ -181,7 +181,7 @@ def _searched(
     Whoever is unique on a set is so on all larger ones; so it suffices to look at the parts that
     lack one column, and only the last size is remembered.
     """
-    single: Bools = tuples.weights == 1
+    single: Bools = tuples.counts == 1
     smaller: dict[Combination, Bools] = {(): np.zeros(len(tuples), bool)}
     for size in range(1, largest + 1):
         current: dict[Combination, Bools] = {}

@@ -11,7 +11,10 @@ __all__ = ["covariances", "mean", "variance"]
 
 def mean(numbers: Floats, weights: Floats) -> float:
     """The mean over people; 0 where there are none."""
-    return float(np.average(numbers, weights=weights)) if numbers.size else 0.0
+    if not numbers.size:
+        return 0.0
+    # counted from one of them, so that the mean of equal numbers is that number to the last bit
+    return float(numbers[0] + np.average(numbers - numbers[0], weights=weights))
 
 
 def covariances(columns: Floats, counts: Floats, weights: Floats) -> Floats:
@@ -23,7 +26,9 @@ def covariances(columns: Floats, counts: Floats, weights: Floats) -> Floats:
     """
     if counts.sum() < 2:
         return np.zeros((columns.shape[0], columns.shape[0]))
-    found = np.cov(columns, fweights=counts.astype(np.int64), aweights=weights / counts)
+    # counted from one record, so that equal numbers have no variance, not even by rounding
+    from_first = columns - columns[:, :1]
+    found = np.cov(from_first, fweights=counts.astype(np.int64), aweights=weights / counts)
     return np.atleast_2d(found)
 
 
