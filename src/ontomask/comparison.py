@@ -446,7 +446,7 @@ class _Bench:
             "risk": risks.get("semantic", found.risk),
             "matching_risk": risks.get("matching"),
             "score": found.score,
-            "suppressed": release.suppressed,
+            "suppressed": found.loss.suppressed,
             "stars": _stars(frame, release),
             **self._accuracies(release),
         }

@@ -125,6 +125,20 @@ def test_zones_that_are_one_object_per_offset():
     assert {str(one) for one in released} == {"2024-04-03 00:00:00+02:00"}
 
 
+@pytest.mark.parametrize("kind", ["polars", "pandas", "arrow"])
+def test_a_midnight_that_the_clock_skips_is_the_hour_after(kind):
+    name = "America/Sao_Paulo"  # in 2018 summer began there on November 4 at midnight
+    zone = zoneinfo.ZoneInfo(name)
+    times = [datetime.datetime(2018, 11, day, 13, tzinfo=zone) for day in (3, 4, 4)]
+    frame = {
+        "polars": lambda: pl.DataFrame({"t": pl.Series(times).dt.convert_time_zone(name)}),
+        "pandas": lambda: pd.DataFrame({"t": pd.Series(times, dtype=f"datetime64[us, {name}]")}),
+        "arrow": lambda: pa.table({"t": pa.array(times, pa.timestamp("us", name))}),
+    }[kind]()
+    released = om.protect(frame, om.Schema(t=om.Date()), om.Microaggregation(3), seed=1).frame
+    assert {str(one) for one in listed(released)} == {"2018-11-04 01:00:00-02:00"}
+
+
 LAST, FIRST = datetime.date(9999, 12, 31), datetime.date(1, 1, 1)
 NANOSECONDS = ["2262-04-10", "2262-04-10", "1677-09-23", "2000-01-01"]
 ENDS = {

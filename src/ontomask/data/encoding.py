@@ -194,11 +194,20 @@ def day_value(number: float, example: object, written: str | None) -> object:
     if isinstance(example, str):
         return day.strftime(written) if written else day.isoformat()
     if isinstance(example, datetime.datetime):
-        midnight = datetime.datetime.combine(day, datetime.time())
-        # zones of pytz are one object per offset: only they know which one holds on that day
-        localize = getattr(example.tzinfo, "localize", None)
-        return localize(midnight) if localize else midnight.replace(tzinfo=example.tzinfo)
+        return _midnight(day, example.tzinfo)
     return day
+
+
+def _midnight(day: datetime.date, zone: datetime.tzinfo | None) -> datetime.datetime:
+    """The beginning of a day on the clock of a place, 1 o'clock where summer begins at midnight."""
+    midnight = datetime.datetime.combine(day, datetime.time())
+    # zones of pytz are one object per offset: only they know which one holds on that day
+    localize = getattr(zone, "localize", None)
+    aware: datetime.datetime = localize(midnight) if localize else midnight.replace(tzinfo=zone)
+    if zone is not None:
+        with contextlib.suppress(OverflowError):  # at the ends of the calendar
+            return aware.astimezone(datetime.UTC).astimezone(aware.tzinfo)
+    return aware
 
 
 def _flat(table: Table, name: str, column: Column) -> Attribute:

@@ -200,7 +200,8 @@ def coded_operator(
         above = np.append(above, rows.size)
         rows = np.append(rows, -1)
     plain = comparison.plain(rows, values)
-    comparison = comparison.with_spread(plain[own_rows], values, codes, counts, weights)
+    if comparison.metric == "s-distance":
+        comparison = comparison.with_spread(plain[own_rows], values, codes, counts, weights)
     arrays = kernel.Attribute(
         np.ascontiguousarray(comparison.contributions(plain, rows, values)),
         np.ascontiguousarray(comparison.costs(plain)),
