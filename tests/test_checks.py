@@ -36,6 +36,11 @@ EXAMPLES = [
     (ListOf(Text()), [[], ["a"], ("a", "b")], "a list, each item a text that is not empty"),
     (ListOf(Flag(), empty=False), [[True]], "a list that is not empty, each item True or False"),
     (AnyOf(Integer(2), Null()), [2, None], "a whole number of at least 2, or None"),
+    (
+        checks.TableOf(Integer(1)),
+        [{}, {"a": 1}],
+        "a table of names and values, each value a whole number of at least 1",
+    ),
 ]
 
 
@@ -111,6 +116,7 @@ SCHEMAS = {
     Typed(dict, "a dictionary"): {"description": "a dictionary"},
     ListOf(Text()): {"type": "array", "items": {"type": "string", "minLength": 1}},
     ListOf(Flag(), empty=False): {"type": "array", "items": {"type": "boolean"}, "minItems": 1},
+    checks.TableOf(Flag()): {"type": "object", "additionalProperties": {"type": "boolean"}},
     AnyOf(Integer(2), Null()): {"type": "integer", "minimum": 2},
     AnyOf(Flag(), Text(), Null()): {
         "anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1}]

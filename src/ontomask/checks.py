@@ -14,7 +14,7 @@ import functools
 import inspect
 import math
 import numbers
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, is_dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar, get_type_hints
 
@@ -30,6 +30,7 @@ __all__ = [
     "ListOf",
     "Null",
     "Real",
+    "TableOf",
     "Text",
     "Typed",
     "check",
@@ -344,6 +345,31 @@ class ListOf(Annotation):
         """Say it as JSON Schema."""
         filled = {} if self.empty else {"minItems": 1}
         return {"type": "array", "items": self.item.json_schema(), **filled}
+
+
+@dataclass(frozen=True)
+class TableOf(Annotation):
+    """A mapping from texts to values that all satisfy a constraint."""
+
+    item: Constraint
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is such a mapping."""
+        if not isinstance(value, Mapping):
+            return False
+        return all(isinstance(key, str) and self.item.accepts(one) for key, one in value.items())
+
+    def describe(self) -> str:
+        """Say what the values may be."""
+        return f"a table of names and values, each value {self.item.describe()}"
+
+    def wrong_values(self) -> list[object]:
+        """Make a text, a list, and tables with a wrong key or a wrong value."""
+        return ["text", ["a"], {1: None}, *({"a": one} for one in self.item.wrong_values())]
+
+    def json_schema(self) -> dict[str, Any]:
+        """Say it as JSON Schema."""
+        return {"type": "object", "additionalProperties": self.item.json_schema()}
 
 
 def _without_null(constraint: Constraint) -> Constraint:

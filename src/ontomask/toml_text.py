@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from collections.abc import Mapping
 
 __all__ = ["toml_comment", "toml_key", "toml_value"]
 
@@ -15,13 +16,16 @@ def toml_key(name: str) -> str:
 
 
 def toml_value(value: object) -> str:
-    """A text, number, truth value, date, or list of them; anything else as a text."""
+    """A text, number, truth value, date, or list or table of them; anything else as a text."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(toml_value(one) for one in value)}]"
+    if isinstance(value, Mapping):
+        pairs = [f"{toml_key(str(name))} = {toml_value(one)}" for name, one in value.items()]
+        return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
     if isinstance(value, (int, float)):
         return repr(value)
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -147,8 +147,8 @@ class TestWrongNumbers:
         sentence = refused("a,b\n1,x\nsecret,x\n3,x\noops,y\n", kinds={"a": "numeric"})
         assert sentence == (
             "Column 'a' is to hold numbers, but 2 of its values are none (lines 3 and 5); correct "
-            "what is wrong, declare the column as flat or nominal, or name what means a missing "
-            "value in missing."
+            "what is wrong, declare the column as flat or nominal, or say under [input] of a plan "
+            "what means a missing value there (missing_in) or a number (read_as)."
         )
 
     def test_lines_count_quoted_line_ends_and_blank_lines(self, refused):
@@ -166,12 +166,13 @@ class TestWrongNumbers:
     @pytest.mark.parametrize("text", ["1,234", "1,234,567.5", "1'234", "1 234"])
     def test_thousands_separators(self, refused, text):
         sentence = refused(f'a\n1\n"{text}"\n', kinds={"a": "numeric"}, separator=";")
-        assert "thousands separators are not read" in sentence
+        mark = next(one for one in text if not one.isdigit())
+        assert f'say what stands between thousands (in a plan: thousands = "{mark}"' in sentence
         assert text not in sentence
 
     def test_thousands_separators_next_to_decimal_commas(self, refused):
         sentence = refused("a;b\n1.234,5;x\n", kinds={"a": "numeric"}, decimal=",")
-        assert "thousands separators are not read" in sentence
+        assert 'thousands = "."' in sentence
 
     def test_the_other_decimal_mark(self, refused):
         sentence = refused("a;b\n1,5;x\n", kinds={"a": "numeric"})

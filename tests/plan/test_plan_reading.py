@@ -92,7 +92,8 @@ ANSWERS = [
     "line 2, the plan: 'sed' is not known here. Did you mean 'seed'? Known here: seed, input, "
     "columns, steps, evaluation, limits, output.",
     "line 6, [input]: 'seperator' is not known here. Did you mean 'separator'? Known here: "
-    "format, separator, encoding, decimal, quote, missing, sheet, labels, path.",
+    "format, separator, encoding, decimal, thousands, header, skip, quote, missing, missing_in, "
+    "read_as, sheet, labels, path.",
     "line 7, [input]: decimal must be one of '.', ',', not 'x'.",
     f"line 10, [columns.patient]: kind must be one of {KINDS}, not 'identifyer'. Did you mean "
     "'identifier'?",

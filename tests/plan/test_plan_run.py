@@ -485,3 +485,38 @@ k = 2
     plan = Plan.parse(text, folder=tmp_path)
     assert repr(plan).startswith("Plan(plan.toml: 1 columns, microaggregation, to ")
     assert "smallest class 2" in repr(plan.run())
+
+
+MESSY = """seed = 1
+[input]
+path = "in.{suffix}"
+header = 3
+skip = [4, -1]
+missing_in = {{ age = ["999"] }}
+read_as = {{ age = {{ "90+" = 90 }} }}
+[columns.age]
+kind = "numeric"
+[columns.job]
+kind = "flat"
+role = "sensitive"
+[[steps]]
+method = "recoding"
+k = 3
+"""
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_what_is_odd_in_a_table_is_said_once_and_not_in_the_release(tmp_path, suffix):
+    ages = [["90+", "a"] if n % 5 == 0 else [str(20 + n % 3), "b"] for n in range(30)]
+    rows = [["Title", ""], ["", ""], ["age", "job"], ["(years)", ""], *ages, ["999", "c"]]
+    rows += [["1234", ""]]
+    path = tmp_path / f"in.{suffix}"
+    if suffix == "csv":
+        path.write_text("".join(",".join(row) + "\n" for row in rows))
+    else:
+        om.write_file(pl.DataFrame(rows[1:], schema=["Title", "-"], orient="row"), path)
+    outcome = Plan.parse(MESSY.format(suffix=suffix), folder=tmp_path).run()
+    released = om.read_file(outcome.table).frame
+    assert released.columns == ["age", "job"]
+    assert len(released) == 31
+    assert released["age"].max() <= 90

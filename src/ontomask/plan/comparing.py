@@ -76,7 +76,7 @@ def evaluate_files(plan: Plan, original: Path, masked: Path) -> FileAccount:
 
 def _read_masked(path: Path, original: FileFormat, kinds: Mapping[str, str]) -> Source:
     """Read a masked table: as a run writes it (UTF-8, in a format of its own), or as the input."""
-    written = replace(original, format=None, encoding=None, sheet=None)
+    written = original.dialect
     try:
         there = read_file(path, written).columns
     except DataError:

@@ -311,7 +311,7 @@ def _write(contents: Contents, release: Release, source: Source, path: Path) -> 
     outgoing = table.released(table.names, {}, order)
     if contents.output.escape_formulas:
         outgoing = with_formulas_escaped(outgoing, path)
-    file_format = replace(source.format, format=None, encoding=None, sheet=None)
+    file_format = source.format.dialect
     write_file(outgoing, path, file_format)
     as_text = format_of_name(path) == "csv"
     try:

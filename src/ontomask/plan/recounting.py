@@ -218,7 +218,7 @@ class _Described:
 
     @property
     def format(self) -> FileFormat:
-        return replace(self.original_format, format=None, encoding=None, sheet=None)
+        return self.original_format.dialect
 
     def of_kind(self, *kinds: str) -> list[str]:
         return [name for name, kind in self.kinds.items() if kind in kinds]

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from ontomask.checks import AnyOf, Choice, Flag, ListOf, Null, Text, Typed, validate
+from ontomask.checks import (
+    AnyOf,
+    Choice,
+    Flag,
+    Integer,
+    ListOf,
+    Null,
+    Real,
+    TableOf,
+    Text,
+    Typed,
+    validate,
+)
 from ontomask.errors import DataError, ParameterError
 
 __all__ = [
@@ -29,6 +42,7 @@ SUFFIXES = {
 }
 PACKED = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+THOUSANDS = (",", ".", "'", "’", " ", "\u00a0", "\u202f")
 TITLES = {
     "csv": "a CSV text",
     "parquet": "a Parquet file",
@@ -63,13 +77,26 @@ class FileFormat:
     encoding
         The encoding of a CSV file, as Python calls it. None: by its byte-order mark, else UTF-8.
     decimal
-        The decimal mark of the numbers in a CSV file. Thousands separators are not read.
+        The decimal mark of the numbers in a CSV file.
+    thousands
+        What stands between thousands in the numbers of a CSV file; None if nothing does.
+    header
+        The line of a CSV file, or the row of a sheet, that holds the columns' names, counted from
+        1; what is above it is left out. None: the first that is not empty.
+    skip
+        Lines or rows below the header that are no records, such as units or totals, counted as
+        the header is, or from the end: -1 is the last record.
     quote
         What encloses CSV fields that hold separators or line ends; None if nothing does.
     missing
         The texts that mean a missing value in CSV, Excel, SPSS and Stata files, compared exactly
         and whether quoted or not. The first of them is written for a missing value in CSV. With
         ``("",)`` the text NA is a value like any other; with ``()`` an empty field is one too.
+    missing_in
+        Further texts or numbers that mean a missing value in some columns, by column:
+        ``{"age": ["999", "unk"]}``.
+    read_as
+        Texts that stand for a number, by column: ``{"age": {"90+": 90}}``.
     sheet
         The sheet of an Excel workbook; None: the first.
     labels
@@ -80,16 +107,41 @@ class FileFormat:
     separator: Annotated[str | None, AnyOf(Choice(*SEPARATORS, ":", " "), Null())] = None
     encoding: Annotated[str | None, AnyOf(Text(), Null())] = None
     decimal: Annotated[str, Choice(".", ",")] = "."
+    thousands: Annotated[str | None, AnyOf(Choice(*THOUSANDS), Null())] = None
+    header: Annotated[int | None, AnyOf(Integer(1), Null())] = None
+    skip: Annotated[tuple[int, ...], ListOf(Integer())] = ()
     quote: Annotated[str | None, AnyOf(Choice('"', "'"), Null())] = '"'
     missing: Annotated[tuple[str, ...], ListOf(Typed(str, "a text"))] = ("", "NA")
+    missing_in: Annotated[Mapping[str, Sequence[str]], TableOf(ListOf(Text()))] = field(
+        default_factory=dict
+    )
+    read_as: Annotated[Mapping[str, Mapping[str, float]], TableOf(TableOf(Real()))] = field(
+        default_factory=dict
+    )
     sheet: Annotated[str | None, AnyOf(Text(), Null())] = None
     labels: Annotated[bool, Flag()] = True
 
     def __post_init__(self) -> None:
         validate(self)
         object.__setattr__(self, "missing", tuple(self.missing))
+        object.__setattr__(self, "skip", tuple(self.skip))
         if self.encoding is not None:
             _check_encoding(self.encoding)
+        if self.thousands == self.decimal:
+            raise ParameterError(
+                f"thousands and decimal cannot both be {self.decimal!r}; say which of them it is."
+            )
+
+    @property
+    def dialect(self) -> FileFormat:
+        """How a table of the same kind is written that has nothing odd in it."""
+        return FileFormat(
+            separator=self.separator,
+            decimal=self.decimal,
+            quote=self.quote,
+            missing=self.missing,
+            labels=self.labels,
+        )
 
 
 def recognized(path: Path, shown: str) -> tuple[str, tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import polars as pl
 
@@ -65,10 +66,11 @@ def only_with_comma(loaded: Loaded, kinds: Mapping[str, str]) -> list[str]:
     """
     if loaded.format.format != "csv" or "," in (loaded.format.separator, loaded.format.decimal):
         return []
-    frame, missing = loaded.frame, loaded.format.missing
+    frame, how = loaded.frame, loaded.format
     candidates = [frame[name] for name in frame.columns if kinds.get(name, "numeric") in NUMBERS]
-    pointed = {column.name for column in candidates if looks_numeric(column, ".", missing)}
-    commaed = {column.name for column in candidates if looks_numeric(column, ",", missing)}
+    comma = replace(how, decimal=",")
+    pointed = {column.name for column in candidates if looks_numeric(column, how)}
+    commaed = {column.name for column in candidates if looks_numeric(column, comma)}
     if pointed - commaed:
         return []
     return [name for name in frame.columns if name in commaed - pointed]
@@ -112,12 +114,11 @@ def _declared(loaded: Loaded, column: pl.Series, kind: str) -> pl.Series:
 
 
 def _numbers(loaded: Loaded, column: pl.Series) -> pl.Series:
-    decimal, missing = loaded.format.decimal, loaded.format.missing
-    return to_numbers(column.name, column, decimal, missing, loaded.places)
+    return to_numbers(column, loaded.format, loaded.places)
 
 
 def _is_numeric(loaded: Loaded, column: pl.Series) -> bool:
-    return looks_numeric(column, loaded.format.decimal, loaded.format.missing)
+    return looks_numeric(column, loaded.format)
 
 
 def _was_number(before: pl.Series, after: pl.Series) -> bool:

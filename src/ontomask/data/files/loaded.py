@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from ontomask.checks import did_you_mean
 from ontomask.data.files.formats import FileFormat
 from ontomask.errors import DataError
-from ontomask.wording import enumerated, quoted
+from ontomask.wording import enumerated, numbered, quoted
 
-__all__ = ["Loaded", "check_columns", "check_names", "with_missing"]
+__all__ = ["Loaded", "check_columns", "check_names", "with_missing", "with_readings"]
 
 NumbersOfRecords = Sequence[int]
 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A frame before kinds are applied; `places` says in which lines or rows some records are."""
+    """A frame before kinds are applied; `word` and `numbers` say where in the file records are."""
 
     frame: pl.DataFrame
     format: FileFormat
-    notes: tuple[str, ...]
-    places: Callable[[NumbersOfRecords], str]
+    notes: tuple[str, ...] = ()
+    word: str = "record"
+    numbers: Callable[[NumbersOfRecords], list[int]] = lambda found: [one + 1 for one in found]
+
+    def places(self, found: NumbersOfRecords) -> str:
+        """Say in which lines or rows of the file some records are."""
+        return numbered(self.word, self.numbers(found))
 
 
 def check_names(names: Sequence[str], shown: str) -> None:
@@ -55,7 +60,37 @@ def check_columns(asked: Collection[str], names: Sequence[str], shown: str) -> N
 
 
 def with_missing(frame: pl.DataFrame, missing: Sequence[str]) -> pl.DataFrame:
-    """Make the texts that mean a missing value missing."""
+    """Make the texts, and the numbers they spell, that mean a missing value missing."""
     if not missing:
         return frame
-    return frame.with_columns(pl.col(pl.String).replace(dict.fromkeys(missing)))
+    return frame.with_columns([_without(column, missing) for column in frame.get_columns()])
+
+
+def _without(column: pl.Series, codes: Sequence[str]) -> pl.Series:
+    if column.dtype == pl.String:
+        return column.replace(dict.fromkeys(codes))
+    numbers = pl.Series(codes).cast(pl.Float64, strict=False).drop_nulls()
+    if not column.dtype.is_numeric() or not len(numbers):
+        return column
+    return column.set(column.cast(pl.Float64).is_in(numbers.implode()), None)
+
+
+def with_readings(loaded: Loaded, shown: str, asked: Sequence[str] | None = None) -> Loaded:
+    """Apply what is said of the values of single columns: what is missing, what is a number."""
+    how, frame = loaded.format, loaded.frame
+    said = {*how.missing_in, *how.read_as}
+    if asked is None:
+        check_columns(said, frame.columns, shown)
+    changed = [_read(frame[name], how) for name in frame.columns if name in said]
+    return replace(loaded, frame=frame.with_columns(changed)) if changed else loaded
+
+
+def _read(column: pl.Series, how: FileFormat) -> pl.Series:
+    known = column.str.strip_chars() if column.dtype == pl.String else column
+    spelled = {
+        text: f"{number:g}".replace(".", how.decimal)
+        for text, number in how.read_as.get(column.name, {}).items()
+    }
+    if known.dtype == pl.String:
+        known = known.replace(spelled)
+    return _without(known, tuple(how.missing_in.get(column.name, ())))

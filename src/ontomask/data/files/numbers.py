@@ -15,19 +15,22 @@ mark is a comma, decimals may be written anyhow: no code has a comma.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import polars as pl
 
+from ontomask.data.files.formats import FileFormat
 from ontomask.errors import DataError
 from ontomask.wording import option, quoted
 
-__all__ = ["looks_numeric", "to_numbers", "would_be_numeric", "written_like_codes"]
+__all__ = ["looks_numeric", "pointed", "to_numbers", "would_be_numeric", "written_like_codes"]
 
 BLANKS = " \t\u00a0"
 PLAIN = r"^-?(?:(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?|\.\d{1,15})(?:[eE][+-]\d{1,3})?$"
 DIGITS = r"^\d[\d.]*$"
-THOUSANDS = r"^[+-]?\d{1,3}(?:[,.'’\x{00a0}\x{202f} ]\d{3})+(?:[.,]\d+)?$"
+MARKS = r"[,.'’\x{00a0}\x{202f} ]"
+THOUSANDS = rf"^[+-]?\d{{1,3}}({MARKS})\d{{3}}(?:{MARKS}\d{{3}})*(?:[.,]\d+)?$"
 DECIMAL_COMMA = r"^-?\d+(?:,\d+)?$"
 CODE_DIGITS, CODE_DECIMALS = 3, 2
 SAMPLED = 1000
@@ -35,30 +38,27 @@ SHOWN = 5
 
 
 def to_numbers(
-    name: str,
-    texts: pl.Series,
-    decimal: str,
-    missing: Sequence[str],
-    places: Callable[[Sequence[int]], str],
+    texts: pl.Series, how: FileFormat, places: Callable[[Sequence[int]], str]
 ) -> pl.Series:
     """Turn texts into whole numbers if all are written so, else into floats; or say where not."""
-    plain = _plain(texts, missing)
-    pointed = _pointed(plain, decimal)
-    floats = pointed.cast(pl.Float64, strict=False)
+    plain = _plain(texts, how.missing)
+    written = pointed(plain, how)
+    floats = written.cast(pl.Float64, strict=False)
     wrong = (plain.is_not_null() & ~floats.is_finite().fill_null(False)).arg_true()
     if len(wrong):
-        raise _not_numbers(name, plain.gather(wrong), decimal, places(wrong.head(SHOWN).to_list()))
-    whole = pointed.cast(pl.Int64, strict=False)
+        where = places(wrong.head(SHOWN).to_list())
+        raise _not_numbers(texts.name, plain.gather(wrong), how, where)
+    whole = written.cast(pl.Int64, strict=False)
     return whole if whole.null_count() == floats.null_count() else floats
 
 
-def looks_numeric(texts: pl.Series, decimal: str, missing: Sequence[str]) -> bool:
+def looks_numeric(texts: pl.Series, how: FileFormat) -> bool:
     """Whether a column nobody declared is to be taken for numbers."""
     for part in (texts.head(SAMPLED), texts):  # most texts are told from numbers by the first ones
-        plain = _pointed(_plain(part, missing), decimal).drop_nulls()
+        plain = pointed(_plain(part, how.missing), how).drop_nulls()
         if not plain.str.contains(PLAIN).all():
             return False
-    if decimal == "," or not plain.str.contains(".", literal=True).any():
+    if how.decimal == "," or not plain.str.contains(".", literal=True).any():
         return bool(len(plain))  # codes are not written with commas
     return _written_like_numbers(plain.unique())
 
@@ -84,9 +84,17 @@ def _plain(texts: pl.Series, missing: Sequence[str]) -> pl.Series:
     return stripped.replace(dict.fromkeys(missing)) if missing else stripped
 
 
-def _pointed(plain: pl.Series, decimal: str) -> pl.Series:
-    """Write the decimal mark as a point; where a point stands already there is no number."""
-    if decimal == ".":
+def pointed(plain: pl.Series, how: FileFormat) -> pl.Series:
+    """Write the decimal mark as a point, and no mark of thousands where one may stand.
+
+    Where a point stands that is neither, there is no number.
+    """
+    if how.thousands:
+        mark, decimal = re.escape(how.thousands), re.escape(how.decimal)
+        grouped = plain.str.contains(rf"^[+-]?\d{{1,3}}(?:{mark}\d{{3}})+(?:{decimal}\d+)?$")
+        joined = plain.str.replace_all(how.thousands, "", literal=True)
+        plain = joined.zip_with(grouped.fill_null(False), plain)
+    if how.decimal == ".":
         return plain
     swapped = plain.str.replace_all(".", "?", literal=True)
     return swapped.str.replace(",", ".", literal=True)
@@ -110,24 +118,25 @@ def _look_alike(values: pl.Series, decimals: int) -> bool:
     return same and decimals >= CODE_DECIMALS and int(widths[0]) > CODE_DIGITS + decimals
 
 
-def _not_numbers(name: str, wrong: pl.Series, decimal: str, places: str) -> DataError:
+def _not_numbers(name: str, wrong: pl.Series, how: FileFormat, places: str) -> DataError:
     count = f"{len(wrong)} of its values are" if len(wrong) > 1 else "one of its values is"
     return DataError(
         f"Column {quoted([name])} is to hold numbers, but {count} none ({places}); "
-        f"{_way_out(wrong, decimal)}"
+        f"{_way_out(wrong, how)}"
     )
 
 
-def _way_out(wrong: pl.Series, decimal: str) -> str:
-    other = "," if decimal == "." else "."
-    if wrong.str.contains(THOUSANDS).any():
+def _way_out(wrong: pl.Series, how: FileFormat) -> str:
+    other = "," if how.decimal == "." else "."
+    marks = wrong.str.extract(THOUSANDS).drop_nulls()
+    if len(marks):
         return (
-            "thousands separators are not read: save the numbers without them, or say that the "
-            f"mark is a decimal one ({option('decimal', other)})."
+            f'say what stands between thousands (in a plan: thousands = "{marks[0]}" under '
+            f"[input]), or that the mark is a decimal one ({option('decimal', other)})."
         )
     if wrong.str.contains(rf"^[+-]?\d*\{other}\d+$").all():
         return f"their decimal mark seems to be {other!r}: say so ({option('decimal', other)})."
     return (
-        "correct what is wrong, declare the column as flat or nominal, or name what means a "
-        "missing value in missing."
+        "correct what is wrong, declare the column as flat or nominal, or say under [input] of a "
+        "plan what means a missing value there (missing_in) or a number (read_as)."
     )

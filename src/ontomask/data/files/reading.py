@@ -13,18 +13,22 @@ from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, Typed, check
 from ontomask.data.files.encodings import guessed_encoding
 from ontomask.data.files.formats import FileFormat, recognized
 from ontomask.data.files.kinds import check_kinds, only_with_comma, with_kinds
-from ontomask.data.files.loaded import Loaded, check_columns, check_names
+from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_readings
+from ontomask.data.files.numbers import pointed
 from ontomask.data.files.opening import existing, file_digest, reported, unpacked
 from ontomask.data.files.separated import read_separated
 from ontomask.data.files.survey import read_survey
 from ontomask.data.files.workbooks import read_workbook
 from ontomask.errors import DataError
-from ontomask.wording import numbered, quoted
+from ontomask.wording import quoted
 
 __all__ = ["GUESSABLE", "Source", "read_file", "read_texts"]
 
 GUESSABLE = ("encoding", "decimal")
 """What `read_file` can guess, though only a person knows."""
+
+ROWS = ("csv", "excel")
+"""Formats in which rows can be named."""
 
 Reader = Callable[[Path, FileFormat, Sequence[str] | None, str], Loaded]
 
@@ -118,7 +122,7 @@ def read_file(
         asked, notes = _with_format(place, format or FileFormat(), shown)
         chosen = None if columns is None else list(dict.fromkeys(columns))
         asked, guessed = _with_encoding(place, asked, shown) if "encoding" in guess else (asked, {})
-        loaded = READERS[asked.format or "csv"](place, asked, chosen, shown)
+        loaded = _loaded(place, asked, chosen, shown)
         _check_declared(kinds or {}, loaded, columns, shown)
         if "decimal" in guess:
             loaded, more_guessed = _with_decimal(loaded, kinds or {})
@@ -140,16 +144,23 @@ def read_texts(
     with reported(shown):
         place = existing(Path(path))
         asked, _ = _with_format(place, replace(how, missing=()), shown)
-        frame = READERS[asked.format or "csv"](place, asked, None, shown).frame
+        frame = _loaded(place, asked, None, shown).frame
     texts = frame.select(pl.all().cast(pl.String).fill_null(""))
     plain = [_one_way(texts[name], how) for name in numbers if name in texts.columns]
     return texts.with_columns(plain)
 
 
+def _loaded(path: Path, how: FileFormat, columns: Sequence[str] | None, shown: str) -> Loaded:
+    if how.format not in ROWS and (how.header or how.skip):
+        raise DataError(
+            f"header and skip are for CSV and Excel files, and {shown} is none; leave them out."
+        )
+    return with_readings(READERS[how.format or "csv"](path, how, columns, shown), shown, columns)
+
+
 def _one_way(texts: pl.Series, how: FileFormat) -> pl.Series:
     """Numbers as texts in their shortest form; what is none stays, a gap is empty."""
-    found = texts.str.strip_chars().str.replace(how.decimal, ".", literal=True)
-    numbers = found.cast(pl.Float64, strict=False).cast(pl.String)
+    numbers = pointed(texts.str.strip_chars(), how).cast(pl.Float64, strict=False).cast(pl.String)
     gaps = texts.is_in([*how.missing, ""])
     return numbers.fill_null(texts).set(gaps, "").alias(texts.name)
 
@@ -217,7 +228,7 @@ def _read_parquet(
             f"{shown} cannot be read as a Parquet file; it is damaged or incomplete. Fetch or "
             "write it again."
         ) from None
-    return Loaded(frame, how, (), lambda found: numbered("record", [one + 1 for one in found]))
+    return Loaded(frame, how)
 
 
 READERS: Mapping[str, Reader] = {

@@ -7,15 +7,14 @@ some hundred megabytes per second.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ontomask.arrays import Bools, Longs
 from ontomask.errors import DataError
-from ontomask.wording import numbered
 
-__all__ = ["Records", "check_quotes", "find_records", "without_blank_lines"]
+__all__ = ["Records", "check_quotes", "find_records", "kept_text", "line_start"]
 
 CHUNK = 2**20
 NEWLINE, RETURN = b"\n\r"
@@ -30,6 +29,7 @@ class Records:
     ends: Longs
     fields: Longs
     blank: Longs
+    dropped: Longs
 
     def __len__(self) -> int:
         return self.starts.size
@@ -38,10 +38,28 @@ class Records:
         """One record, with the line ends inside of quoted fields but not its own."""
         return self.content[self.starts[record] : self.ends[record]].decode().removesuffix("\r")
 
-    def lines(self, records: Sequence[int]) -> str:
-        """Say in which lines of the file some records begin."""
-        places = [_line(self.content, int(self.starts[record])) for record in records]
-        return numbered("line", places)
+    def lines(self, records: Sequence[int]) -> list[int]:
+        """The lines of the file in which some records begin, counted from 1."""
+        return [_line(self.content, int(self.starts[record])) for record in records]
+
+    def at_line(self, line: int) -> int | None:
+        """The record that begins in a line, counted from 1; None where none does."""
+        begin = line_start(self.content, line)
+        place = int(np.searchsorted(self.starts, begin))
+        return place if place < len(self) and self.starts[place] == begin else None
+
+    def without(self, records: Sequence[int]) -> Records:
+        """The same without some records."""
+        kept = np.ones(len(self), np.bool_)
+        kept[list(records)] = False
+        ranges = [np.arange(self.starts[one], self.ends[one] + 1) for one in records]
+        return replace(
+            self,
+            starts=self.starts[kept],
+            ends=self.ends[kept],
+            fields=self.fields[kept],
+            dropped=np.concatenate([self.dropped, *ranges]),
+        )
 
 
 def find_records(content: bytes, separator: str, quote: str | None) -> Records:
@@ -84,12 +102,13 @@ def check_quotes(content: bytes, separator: str, quote: str | None, shown: str) 
         )
 
 
-def without_blank_lines(records: Records) -> bytes:
-    """Return the text without its blank lines (each a line end, perhaps after a return)."""
-    if not records.blank.size:
+def kept_text(records: Records) -> bytes:
+    """Return the text without blank lines (a line end, perhaps after a return) or left-out ones."""
+    if not records.blank.size and not records.dropped.size:
         return records.content
     keep = np.ones(len(records.content) + 1, np.bool_)
     keep[records.blank] = False
+    keep[records.dropped] = False
     return np.frombuffer(records.content, np.uint8)[keep[:-1]].tobytes()
 
 
@@ -118,7 +137,18 @@ def _without_blank(content: bytes, ends: Longs, counts: Longs) -> Records:
     returns = cells[np.minimum(starts, cells.size - 1)] == RETURN
     blank = (ends == starts) | ((ends == starts + 1) & returns)
     places = np.concatenate([starts[blank], ends[blank]])
-    return Records(content, starts[~blank], ends[~blank], fields[~blank], places)
+    nothing = np.empty(0, np.int64)
+    return Records(content, starts[~blank], ends[~blank], fields[~blank], places, nothing)
+
+
+def line_start(content: bytes, line: int) -> int:
+    """Where a line of a text begins, counted from 1; behind the text if it has fewer."""
+    start = 0
+    for _ in range(line - 1):
+        start = content.find(b"\n", start) + 1
+        if not start:
+            return len(content) + 1
+    return start
 
 
 def _line(content: bytes, place: int) -> int:

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from ontomask.arrays import Longs
 from ontomask.data.files.encodings import as_utf8, encoding_of
 from ontomask.data.files.formats import SEPARATORS, FileFormat
 from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_missing
 from ontomask.data.files.opening import unpacked
-from ontomask.data.files.records import Records, check_quotes, find_records, without_blank_lines
+from ontomask.data.files.records import Records, check_quotes, find_records, kept_text, line_start
 from ontomask.errors import DataError
 from ontomask.wording import left_out, option
 
@@ -36,15 +37,45 @@ def read_separated(
     content = as_utf8(content, encoding, shown)
     if not content.strip():
         raise DataError(f"{shown} is empty; a table needs a header with the columns' names.")
-    separator = how.separator or _sniffed(content, how.quote)
+    below = content[line_start(content, how.header or 1) :] or content
+    separator = how.separator or _sniffed(below, how.quote)
     check_quotes(content, separator, how.quote, shown)
-    records = find_records(content, separator, how.quote)
+    records = _chosen(find_records(content, separator, how.quote), how, shown)
     names = _header(records.text(0), separator, how.quote)
     check_names(names, shown)
     _check_fields(records, separator, shown)
     filled = replace(how, format="csv", separator=separator, encoding=encoding)
     frame = _parsed(records, names, columns, filled, shown)
-    return Loaded(frame, filled, _notes(how, filled, records), lambda found: _lines(records, found))
+    notes = _notes(how, filled, records)
+    return Loaded(frame, filled, notes, "line", lambda found: _lines(records, found))
+
+
+def _chosen(records: Records, how: FileFormat, shown: str) -> Records:
+    """The header and the records below it, without those that are to be skipped."""
+    if how.header is None and not how.skip:
+        return records
+    header = _at("header", how.header, records, shown) if how.header else 0
+    skipped = {
+        _at("skip", line, records, shown) if line > 0 else len(records) + line for line in how.skip
+    }
+    wrong = [one for one in skipped if not header < one < len(records)]
+    if wrong:
+        raise DataError(
+            f"skip names a line of {shown} that is no record below the header; it may name lines "
+            f"{records.lines([header])[0] + 1} to {records.lines([len(records) - 1])[0]}, or count "
+            "from the end: -1 is the last record."
+        )
+    return records.without([*range(header), *sorted(skipped)])
+
+
+def _at(name: str, line: int, records: Records, shown: str) -> int:
+    found = records.at_line(line)
+    if found is None:
+        raise DataError(
+            f"{name} names line {line} of {shown}, where no record begins; count the lines of the "
+            "file from 1, blank ones too."
+        )
+    return found
 
 
 def _sniffed(content: bytes, quote: str | None) -> str:
@@ -55,9 +86,16 @@ def _sniffed(content: bytes, quote: str | None) -> str:
     scores = {}
     for separator in SEPARATORS:
         fields = find_records(sample, separator, quote).fields
-        if fields[0] > 1:
-            scores[separator] = (float(np.mean(fields == fields[0])), int(fields[0]))
+        usual = usual_width(fields)
+        if usual > 1:
+            scores[separator] = (float(np.mean(fields == usual)), usual)
     return max(scores, key=lambda separator: scores[separator], default=",")
+
+
+def usual_width(fields: Longs) -> int:
+    """How many fields most records have; of equally many that of the first of them."""
+    found, firsts, counts = np.unique(fields, return_index=True, return_counts=True)
+    return int(found[np.lexsort((firsts, -counts))[0]])
 
 
 def _header(text: str, separator: str, quote: str | None) -> list[str]:
@@ -74,7 +112,7 @@ def _check_fields(records: Records, separator: str, shown: str) -> None:
     found = int(records.fields[wrong[0]])
     others = f" ({wrong.size} records are so)" if wrong.size > 1 else ""
     raise DataError(
-        f"{shown}, {records.lines([int(wrong[0])])}: the record has {found} field"
+        f"{shown}, line {records.lines([int(wrong[0])])[0]}: the record has {found} field"
         f"{'s' if found > 1 else ''} where the header has {width}{others}; correct it, enclose "
         f"values that hold the separator {separator!r} in quotation marks, or say another one "
         f"({option('separator', ';' if separator == ',' else ',')})."
@@ -92,7 +130,7 @@ def _parsed(
     chosen = list(columns or names)
     places = sorted(names.index(name) for name in chosen)
     frame = pl.read_csv(
-        without_blank_lines(records),
+        kept_text(records),
         separator=how.separator or ",",
         quote_char=how.quote,
         columns=places,
@@ -108,7 +146,7 @@ def _parsed(
     return with_missing(frame.select(pl.col(chosen).fill_null("")), how.missing)
 
 
-def _lines(records: Records, found: Sequence[int]) -> str:
+def _lines(records: Records, found: Sequence[int]) -> list[int]:
     return records.lines([one + 1 for one in found])
 
 

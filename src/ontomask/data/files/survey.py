@@ -13,7 +13,7 @@ from ontomask.data.files.kinds import whole_if_possible
 from ontomask.data.files.loaded import Loaded, check_columns, with_missing
 from ontomask.errors import DataError
 from ontomask.extras import optional
-from ontomask.wording import numbered, option, quoted
+from ontomask.wording import option, quoted
 
 __all__ = ["library", "read_survey"]
 
@@ -49,15 +49,11 @@ def read_survey(
     whole = known.with_columns([whole_if_possible(column) for column in known.get_columns()])
     declared = [*about.missing_ranges, *about.missing_user_values]
     notes = _notes([name for name in declared if name in whole.columns], partly)
-    return Loaded(whole, how, notes, _records)
+    return Loaded(whole, how, notes)
 
 
 def _listed(columns: Sequence[str] | None) -> list[str] | None:
     return None if columns is None else list(columns)
-
-
-def _records(found: Sequence[int]) -> str:
-    return numbered("record", [one + 1 for one in found])
 
 
 def _labeled(

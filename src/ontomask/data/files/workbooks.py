@@ -16,7 +16,7 @@ from ontomask.data.files.kinds import dates_if_possible, whole_if_possible
 from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_missing
 from ontomask.errors import DataError
 from ontomask.extras import optional
-from ontomask.wording import left_out, numbered, option, quoted
+from ontomask.wording import left_out, option, quoted
 
 __all__ = ["read_workbook"]
 
@@ -46,15 +46,34 @@ def read_workbook(
 def _read(book: Any, how: FileFormat, columns: Sequence[str] | None, shown: str) -> Loaded:
     sheets = list(book.sheet_names)
     sheet = _chosen(sheets, how.sheet, shown)
-    header = _header_row(book, sheet, shown)
-    frame = _selected(_body(book, sheet, header, shown), columns, shown)
-    kept = _filled(frame)
+    header = _header_row(book, sheet, how.header, shown)
+    whole = _body(book, sheet, header, shown)
+    filled = _filled(whole)
+    kept = _unskipped(filled, header, how.skip, shown)
+    if how.skip and kept:  # without the rows that are no records the types of columns are clear
+        extent = {"n_rows": kept[-1] - kept[0] + 1}
+        whole = _body(book, sheet, header, shown, kept[0], **extent)
+    frame = _selected(whole, columns, shown)
+    first = kept[0] if how.skip and kept else 0
     return Loaded(
-        _typed(frame[kept], how.missing),
+        _typed(frame[[place - first for place in kept]], how.missing),
         replace(how, format="excel", sheet=sheet),
-        _notes(sheets, sheet, how, len(frame) - len(kept)),
-        lambda found: numbered("row", [kept[one] + header + 2 for one in found]),
+        _notes(sheets, sheet, how, len(frame) - len(filled) if not how.skip else 0),
+        "row",
+        lambda found: [kept[one] + header + 2 for one in found],
     )
+
+
+def _unskipped(filled: list[int], header: int, skip: Sequence[int], shown: str) -> list[int]:
+    """The places of the rows that are records, counted from the first row below the header."""
+    from_end = dict(enumerate(reversed(filled), start=1))
+    asked = [row - header - 2 if row > 0 else from_end.get(-row, -1) for row in skip]
+    if set(asked) - set(filled):
+        raise DataError(
+            f"skip names a row of {shown} that is no record below the header; count the rows as "
+            "the spreadsheet does, or from the end: -1 is the last record."
+        )
+    return [place for place in filled if place not in asked]
 
 
 def _chosen(sheets: list[str], asked: str | None, shown: str) -> str:
@@ -67,7 +86,12 @@ def _chosen(sheets: list[str], asked: str | None, shown: str) -> str:
     )
 
 
-def _header_row(book: Any, sheet: str, shown: str) -> int:
+def _header_row(book: Any, sheet: str, asked: int | None, shown: str) -> int:
+    height = book.load_sheet(sheet, header_row=None, n_rows=0).total_height
+    if asked is not None and asked > height:
+        raise DataError(f"header names row {asked} of {shown}, where the sheet has {height} only.")
+    if asked is not None:
+        return asked - 1
     top = _rows(book, sheet, 0, n_rows=HEADER_WITHIN, dtypes="string")
     filled = _filled(top)
     if not filled:
@@ -79,10 +103,12 @@ def _header_row(book: Any, sheet: str, shown: str) -> int:
     return filled[0]
 
 
-def _body(book: Any, sheet: str, header: int, shown: str) -> pl.DataFrame:
+def _body(
+    book: Any, sheet: str, header: int, shown: str, first: int = 0, **extent: int
+) -> pl.DataFrame:
     """Load the rows below the header, under its names, without columns that are wholly empty."""
     found = _rows(book, sheet, header, n_rows=1, dtypes="string").row(0)
-    frame = _rows(book, sheet, header + 1, schema_sample_rows=None)
+    frame = _rows(book, sheet, header + 1 + first, schema_sample_rows=None, **extent)
     if not frame.width:  # nothing below the header
         frame = pl.DataFrame(
             {str(place): pl.Series([], dtype=pl.String) for place in range(len(found))}
