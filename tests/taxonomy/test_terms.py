@@ -548,10 +548,8 @@ def test_words_suggest_names(icd: Taxonomy) -> None:
 
 
 def test_hypertension_is_not_hypotension(icd: Taxonomy) -> None:
-    assert closest(icd, "hypertension")[:2] == [
-        ("401", "all its words in the label"),
-        ("458", "spelled like the label"),
-    ]
+    assert closest(icd, "hypertension") == [("401", "all its words in the label")]
+    assert closest(icd, "hypertensoin")[0] == ("401", "spelled like the label")
 
 
 def test_nothing_similar(icd: Taxonomy) -> None:

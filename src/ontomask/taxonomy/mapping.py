@@ -313,8 +313,13 @@ class Mapping:
 
     @functools.cached_property
     def suggester(self) -> Suggester:
-        """Proposes concepts of the taxonomy."""
-        return Suggester(self.index)
+        """Proposes concepts of the taxonomy, of equal ones those near the mapped values."""
+        taxonomy, found = self.index.taxonomy, self.concepts >= 0
+        if not found.any():
+            return Suggester(self.index)
+        records = np.zeros(len(taxonomy))
+        np.add.at(records, self.concepts[found], self.counts[found])
+        return Suggester(self.index, taxonomy.totals(records) / max(1.0, records.sum()))
 
     @functools.cached_property
     def unmapped_positions(self) -> list[int]:

@@ -1,31 +1,32 @@
 """What an unmapped value may have meant: proposals for a person, never applied by themselves.
 
 In this order: codes that a spreadsheet would have turned into the value by dropping zeros; for
-what looks like a code, the nearest broader and the most similar codes; names that have all words
-of the value and more, or some of its words and no others; the most similar names, by edit
-distance, with the words as they stand and with the words sorted. Words go before edit distance,
-which would offer "hypotension" for "hypertension".
+what looks like a code, the nearest broader and the most similar codes; the names that resemble the
+value word by word (`ontomask.taxonomy.resemblance`). Among equally similar names the concepts count
+that lie where the other values of the column do, the more frequent sense of a name and the more
+general concept.
 """
 
 from __future__ import annotations
 
-import functools
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
 from rapidfuzz import fuzz, process
 
-from ontomask.taxonomy.term_index import TermIndex, fold, number_key, unaccented
+from ontomask.arrays import Floats
+from ontomask.taxonomy.resemblance import Resemblance, names_of
+from ontomask.taxonomy.term_index import TermIndex, fold, number_key
 
 __all__ = ["Suggester", "Suggestion"]
 
 CODE = re.compile(r"[^\W\d_]{0,3}\d[\w.,/-]*")
 OTHERWISE = "the same number, written otherwise"
-LEAST_LIKENESS = 70
 LEAST_CODE_LIKENESS = 75
+OTHER_SENSE, GENERAL, SURROUNDINGS = 0.97, 0.1, 0.2
+"""What a less frequent sense keeps; what a general concept, and one in the column's midst, gain."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Suggester:
     """Proposes concepts of one taxonomy."""
 
     index: TermIndex
+    surroundings: Floats | None = None
+    """The share of the column's records at or below every concept."""
 
     def suggest(self, text: str, limit: int = 3) -> tuple[Suggestion, ...]:
         """Return the concepts closest to a text, the likeliest first."""
@@ -77,10 +80,8 @@ class Suggester:
     def _all(self, text: str, limit: int) -> Iterator[Suggestion]:
         if CODE.fullmatch(text):
             yield from self._codes(text, limit)
-        folded = fold(text)
-        if folded:
-            yield from self._names_with_words(folded, limit)
-            yield from self._similar_names(folded, limit)
+        if any(sign.isalpha() for sign in text):
+            yield from self._similar_names(text)
 
     def _codes(self, text: str, limit: int) -> Iterator[Suggestion]:
         same = self.same_number(text)
@@ -124,66 +125,33 @@ class Suggester:
         for _, _, concept in found:
             yield self._suggestion(concept, "similar code")
 
-    def _names_with_words(self, folded: str, limit: int) -> Iterator[Suggestion]:
-        """Find names that have all words of the value and more, or a part of them only."""
-        words = self.index.stems(folded)
-        shared = Counter(name for word in words for name in self._names_by_word.get(word, ()))
-        sizes = self._name_sizes
-        found = [n for n, count in shared.items() if count in (len(words), sizes[n])]
-        # The fewer words they do not share the closer; then the shallower concept.
-        order = sorted((len(words) + sizes[n] - 2 * shared[n], -shared[n], n) for n in found)
-        for _, negative, name in order[: 3 * limit]:
-            share = "all" if -negative == len(words) else "some of"
-            yield self._named(self._names[name], f"{share} its words in")
+    def _similar_names(self, text: str) -> Iterator[Suggestion]:
+        found: dict[int, tuple[float, Resemblance]] = {}
+        for one in names_of(self.index).like(text):
+            match = self.index.best_of_folded(one.name)
+            for rank, concept in enumerate((match.concept, *match.others)):
+                likeness = one.likeness * OTHER_SENSE**rank + self._expected(concept)
+                found[concept] = max((likeness, one), found.get(concept, (0.0, one)))
+        for concept in sorted(found, key=lambda concept: (-found[concept][0], concept)):
+            yield self._named(concept, found[concept][1])
 
-    def _similar_names(self, folded: str, limit: int) -> Iterator[Suggestion]:
-        scores: dict[str, float] = {}
-        for query, choices in ((folded, self._names), (_sorted_words(folded), self._sorted_names)):
-            for _, score, position in process.extract(
-                query, choices, scorer=fuzz.ratio, score_cutoff=LEAST_LIKENESS, limit=3 * limit
-            ):
-                name = self._names[position]
-                scores[name] = max(score, scores.get(name, 0.0))
-        for name in sorted(scores, key=lambda name: (-scores[name], name)):
-            yield self._named(name, "spelled like")
+    def _expected(self, concept: int) -> float:
+        """What speaks for a concept before a name is looked at."""
+        taxonomy = self.index.taxonomy
+        general = GENERAL * (1.0 - float(taxonomy.depths[concept]) / taxonomy.max_depth)
+        if self.surroundings is None or concept == 0:
+            return general
+        above = [number for number in taxonomy.ways_up(concept) if number]
+        return general + SURROUNDINGS * float(self.surroundings[above].mean())
 
-    def _named(self, folded: str, likeness: str) -> Suggestion:
-        concept = self.index.best_of_folded(folded).concept
-        is_label = fold(self.index.taxonomy.labels[concept]) == folded
-        called = "the label" if is_label else f"the synonym {folded!r}"
-        return self._suggestion(concept, f"{likeness} {called}")
+    def _named(self, concept: int, found: Resemblance) -> Suggestion:
+        is_label = fold(self.index.taxonomy.labels[concept]) == found.name
+        called = "the label" if is_label else f"the synonym {found.name!r}"
+        return self._suggestion(concept, f"{found.how} {called}")
 
     def _suggestion(self, concept: int, reason: str) -> Suggestion:
         taxonomy = self.index.taxonomy
         return Suggestion(taxonomy.ids[concept], taxonomy.labels[concept], reason, concept)
-
-    @functools.cached_property
-    def _names(self) -> list[str]:
-        return list(self.index.folded)
-
-    @functools.cached_property
-    def _words(self) -> list[frozenset[str]]:
-        return [self.index.stems(name) for name in self._names]
-
-    @functools.cached_property
-    def _name_sizes(self) -> list[int]:
-        return [len(words) for words in self._words]
-
-    @functools.cached_property
-    def _names_by_word(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for name, words in enumerate(self._words):
-            for word in words:
-                found.setdefault(word, []).append(name)
-        return found
-
-    @functools.cached_property
-    def _sorted_names(self) -> list[str]:
-        return [_sorted_words(name) for name in self._names]
-
-
-def _sorted_words(folded: str) -> str:
-    return " ".join(sorted(unaccented(folded).split(" ")))
 
 
 def _zeros_reason(text: str, form: str) -> str:

@@ -142,6 +142,14 @@ class TermIndex:
         """Return the concept of a folded name that is known to exist."""
         return self._chosen(self.folded[folded], "folded")
 
+    def names_of(self, concept: int) -> list[str]:
+        """Return the folded names of a concept."""
+        return self._folded_names[self._starts[concept] : self._starts[concept + 1]]
+
+    def written(self, folded: str) -> str:
+        """Return a folded name as it is written."""
+        return self.taxonomy.names[self.folded[folded][0]]
+
     def stems(self, folded: str) -> frozenset[str]:
         """Return the distinct roots of the words of a folded text."""
         return frozenset(self._stem(unaccented(folded)).split(" "))

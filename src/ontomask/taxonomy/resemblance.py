@@ -1,0 +1,251 @@
+"""Which names of a taxonomy resemble a text, word by word.
+
+Text and name are sets of word roots; a root weighs the more the fewer names have it. A word of the
+text is found in a name, more or less,
+
+* as it stands (1), whatever the order of the words;
+* by what the taxonomy's own synonyms teach: where most concepts called "NOS" are also called
+  "unspecified", the one is found in the other (by the share of such concepts);
+* as an abbreviation: the name's word begins with it, or has its letters in order ("clstrdium");
+* misspelled, if no name has it as it stands (by edit distance);
+* as initials, if it is written in capitals: "UTI" in "Urinary tract infection, site not specified".
+  So short a word is taken for nothing else: by edit distance it resembles everything.
+
+The likeness is the weight of what was found, against the weights of the text and, less so, of the
+name, plus a little for whole texts that are spelled alike. `benchmarks/suggestions.py` measures how
+often the right concept comes first.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA
+
+from ontomask.arrays import Bools, Floats, Ints
+from ontomask.taxonomy.term_index import TermIndex, fold, unaccented
+
+__all__ = ["Names", "Resemblance", "names_of"]
+
+LEAST_LIKENESS = 0.35
+SHORTLIST = 60
+"""So many names at most are looked at more closely."""
+
+TEXT_SHARE = 0.85
+"""What the text's weight counts, beside the name's: a name may well say more than the text."""
+
+SPELLING = 0.15
+"""What the spelling of the whole texts counts."""
+
+ABBREVIATED, ALSO_A_WORD, BEGINNING, MISSPELLED = 0.75, 0.6, 0.15, 0.8
+"""What abbreviations count at most, if they are also words, more if they begin the word they stand
+for; what misspelled words count."""
+
+WHOLE = 0.95
+"""What the initials of a part of a name count, beside those of the whole name."""
+
+LEAST_LETTERS, LEAST_SPELLING = 0.4, 0.7
+TEACHERS, TAUGHT_BY, TAUGHT_SHARE, TAUGHT_LIFT = 500, 3, 0.3, 5.0
+"""Of so many names at most, so many concepts, this share of them, this many times more than by
+chance teach a word."""
+
+CAPITALS = re.compile(r"\b[A-Z]{2,4}\b")
+PARTS = re.compile(r"[,;:()\[\]]+")
+SMALL_WORDS = {"a", "and", "by", "due", "for", "from", "in", "of", "on", "or", "the", "to", "with"}
+
+Roots = frozenset[str]
+
+
+class Resemblance(NamedTuple):
+    """A folded name that resembles a text, how much, and by what."""
+
+    name: str
+    likeness: float
+    how: str
+
+
+@functools.lru_cache(maxsize=8)
+def names_of(index: TermIndex) -> Names:
+    """The names of a taxonomy, made ready once."""
+    return Names(index)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Names:
+    """The names of a taxonomy and the roots of their words, each made ready when first needed."""
+
+    index: TermIndex
+
+    def like(self, text: str) -> list[Resemblance]:
+        """Return the names that resemble a text most, in no particular order."""
+        folded = unaccented(fold(text))
+        words = dict.fromkeys(folded.split(" "))
+        # in a text of capitals they are no sign of initials, unless it is a single word
+        is_loud = text.isupper() and len(words) > 1
+        capitals = {word.lower() for word in CAPITALS.findall("" if is_loud else text)}
+        likeness, by_initials = self._likeness(words, capitals)
+        best = np.argsort(-likeness, kind="stable")[:SHORTLIST]
+        roots = self.index.stems(" ".join(word for word in words if word not in SMALL_WORDS))
+        found = []
+        for place in best[likeness[best] >= LEAST_LIKENESS].tolist():
+            name = self.names[place]
+            spelling = fuzz.token_sort_ratio(folded, name) / 100
+            how = "initials of" if by_initials[place] else _how(roots, self._roots[name])
+            found.append(Resemblance(name, float(likeness[place]) + SPELLING * spelling, how))
+        return found
+
+    def _likeness(self, words: dict[str, None], capitals: set[str]) -> tuple[Floats, Bools]:
+        """How much every name resembles a text, and which of them by their initials."""
+        found, total = np.zeros(len(self.names)), 0.0
+        initials = np.zeros(len(self.names))
+        for word in words:
+            weight, best = self._found(word, is_short=word in capitals)
+            if word in capitals:
+                fitting = self._rarest * self._with_initials(word, alone=len(words) == 1)
+                initials = np.maximum(initials, np.where(fitting > best, fitting, 0.0))
+                weight, best = max(weight, float(fitting.max())), np.maximum(best, fitting)
+            found += best
+            total += weight
+        # alone, the initials of a whole name leave nothing of it unsaid
+        is_whole = (initials >= WHOLE * self._rarest) & (len(words) == 1)
+        sizes = np.where(is_whole, 0.0, self._sizes)
+        return found / (TEXT_SHARE * total + (1.0 - TEXT_SHARE) * sizes), initials > 0
+
+    def _found(self, word: str, is_short: bool) -> tuple[float, Floats]:
+        """The weight of a word, and how much of it is found in every name."""
+        alike: dict[str, float] = {}
+        for root, share in self._alike(word, is_short):
+            alike[root] = max(share, alike.get(root, 0.0))
+        likely = max((share * self._weights[root] for root, share in alike.items()), default=0.0)
+        weight = self._weights.get(self._root(word)) or likely or self._rarest
+        parts = [(share * min(weight, self._weights[root]), root) for root, share in alike.items()]
+        best = np.zeros(len(self.names))
+        for amount, root in sorted(parts):  # the largest is written last
+            best[self._places[root]] = amount
+        return weight, best
+
+    def _alike(self, word: str, is_short: bool) -> Iterator[tuple[str, float]]:
+        """Yield the roots in which a word can be found, and how much of it."""
+        own = self._root(word)
+        is_known = word in self._words if is_short else own in self._places
+        if is_known:
+            yield own, 1.0
+            yield from self._taught_by(own)
+        if is_short or len(word) < 3 or word.isdigit():
+            return
+        most = ALSO_A_WORD if is_known else ABBREVIATED
+        for longer in self._words_by_letter[word[0]]:
+            share = len(word) / len(longer)
+            if share < 1 and longer.startswith(word):
+                yield self._words[longer], most * (1 + share) / 2 + BEGINNING
+            elif LEAST_LETTERS <= share < 1 and _in_order(word, longer):
+                yield self._words[longer], most * (1 + share) / 2
+        if not is_known and len(word) > 3:
+            scorer, words = OSA.normalized_similarity, self._words.keys()
+            for other, likeness, _ in process.extract_iter(
+                word, words, scorer=scorer, score_cutoff=LEAST_SPELLING
+            ):
+                yield self._words[other], MISSPELLED * likeness**2
+
+    def _taught_by(self, root: str) -> Iterator[tuple[str, float]]:
+        """Yield the roots that most concepts with this root have too, in any of their names."""
+        names = (self.names[place] for place in self._places[root][:TEACHERS])
+        concepts = {self.index.best_of_folded(name).concept for name in names}
+        called = [self.index.names_of(concept) for concept in concepts]
+        sets = [self.index.stems(" ".join(names)) for names in called if len(names) > 1]
+        for other, count in Counter(one for roots in sets for one in roots).items():
+            share = count / len(sets)
+            usual = len(self._places[other]) / len(self.names)
+            if count >= TAUGHT_BY and share >= max(TAUGHT_SHARE, TAUGHT_LIFT * usual):
+                yield other, share
+
+    def _with_initials(self, word: str, alone: bool) -> Floats:
+        """How well every name's initials fit: all of them, those of a part, the first, or any."""
+        likeness = np.zeros(len(self.names))
+        for place, initials in enumerate(self._initials):
+            if word in initials:
+                parts = initials.split("|")
+                if word in parts:
+                    likeness[place] = 1.0 if len(parts) == 1 else WHOLE
+                elif not alone or (len(word) > 2 and initials.startswith(word)):
+                    likeness[place] = 0.7
+        return likeness
+
+    def _root(self, word: str) -> str:
+        return next(iter(self.index.stems(word)))
+
+    # Made ready -----------------------------------------------------------------------------
+
+    @functools.cached_property
+    def names(self) -> list[str]:
+        """The folded names."""
+        return list(self.index.folded)
+
+    @functools.cached_property
+    def _roots(self) -> dict[str, Roots]:
+        return {name: self.index.stems(name) for name in self.names}
+
+    @functools.cached_property
+    def _places(self) -> dict[str, Ints]:
+        """The names that have a root."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for place, roots in enumerate(self._roots.values()):
+            for root in roots:
+                found[root].append(place)
+        return {root: np.array(places, np.int32) for root, places in found.items()}
+
+    @functools.cached_property
+    def _rarest(self) -> float:
+        return float(np.log1p(len(self.names)))
+
+    @functools.cached_property
+    def _weights(self) -> dict[str, float]:
+        count = len(self.names)
+        return {root: float(np.log1p(count / len(one))) for root, one in self._places.items()}
+
+    @functools.cached_property
+    def _sizes(self) -> Floats:
+        weights = self._weights
+        return np.array([sum(weights[root] for root in roots) for roots in self._roots.values()])
+
+    @functools.cached_property
+    def _words(self) -> dict[str, str]:
+        """The root of every word, as the words are written."""
+        words = {word for name in self.names for word in unaccented(name).split(" ")}
+        return {word: self._root(word) for word in sorted(words)}
+
+    @functools.cached_property
+    def _words_by_letter(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for word in self._words:
+            found[word[0]].append(word)
+        return found
+
+    @functools.cached_property
+    def _initials(self) -> list[str]:
+        """The initials of every name, those of its parts between commas and brackets apart."""
+        written = [self.index.written(name) for name in self.names]
+        return ["|".join(_initials(part) for part in PARTS.split(text)) for text in written]
+
+
+def _initials(text: str) -> str:
+    words = unaccented(fold(text)).split(" ")
+    return "".join(word[0] for word in words if word and word not in SMALL_WORDS)
+
+
+def _in_order(letters: str, word: str) -> bool:
+    rest = iter(word)
+    return all(letter in rest for letter in letters)
+
+
+def _how(roots: Roots, others: Roots) -> str:
+    if roots <= others:
+        return "all its words in"
+    return "some of its words in" if roots & others else "spelled like"
