@@ -224,3 +224,19 @@ def test_counts_and_weights_are_kept_apart():
     assert tuples.counts.tolist() == [3, 3]
     assert tuples.weights.tolist() == [40.5, 3]
     assert microdata.total == 6
+
+
+def test_people_left_out_for_a_missing_value_count_in_the_whole_table():
+    """A model compares with all people there were, whoever is released."""
+    frame = pl.DataFrame(
+        {"age": [30, None, 31, 32], "sex": ["f", "f", None, "m"], "w": [1.0, 2.0, 4.0, 8.0]}
+    )
+    schema = om.Schema(
+        age=om.Numeric(missing="suppress"),
+        sex=om.Flat(role="sensitive", missing="suppress"),
+        w=om.Weight(),
+    )
+    microdata = encode(open_table(frame), schema)
+    assert len(microdata) == 2
+    assert microdata["sex"].values == ("f", "m")
+    assert microdata.distribution("sex").tolist() == [3.0, 8.0]

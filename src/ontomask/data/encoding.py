@@ -362,7 +362,12 @@ def _without_suppressed(microdata: Microdata) -> Microdata:
         name: replace(one, has_missing=one.has_missing and one.column.missing != "suppress")
         for name, one in kept.attributes.items()
     }
-    return replace(kept, attributes=attributes, left_out=np.flatnonzero(out))
+    left = microdata.subset(out)
+    gone = {
+        name: left.distribution(name)[: attributes[name].cardinality]
+        for name in microdata.schema.with_role("sensitive")
+    }
+    return replace(kept, attributes=attributes, left_out=np.flatnonzero(out), gone=gone)
 
 
 _ENCODERS: dict[str, Callable[[Table, str, Column], Attribute]] = {

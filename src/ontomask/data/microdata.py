@@ -195,8 +195,8 @@ class Microdata:
     read_identifier
         Encodes an identifier of the whole table, like a flat column, for pseudonyms only.
     gone
-        For each sensitive column how many people had each value in records that earlier steps left
-        out; a column that a step changes begins anew.
+        For each sensitive column how many people had each value in records that earlier steps, or
+        a rule for missing values, left out; a column that a step changes begins anew.
     """
 
     schema: Schema
@@ -227,7 +227,7 @@ class Microdata:
     def distribution(self, name: str) -> Floats:
         """How many people of the whole table have each value of a column.
 
-        Records that earlier steps left out are included.
+        Records that were left out before are included.
         """
         attribute = self[name]
         own = np.bincount(attribute.codes, weights=self.weights, minlength=attribute.cardinality)
