@@ -104,6 +104,14 @@ def test_a_column_of_which_hardly_anything_is_changed_still_is():
     assert found.alone == pytest.approx(alone(masked, ["ward", "days", "paid"]))
 
 
+def test_records_that_stand_for_several_are_not_alone():
+    frame = table().with_columns(pl.Series("n", [1, 2] * 60))
+    schema = om.Schema.of({**SCHEMA, "n": om.Count()})
+    found = om.evaluate(frame, frame, schema).unchanged
+    counts = frame["n"].to_list()
+    assert found.alone == pytest.approx(alone(frame, ["ward", "days", "paid"], counts))
+
+
 def test_without_such_columns_nobody_is_alone():
     frame = table().select("age")
     found = om.evaluate(frame, frame, om.Schema(age=om.Numeric())).unchanged

@@ -10,10 +10,12 @@ import contextlib
 import datetime
 import functools
 import itertools
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ontomask.data.values import read_interval
 from ontomask.errors import DependencyError
 from ontomask.taxonomy.bundled import load
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -107,12 +109,6 @@ SCALES = (
 )
 """Words whose order nobody doubts, from lowest to highest."""
 
-NUMBER = r"(\d+(?:\.\d+)?)"
-RANGE = re.compile(
-    rf"[\[(]?\s*{NUMBER}\s*(?:-|–|to|,|\.\.)\s*(?:<\s*)?{NUMBER}(?:\s*[\])])?(?:\s*years)?"
-)
-FROM = re.compile(rf"(?:>=?|≥|over|above)\s*{NUMBER}|{NUMBER}\s*(?:\+|and (?:over|older|above))")
-UNTIL = re.compile(rf"(?:<=?|≤|under|below|up to)\s*{NUMBER}")
 FEWEST_RANKS, MOST_RANKS = 3, 60
 
 
@@ -132,28 +128,14 @@ def _on_a_scale(texts: Sequence[str]) -> list[str] | None:
 
 
 def _intervals(texts: Sequence[str]) -> list[str] | None:
-    bounds = [_bounds(text.strip().casefold()) for text in texts]
-    known = [one for one in bounds if one is not None]
-    closed = sum(RANGE.fullmatch(text.strip().casefold()) is not None for text in texts)
+    spans = [read_interval(text) for text in texts]
+    known = [one for one in spans if one is not None and one.low < one.high]
+    closed = sum(math.isfinite(one.low) and math.isfinite(one.high) for one in known)
     if len(known) < len(texts) or closed * 2 < len(texts):
         return None
-    sorted_pairs = sorted(zip(known, texts, strict=True))
-    ends = [one for one, _ in sorted_pairs]
-    apart = all(
-        low < high and high <= following for (low, high), (following, _) in itertools.pairwise(ends)
-    )
-    return [text for _, text in sorted_pairs] if apart and ends[-1][0] < ends[-1][1] else None
-
-
-def _bounds(text: str) -> tuple[float, float] | None:
-    """The two ends of an interval, infinite where it is open."""
-    if found := RANGE.fullmatch(text):
-        return float(found[1]), float(found[2])
-    if found := FROM.fullmatch(text):
-        return float(found[1] or found[2]), float("inf")
-    if found := UNTIL.fullmatch(text):
-        return float("-inf"), float(found[1])
-    return None
+    pairs = sorted(((one.low, one.high), text) for one, text in zip(known, texts, strict=True))
+    apart = all(first[0][1] <= second[0][0] for first, second in itertools.pairwise(pairs))
+    return [text for _, text in pairs] if apart else None
 
 
 # People -----------------------------------------------------------------------------------------

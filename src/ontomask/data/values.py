@@ -23,7 +23,7 @@ STAR = "*"
 _NUMBER = r"([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
 _UNIT = r"(?:\s*years)?"
 _CLOSED = re.compile(
-    rf"([\[(\]])?\s*{_NUMBER}\s*(?:-|–|to|,|;|\.\.)\s*(?:<\s*)?{_NUMBER}\s*([\])\[])?{_UNIT}"
+    rf"([\[(\]])?\s*{_NUMBER}\s*(?:-|–|to|,|;|\.\.)\s*(?:<\s*)?{_NUMBER}(?:\s*([\])\[]))?{_UNIT}"
 )
 _FROM = re.compile(
     rf"(?:>=?|≥|over|above)\s*{_NUMBER}{_UNIT}|{_NUMBER}\s*(?:\+|and (?:over|older|above)){_UNIT}"
