@@ -21,7 +21,7 @@ from ontomask.evaluation.classification import (
     judge_classification,
 )
 from ontomask.evaluation.classifiers import CLASSIFIERS, learn
-from ontomask.evaluation.features import Encoder, Features, midpoint, read_features
+from ontomask.evaluation.features import Encoder, Features, read_features
 from ontomask.evaluation.folds import stratified_folds
 from ontomask.evaluation.scores import Scores, relative_accuracy, score
 from reference import classification as slow
@@ -232,23 +232,6 @@ def test_intervals_enter_as_categories_or_midpoints():
     (numbers,) = read(columns, schema, intervals="midpoints")
     assert numbers.numbers[:3, 0].tolist() == [25, 35, 80]
     assert np.isnan(numbers.numbers[3:, 0]).all()
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("[20, 30)", 25),
-        ("20-29", 24.5),
-        ("-10 – -5", -7.5),
-        ("]0.5;1.5]", 1),
-        ("< 18", 18),
-        (">= 80", 80),
-        ("young", None),
-        ("[a, b)", None),
-    ],
-)
-def test_midpoints(text, number):
-    assert midpoint(text) == number
 
 
 def test_a_numeric_column_with_stars_is_still_one_of_numbers():

@@ -279,3 +279,38 @@ def test_nothing_is_said_of_numbers_of_which_none_is_left():
     masked = frame.with_columns(age=pl.lit("*"))
     found = om.evaluate(frame, masked, om.Schema(age=om.Numeric(), pay=om.Numeric(role="other")))
     assert [one.columns for one in found.statistics if "age" in one.columns] == []
+
+
+def grouped(labels):
+    """People of four age groups, released under the names of their groups."""
+    ages = list(range(20, 60))
+    released = [labels[(age - 20) // 10] for age in ages]
+    return pl.DataFrame({"age": ages}), pl.DataFrame({"age": released})
+
+
+def test_labels_with_digits_are_labels():
+    """Q1 to Q4 are not the numbers 1 to 4: the same groups lose the same under every name."""
+    schema = om.Schema(age=om.Numeric())
+    losses = [
+        om.evaluate(*grouped(labels), schema).loss.loss
+        for labels in (
+            ("Q1", "Q2", "Q3", "Q4"),
+            ("young", "grown", "middle", "old"),
+            ("group 1", "group 2", "group 3", "group 99"),
+        )
+    ]
+    assert losses[0] == losses[1] == losses[2]
+    assert losses[0] < 10
+
+
+@pytest.mark.parametrize("word", ["NA", "missing", ""])
+def test_what_encoding_takes_for_a_value_evaluation_does_not_take_for_missing(word):
+    frame = pl.DataFrame({"job": [word, word, "nurse", "nurse"]})
+    schema = om.Schema(job=om.Flat())
+    same = om.evaluate(frame, frame, schema)
+    assert same.loss.values_changed == 0
+    swapped = pl.DataFrame({"job": ["nurse", "nurse", word, word]})
+    changed = om.evaluate(frame, swapped, schema)
+    assert changed.loss.values_changed == 1
+    other = pl.DataFrame({"job": [None, None, "nurse", "nurse"]})
+    assert om.evaluate(frame, other, schema).loss.values_changed == 0.5

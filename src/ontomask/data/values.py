@@ -47,9 +47,14 @@ class Span:
         return self.low == self.high
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether it has two ends."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    @property
     def middle(self) -> float:
-        """The middle; the known end of a span without bound."""
-        if math.isinf(self.low) or math.isinf(self.high):
+        """The middle; the known end of a span without the other."""
+        if not self.is_bounded:
             return self.high if math.isinf(self.low) else self.low
         return self.low / 2.0 + self.high / 2.0
 

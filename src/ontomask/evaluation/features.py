@@ -8,7 +8,6 @@ enter as categories. A numeric or date column enters as numbers where all its va
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,21 +16,13 @@ import numpy as np
 from scipy import sparse
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.data.encoding import day_number
-from ontomask.data.schema import Column, Date, Schema
+from ontomask.data.schema import Column, Schema
 from ontomask.data.tables import Table
-from ontomask.errors import DataError
+from ontomask.data.values import is_star, read_span
 
-__all__ = ["INTERVALS", "STAR", "Encoder", "Features", "blank", "category_codes", "read_features"]
-
-STAR = "*"
-"""What a suppressed value becomes."""
+__all__ = ["INTERVALS", "Encoder", "Features", "blank", "category_codes", "read_features"]
 
 INTERVALS = ("categories", "midpoints")
-
-_NUMBER = r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
-_BETWEEN = re.compile(rf"^[\[(\]]?\s*({_NUMBER})\s*(?:,|;|\.\.|–|-|to)\s*({_NUMBER})\s*[\])\[]?$")
-_BEYOND = re.compile(rf"^(?:<|<=|≤|>|>=|≥)\s*({_NUMBER})$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +99,7 @@ def _numeric(table: Table, name: str, column: Column, intervals: str) -> Floats 
     if table.is_number(name):
         return table.numbers(name)
     codes, distinct = table.distinct(name)
-    parsed = [_number(name, value, column, intervals) for value in distinct]
+    parsed = [_number(value, column, intervals) for value in distinct]
     found = [one for one in parsed if one is not None]
     if len(found) < len(parsed):
         return None
@@ -116,27 +107,13 @@ def _numeric(table: Table, name: str, column: Column, intervals: str) -> Floats 
     return result
 
 
-def _number(name: str, value: object, column: Column, intervals: str) -> float | None:
-    if value == STAR:
+def _number(value: object, column: Column, intervals: str) -> float | None:
+    if is_star(value):
         return math.nan
-    if isinstance(column, Date):
-        try:
-            return day_number(name, value, column.format)
-        except DataError:
-            return None
-    text = str(value).strip()
-    if re.fullmatch(_NUMBER, text):
-        return float(text)
-    return midpoint(text) if intervals == "midpoints" else None
-
-
-def midpoint(text: str) -> float | None:
-    """The middle of an interval such as `[20, 30)` or `20-29`, the bound of one such as `>= 80`."""
-    between = _BETWEEN.match(text)
-    if between:
-        return (float(between[1]) + float(between[2])) / 2
-    beyond = _BEYOND.match(text)
-    return float(beyond[1]) if beyond else None
+    span = read_span(value, column)
+    if span is None or not (span.is_point or intervals == "midpoints"):
+        return None
+    return span.middle
 
 
 def _categories(name: str, tables: Sequence[Table]) -> tuple[int, list[Ints]]:
@@ -169,7 +146,7 @@ def blank(table: Table, names: Sequence[str]) -> Bools:
     empty = np.full(len(table), bool(names))
     for name in names:
         codes, distinct = table.distinct(name)
-        empty &= np.array([*(value == STAR for value in distinct), True])[codes]
+        empty &= np.array([*(is_star(value) for value in distinct), True])[codes]
     return empty
 
 

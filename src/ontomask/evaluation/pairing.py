@@ -6,9 +6,7 @@ The masked table may come from ontomask or from any other tool: values that the 
 
 from __future__ import annotations
 
-import datetime
 import functools
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -17,22 +15,17 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import did_you_mean
-from ontomask.data.encoding import day_number, record_counts, survey_weights
+from ontomask.data.encoding import record_counts, survey_weights
 from ontomask.data.microdata import group_rows
 from ontomask.data.schema import Column, Date, Nominal, Numeric, Ordinal, Schema, value_distances
 from ontomask.data.tables import Table, open_table
+from ontomask.data.values import is_star, read_span
 from ontomask.errors import DataError, SchemaError
 from ontomask.semantics.distances import ValueDistances
 from ontomask.semantics.moments import mean, variance
 from ontomask.taxonomy.measures import Space
 
 __all__ = ["Amounts", "Paired", "PairedColumn", "pair_tables"]
-
-STARS = ("*", "", "NA", "missing")
-PERIOD = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])|-Q([1-4])|(s))?")
-"""A month, quarter, year, decade or century, as `date_hierarchy` writes them."""
-
-NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 class Amounts(NamedTuple):
@@ -295,14 +288,14 @@ def _numbers(name: str, column: Column, values: list[object]) -> Floats:
 
 def _number(name: str, column: Column, value: object) -> float:
     """An original value as a number; it must stand for one by itself."""
-    number = _released_number(column, value)
-    if np.isnan(number) and not _is_star(value):
+    span = None if is_star(value) else read_span(value, column)
+    if span is None and not is_star(value):
         wanted = "dates" if isinstance(column, Date) else "numbers"
         raise DataError(
             f"Column {name!r} is said to hold {wanted}, but the original holds a value that is "
             "none; correct it, or declare the column as flat."
         )
-    return number
+    return np.nan if span is None else span.middle
 
 
 def _released_numbers(
@@ -310,56 +303,19 @@ def _released_numbers(
 ) -> Floats:
     """The numbers that released values stand for, record by record.
 
-    An interval or a calendar period stands for its middle; any other label, such as the name of an
-    age group, for the mean of the original numbers that were given it.
+    An interval or a calendar period stands for its middle; one without end, such as 90+, and any
+    other label, such as the name of an age group, for the mean of the original numbers that were
+    given it.
     """
-    numbers = np.array([*(_released_number(column, value) for value in values), np.nan])
+    numbers = np.full(len(values) + 1, np.nan)
     for place, value in enumerate(values):
-        if np.isnan(numbers[place]) and not _is_star(value):
+        span = None if is_star(value) else read_span(value, column)
+        if span is not None and span.is_bounded:
+            numbers[place] = span.middle
+        elif not is_star(value):
             given = (codes == place) & ~np.isnan(original)
             numbers[place] = mean(original[given], weights[given]) if given.any() else np.nan
     return numbers[codes]
-
-
-def _is_star(value: object) -> bool:
-    return isinstance(value, str) and value.strip() in STARS
-
-
-def _released_number(column: Column, value: object) -> float:
-    """The number that a value stands for by itself; NaN where it is a star or a mere label."""
-    if _is_star(value):
-        return np.nan
-    if isinstance(column, Date):
-        return _released_day(column, value)
-    if not isinstance(value, str):
-        return float(value)  # type: ignore[arg-type]
-    found = [float(one) for one in NUMBER.findall(_without_range_hyphen(value))]
-    return float(np.mean(found)) if len(found) in (1, 2) else np.nan
-
-
-def _released_day(column: Date, value: object) -> float:
-    period = PERIOD.fullmatch(str(value).strip())
-    if period is None:
-        try:
-            return day_number("", value, column.format)
-        except DataError:
-            return np.nan
-    year, month, quarter, several = period.groups()
-    start = int(month or 3 * int(quarter or 1) - 2)
-    length = {"month": 1, "quarter": 3}.get("month" if month else "quarter" if quarter else "", 12)
-    if several:
-        length = 1200 if int(year) % 100 == 0 else 120
-    return _first_day(int(year), start) / 2.0 + _first_day(int(year), start + length) / 2.0
-
-
-def _first_day(year: int, month: int) -> float:
-    """The first day of a month, which may lie beyond the year's twelve."""
-    return float(datetime.date(year + (month - 1) // 12, (month - 1) % 12 + 1, 1).toordinal())
-
-
-def _without_range_hyphen(text: str) -> str:
-    """Read the hyphen of ``20-29`` as a separator, not as a sign."""
-    return re.sub(r"(?<=\d)\s*-\s*(?=\d)", " ", text)
 
 
 def _nominal(
@@ -387,7 +343,7 @@ def _nominal(
 def _concepts(name: str, column: Nominal, values: list[object], which: str) -> Ints:
     """Concept numbers of values, -1 where missing; the entry behind the last is a missing one."""
     assert column.taxonomy is not None
-    known = [None if str(value) in STARS else value for value in values]
+    known = [None if is_star(value) else value for value in values]
     taxonomy = column.taxonomy
     mapping = taxonomy.map(known, overrides=column.overrides)
     found = np.full(len(values) + 1, -1, np.int32)
@@ -417,11 +373,11 @@ def _plain(
 ) -> PairedColumn:
     order = list(column.order) if isinstance(column, Ordinal) else []
     domain = {value: place for place, value in enumerate(order)}
-    stray = [value for value in new_values if order and value not in domain and value not in STARS]
+    stray = [one for one in new_values if order and one not in domain and not is_star(one)]
     if stray:
         raise DataError(f"Column {name!r} holds {stray[0]!r}, which is not in its order.")
     for value in (*old_values, *new_values):
-        if str(value) not in STARS:
+        if not is_star(value):
             domain.setdefault(value, len(domain))
     size = len(domain)
     first = np.array([*(domain.get(value, size) for value in old_values), size], np.int32)

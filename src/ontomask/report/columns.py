@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
-from ontomask.data.schema import Nominal
+from ontomask.data.schema import Column, Nominal
 from ontomask.data.tables import Table
+from ontomask.data.values import is_star, read_span
 from ontomask.evaluation.evaluation import Evaluation
-from ontomask.evaluation.pairing import STARS, Paired, PairedColumn, pair_tables
+from ontomask.evaluation.pairing import Paired, PairedColumn, pair_tables
 from ontomask.evaluation.utility import ColumnLoss
 from ontomask.report.distributions import (
     Distribution,
@@ -33,8 +33,6 @@ DOMINANT = 0.5
 """The share of a spread above which few records are said to make it up."""
 SCATTERED = 0.5
 """The share of different numbers above which most are said to differ."""
-NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
-DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ].*)?")
 
 
 @dataclass(frozen=True)
@@ -175,7 +173,7 @@ def _column(tables: _Tables, name: str, loss: ColumnLoss | None, *, charts: bool
         distribution=_distribution(tables, name) if charts else None,
         dominated=_is_dominated(told.old_numbers, tables.least),
         scattered=_is_scattered(told.old_numbers),
-        ranges=_has_ranges(column.kind, tables.after.distinct(name)[1]),
+        ranges=_has_ranges(column, tables.after.distinct(name)[1]),
         missing=_missing(tables, name),
     )
 
@@ -226,11 +224,12 @@ def _is_scattered(numbers: Floats | None) -> bool:
     return bool(np.unique(known).size > SCATTERED * known.size)
 
 
-def _has_ranges(kind: str, values: Iterable[object]) -> bool:
-    """Whether some text among the released values is neither a number (or day) nor a star."""
-    exact = {"numeric": NUMBER, "date": DAY}.get(kind)
-    texts = (value for value in values if isinstance(value, str) and value not in STARS)
-    return exact is not None and any(exact.fullmatch(text) is None for text in texts)
+def _has_ranges(column: Column, values: Iterable[object]) -> bool:
+    """Whether some released value of numbers or dates stands for several."""
+    if column.kind not in ("numeric", "date"):
+        return False
+    spans = (read_span(value, column) for value in values if not is_star(value))
+    return any(span is None or not span.is_point for span in spans)
 
 
 def _known(numbers: Floats | None) -> Floats:
@@ -241,7 +240,7 @@ def _missing(tables: _Tables, name: str) -> Missing:
     whole, paired = tables.whole.columns[name], tables.paired.columns[name]
     empty, was = (table.distinct(name)[0] < 0 for table in (tables.before, tables.kept))
     codes, values = tables.after.distinct(name)
-    held = np.array([*(str(value) not in STARS for value in values), False])[codes]
+    held = np.array([*(not is_star(value) for value in values), False])[codes]
     lost: Bools = _absent(paired, "new") & ~_absent(paired, "old")
     return Missing(
         original=int(empty.sum()),

@@ -16,7 +16,8 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.data.schema import Date, Nominal, Ordinal
-from ontomask.evaluation.pairing import STARS, PairedColumn
+from ontomask.data.values import is_star
+from ontomask.evaluation.pairing import PairedColumn
 from ontomask.report.groups import MOST, concept_groups, group_name
 from ontomask.report.rounding import coarse
 from ontomask.report.scales import Scale, date_scale, merge_rare, number_scale
@@ -267,7 +268,7 @@ def category_bars(
     for codes, distinct in (before, after):
         present = np.unique(codes[codes >= 0]).tolist()
         for value in (distinct[place] for place in present):
-            if str(value) not in STARS:
+            if not is_star(value):
                 values.setdefault(value, len(values))
     sides = []
     for (codes, distinct), weight in zip((before, after), weights, strict=True):
@@ -281,7 +282,7 @@ def rare_values(codes: Ints, distinct: list[object], least: int) -> Rare:
     """Original values of fewer than `least` records."""
     counts = np.bincount(codes[codes >= 0], minlength=len(distinct))
     names = [str(value) for value in distinct]
-    return _rarest(names, np.where([name in STARS for name in names], 0, counts), least)
+    return _rarest(names, np.where([is_star(name) for name in names], 0, counts), least)
 
 
 def _rarest(names: list[str], counts: Longs, least: int) -> Rare:
