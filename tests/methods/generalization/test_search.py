@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -14,8 +15,9 @@ from methods.generalization.lattice_tables import (
     tree,
 )
 from ontomask import privacy, quality
+from ontomask.methods.generalization import groupings
 from ontomask.methods.generalization.evaluation import record_limit
-from ontomask.methods.generalization.groupings import Grouper
+from ontomask.methods.generalization.groupings import Grouper, Snapshots
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.search import exhaustive, optimal
 from reference import generalization as slow
@@ -317,10 +319,28 @@ def test_shuffled_records_give_the_same_answer():
 def test_a_memory_budget_of_nothing_changes_nothing():
     records, _, _ = random_table(9)
     problem = make_problem(records)
-    free, tight = (
-        optimal(problem, [privacy.KAnonymity(3)], 0.1, budget=budget) for budget in (10**7, 10)
+    free, *tight = (
+        optimal(problem, [privacy.KAnonymity(3)], 0.1, budget=budget)
+        for budget in (10**7, 2000, 500, 10)
     )
-    assert (free.levels, free.loss, free.checked) == (tight.levels, tight.loss, tight.checked)
+    for one in tight:
+        assert (one.levels, one.loss, one.checked) == (free.levels, free.loss, free.checked)
+
+
+def test_snapshots_are_forgotten_and_groupings_stay_right(monkeypatch):
+    monkeypatch.setattr(groupings, "CAPACITY", 2)
+    grouper = Grouper(make_problem(random_table(9)[0]))
+    everything = list(itertools.product(*(range(len(one)) for one in grouper._starts)))
+    np.random.default_rng(1).shuffle(everything)
+    kept = []
+    for budget in (10**7, 500):
+        snapshots = Snapshots(grouper, budget)
+        for levels in map(tuple, everything):
+            made = sorted(snapshots.grouping(levels).amounts[0].tolist())
+            assert made == sorted(grouper.roll_up(grouper.finest, levels).amounts[0].tolist())
+        assert snapshots._cells == sum(one.cells for one in snapshots._kept[1:]) <= budget
+        kept.append(len(snapshots._kept))
+    assert 1 < kept[1] < kept[0]
 
 
 def test_keys_of_several_words():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from ontomask.methods.generalization.problem import LARGEST_KEY, Pairs, Problem
 __all__ = ["Grouper", "Grouping", "Levels", "Snapshots"]
 
 Levels = tuple[int, ...]
+
+CAPACITY = 64
+"""Places for snapshots to begin with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,15 +161,12 @@ class Snapshots:
     """
 
     def __init__(self, grouper: Grouper, budget: int = 50_000_000) -> None:
-        self._grouper = grouper
-        self._finest = grouper.finest
-        self._budget = budget
-        self._kept: dict[Levels, Grouping] = {}
-        self._levels = np.zeros((64, len(self._finest.levels)), np.int16)
-        self._sizes = np.full(64, len(self._finest), np.int64)
-        self._slots: list[Levels | None] = [None] * 64
-        self._free = list(range(63, 0, -1))
-        self._cells = 0
+        self._grouper, self._budget, self._cells = grouper, budget, 0
+        self._kept = [grouper.finest]
+        self._levels = np.zeros((CAPACITY, len(grouper.finest.levels)), np.int16)
+        self._sizes = np.full(CAPACITY, len(grouper.finest), np.int64)
+        self._used = np.zeros(CAPACITY, np.int64)
+        self._clock = itertools.count(1)
 
     def grouping(self, levels: Levels) -> Grouping:
         """The grouping at some levels, made from the smallest known one that is finer."""
@@ -178,42 +179,33 @@ class Snapshots:
         return made
 
     def _nearest(self, levels: Levels) -> Grouping:
-        """The smallest known grouping that is at least as fine."""
-        below = (self._levels <= np.array(levels, np.int16)).all(axis=1)
-        slot = int(np.argmin(np.where(below, self._sizes, len(self._finest) + 1)))
-        found = self._slots[slot]
-        if found is None:
-            return self._finest
-        self._kept[found] = self._kept.pop(found)  # most recently used
-        return self._kept[found]
+        """The smallest known grouping that is at least as fine; the finest of all is the first."""
+        count = len(self._kept)
+        is_finer = (self._levels[:count] <= np.array(levels, np.int16)).all(axis=1)
+        place = int(np.argmin(np.where(is_finer, self._sizes[:count], len(self._kept[0]) + 1)))
+        self._used[place] = next(self._clock)
+        return self._kept[place]
 
     def _keep(self, grouping: Grouping) -> None:
-        cells = grouping.cells
-        if cells > self._budget // 2:
+        if grouping.cells > self._budget // 2:
             return
-        while self._cells + cells > self._budget:
-            self._forget(next(iter(self._kept)))
-        if not self._free:
-            self._grow()
-        slot = self._free.pop()
-        self._slots[slot] = grouping.levels
-        self._levels[slot] = grouping.levels
-        self._sizes[slot] = len(grouping)
-        self._kept[grouping.levels] = grouping
-        self._cells += cells
+        self._cells += grouping.cells
+        while self._cells > self._budget:
+            self._forget(1 + int(np.argmin(self._used[1 : len(self._kept)])))
+        if len(self._kept) == len(self._sizes):
+            tables = (self._levels, self._sizes, self._used)
+            self._levels, self._sizes, self._used = (np.concatenate([one, one]) for one in tables)
+        self._kept.append(grouping)
+        self._write(len(self._kept) - 1, next(self._clock))
 
-    def _grow(self) -> None:
-        count = len(self._slots)
-        self._free = list(range(2 * count - 1, count - 1, -1))
-        self._slots += [None] * count
-        self._levels = np.concatenate([self._levels, np.zeros_like(self._levels)])
-        unused = np.full(count, len(self._finest), np.int64)
-        self._sizes = np.concatenate([self._sizes, unused])
+    def _forget(self, place: int) -> None:
+        """The last one takes the place of the one that goes."""
+        self._cells -= self._kept[place].cells
+        used, self._kept[place] = int(self._used[len(self._kept) - 1]), self._kept[-1]
+        self._write(place, used)
+        self._kept.pop()
 
-    def _forget(self, levels: Levels) -> None:
-        slot = self._slots.index(levels)
-        self._cells -= self._kept.pop(levels).cells
-        self._slots[slot] = None
-        self._sizes[slot] = len(self._finest)
-        self._levels[slot] = 0
-        self._free.append(slot)
+    def _write(self, place: int, used: int) -> None:
+        self._levels[place] = self._kept[place].levels
+        self._sizes[place] = len(self._kept[place])
+        self._used[place] = used
