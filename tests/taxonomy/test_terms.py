@@ -416,7 +416,9 @@ def test_concepts_and_treatments_of_unmapped_values(icd: Taxonomy) -> None:
 def test_the_index_is_built_once_and_in_parts(icd: Taxonomy) -> None:
     index = TermIndex(icd)
     assert index.find("250") is not None
-    assert set(vars(index)) == {"taxonomy", "_ids"}
+    assert set(vars(index)) == {"taxonomy"}
+    assert index.find("V4571") is not None
+    assert "_names" not in vars(index)
     assert map_values(icd, ["x"]).index is icd.term_index
 
 

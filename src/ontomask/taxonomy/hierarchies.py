@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -239,35 +239,30 @@ def _steps_distance(steps: Ints) -> Floats:
 
 def _canonical_paths(taxonomy: Taxonomy, numbers: Ints, by: str) -> Ints:
     """For each level (level 0 the concept itself) the ancestor of each concept on its path."""
-    paths = [numbers.astype(np.int32)]
-    parents = _canonical_parents(taxonomy)
-    while (paths[-1] != paths[-1][0]).any():
-        highest = taxonomy.depths[paths[-1]]
-        deepest = highest == highest.max() if by == "depth" else np.ones(numbers.size, bool)
-        paths.append(np.where(deepest, parents[paths[-1]], paths[-1]).astype(np.int32))
-    return _cut_at_meeting(np.array(paths), taxonomy)
+    depths, offsets = taxonomy.depths.tolist(), taxonomy.parent_offsets.tolist()
+
+    @functools.cache
+    def parent(number: int) -> int | None:
+        above = taxonomy.parent_numbers[offsets[number] : offsets[number + 1]].tolist()
+        return min(above, key=lambda one: (-depths[one], one), default=None)
+
+    paths = [_climb(number, parent) for number in numbers.tolist()]
+    # paths that have met stay together: what all share is their end
+    shared = min(map(len, paths))
+    while len({one[-shared] for one in paths}) > 1:
+        shared -= 1
+    paths = [one[: len(one) - shared + 1] for one in paths]
+    longest = max(map(len, paths))
+    waits = [longest - len(one) if by == "depth" else 0 for one in paths]
+    levels = [
+        [one[min(max(level - wait, 0), len(one) - 1)] for level in range(longest)]
+        for one, wait in zip(paths, waits, strict=True)
+    ]
+    return np.array(levels, np.int32).T.copy()
 
 
-def _canonical_parents(taxonomy: Taxonomy) -> Ints:
-    """The deepest parent of each concept, ties by id; the root is its own."""
-    offsets, parents = taxonomy.parent_offsets, taxonomy.parent_numbers
-    chosen = np.zeros(len(taxonomy), np.int32)
-    owners = np.repeat(np.arange(len(taxonomy)), np.diff(offsets))
-    order = np.lexsort((parents, -taxonomy.depths[parents], owners))
-    firsts = np.unique(owners[order], return_index=True)[1]
-    chosen[owners[order][firsts]] = parents[order][firsts]
-    return chosen
-
-
-def _cut_at_meeting(paths: Ints, taxonomy: Taxonomy) -> Ints:
-    """Do not climb beyond the deepest concept on all paths.
-
-    By steps, short paths may have gone past it while the long ones were still below.
-    """
-    path_sets = [set(path) for path in paths.T.tolist()]
-    common = set.intersection(*path_sets)
-    top = max(common, key=lambda number: (int(taxonomy.depths[number]), -number))
-    above = taxonomy.depths[paths] < taxonomy.depths[top]
-    cut = np.where(above, np.int32(top), paths)
-    last = int(np.flatnonzero((cut == top).all(axis=1))[0])
-    return np.ascontiguousarray(cut[: last + 1])
+def _climb(number: int, parent: Callable[[int], int | None]) -> list[int]:
+    path = [number]
+    while (above := parent(path[-1])) is not None:
+        path.append(above)
+    return path

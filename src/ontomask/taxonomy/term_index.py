@@ -157,8 +157,7 @@ class TermIndex:
     # Rules ----------------------------------------------------------------------------------
 
     def _by_id(self, text: str) -> Match | None:
-        concept = self._ids.get(text)
-        return None if concept is None else Match(concept, "id")
+        return Match(self.taxonomy.index_of(text), "id") if text in self.taxonomy else None
 
     def _by_code(self, text: str, is_number: bool) -> Match | None:
         key = text.casefold()
@@ -248,10 +247,6 @@ class TermIndex:
         return self._starts[self._owners[position]] == position
 
     # Dictionaries ---------------------------------------------------------------------------
-
-    @functools.cached_property
-    def _ids(self) -> dict[str, int]:
-        return {identifier: concept for concept, identifier in enumerate(self.taxonomy.ids)}
 
     @functools.cached_property
     def _cased(self) -> Postings:
