@@ -46,18 +46,15 @@ class InformationContent:
                 f"with them), and the other kinds take none; ic is {kind!r}, counts "
                 f"{'given' if counts is not None else 'missing'}."
             )
-        if kind == "seco":
-            return cls.from_values(_seco(taxonomy))
-        if kind == "sanchez":
-            return cls.from_values(_sanchez(taxonomy))
-        own = np.bincount(values, minlength=len(taxonomy)) if counts is None else None
-        frequencies = own if own is not None else _frequencies(taxonomy, counts or {})
-        return cls.from_values(_smoothed(taxonomy, frequencies.astype(np.float64)))
-
-    @classmethod
-    def from_values(cls, values: Floats) -> InformationContent:
-        """Take ready values; a taxonomy of one concept has the maximum 1 to divide by."""
-        return cls(values, float(values.max()) or 1.0)
+        if kind in INTRINSIC:
+            content = INTRINSIC[kind](taxonomy)
+        elif counts is None:
+            own = np.bincount(values, minlength=len(taxonomy)).astype(np.float64)
+            content = _smoothed(taxonomy, own)
+        else:
+            content = _smoothed(taxonomy, _frequencies(taxonomy, counts))
+        # a taxonomy of one concept has the maximum 1 to divide by
+        return cls(content, float(content.max()) or 1.0)
 
 
 def _seco(taxonomy: Taxonomy) -> Floats:
@@ -71,6 +68,9 @@ def _sanchez(taxonomy: Taxonomy) -> Floats:
     leaves, subsumers = taxonomy.leaf_counts, taxonomy.subsumer_counts
     everything = float(np.count_nonzero(taxonomy.leaf_mask))
     return -np.log((leaves / subsumers + 1.0) / (everything + 1.0))
+
+
+INTRINSIC = {"seco": _seco, "sanchez": _sanchez}
 
 
 def _smoothed(taxonomy: Taxonomy, frequencies: Floats) -> Floats:

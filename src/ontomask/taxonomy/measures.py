@@ -155,10 +155,6 @@ class Space:
         bare.__dict__.update(facts)  # where the cached properties look first
         return bare
 
-    def matrix(self) -> Floats:
-        """Distances between all pairs of `values`, in their order."""
-        return self.between(self.values, self.values)
-
     def between(self, rows: Iterable[int], columns: Iterable[int]) -> Floats:
         """Distances from each concept of `rows` to each of `columns`, in numbers."""
         first, second = np.asarray(rows, np.int32), np.asarray(columns, np.int32)

@@ -27,6 +27,8 @@ from ontomask.taxonomy.readers.xml_safety import stream_records
 __all__ = ["READER"]
 
 ROOT, RECORD = "DescriptorRecordSet", "DescriptorRecord"
+SCOPE_NOTE = "ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote"
+"""The note of the concept that names the descriptor."""
 
 CATEGORIES = {
     "A": "Anatomy",
@@ -79,7 +81,7 @@ def _add_descriptor(draft: Draft, record: Element, places: dict[str, str]) -> No
         )
     terms = (_text(term, "String") for term in record.iterfind("ConceptList/Concept/TermList/Term"))
     synonyms = dict.fromkeys(term for term in terms if term and term != label)
-    draft.add_concept(identifier, label, synonyms=synonyms, gloss=_scope_note(record))
+    draft.add_concept(identifier, label, synonyms=synonyms, gloss=_text(record, SCOPE_NOTE))
     for element in record.iterfind("TreeNumberList/TreeNumber"):
         _add_place(draft, identifier, (element.text or "").strip(), places)
 
@@ -96,11 +98,6 @@ def _add_place(draft: Draft, identifier: str, number: str, places: dict[str, str
             f"{draft.source}: the descriptors {holder!r} and {identifier!r} both have the tree "
             f"number {number!r}; a place in the tree belongs to one descriptor."
         )
-
-
-def _scope_note(record: Element) -> str:
-    """Return the scope note of the preferred concept, the one that names the descriptor."""
-    return _text(record, "ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote")
 
 
 def _text(element: Element, path: str) -> str:
