@@ -15,6 +15,7 @@ __all__ = [
     "AverageRiskLimit",
     "ClassSize",
     "Closeness",
+    "Counts",
     "Disclosure",
     "Diversity",
     "Likeness",

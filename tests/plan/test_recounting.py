@@ -14,6 +14,7 @@ from ontomask.errors import DataError, ParameterError
 from ontomask.plan.plan import Plan
 from ontomask.plan.recounting import recount_folder, recount_table
 from plans import write_small
+from tables import DISEASES
 
 CLOSE = """[[steps]]
 method = "generalization"
@@ -161,3 +162,54 @@ def test_the_command(release):
     assert table.exit_code == 1
     nothing = run.invoke(app, ["verify", str(folder.parent)])
     assert nothing.exit_code == 2
+
+
+SPELLED = """seed = 3
+[input]
+path = "spelled.csv"
+[columns.dx]
+kind = "nominal"
+taxonomy = "diseases.csv"
+[columns.what]
+kind = "nominal"
+taxonomy = "diseases.csv"
+role = "sensitive"
+missing = "suppress"
+[columns.job]
+kind = "flat"
+"""
+SWAPPED = '[[steps]]\nmethod = "rank-swapping"\nk = 3\n'
+GROUPED = """[[steps]]
+method = "generalization"
+hierarchies = { job = [["a", "*"], ["b", "*"]] }
+[[steps.privacy]]
+model = "t-closeness"
+t = 0.3
+"""
+
+
+def spelled(folder, steps):
+    """A release of a table with several spellings of its diseases, and a gap."""
+    DISEASES.save(folder / "diseases.csv")
+    words = ["flu", "FLU", "Flu", "cold", "Cold", "covid"] * 4
+    jobs = ["a", "b", "a", "a", "b", "b"] * 4
+    rows = [*zip(words, reversed(words), jobs, strict=True), ("flu", "", "a")]
+    text = "".join(f"{','.join(row)}\n" for row in [("dx", "what", "job"), *rows])
+    (folder / "spelled.csv").write_text(text)
+    plan = folder / "plan.toml"
+    plan.write_text(SPELLED + steps)
+    return Plan.read(plan).run().folder, folder / "spelled.csv"
+
+
+def test_columns_with_several_spellings_are_not_said_to_have_been_compared(tmp_path):
+    """The file does not tell which spellings mean the same, so nothing is certified of them."""
+    folder, original = spelled(tmp_path, SWAPPED)
+    found = recount_folder(folder, original)
+    compared = {name for one in found.verification.findings[2:] for name in one.promise.columns}
+    assert compared == {"job"}
+    assert any("Not compared" in one and "dx, what" in one for one in found.notes)
+
+
+def test_a_distribution_over_spellings_is_that_of_the_manifest(tmp_path):
+    folder, original = spelled(tmp_path, GROUPED)
+    assert recount_folder(folder, original).verification.kept

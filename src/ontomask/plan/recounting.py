@@ -27,6 +27,7 @@ from ontomask.plan.outputs import MANIFEST
 from ontomask.promises import (
     ClassSize,
     Closeness,
+    Counts,
     Disclosure,
     Diversity,
     Likeness,
@@ -35,6 +36,7 @@ from ontomask.promises import (
     Promise,
     Published,
     Records,
+    SensitivePromise,
     Unchanged,
 )
 from ontomask.verify import Claim, Finding, Verification, verify
@@ -102,7 +104,7 @@ def _require_columns(table: Table, names: Sequence[str]) -> None:
             raise DataError(f"The table has no column {name!r}.{did_you_mean(name, table.names)}")
 
 
-def _tally(column: Seen, counts: Floats | None = None) -> tuple[tuple[object, float], ...]:
+def _tally(column: Seen, counts: Floats | None = None) -> Counts:
     """How often each value of a column occurs."""
     totals = np.bincount(column.codes, weights=counts, minlength=len(column.values))
     pairs = zip(column.values, totals.tolist(), strict=True)
@@ -126,10 +128,18 @@ def recount_folder(folder: Path, original: Path | None = None) -> Recounted:
         digest = described.manifest["input"]["sha256"]
         notes.append(_same_file("original", "protected", original, digest))
         findings += _compared(described, path, original)
+        if described.rewritten:
+            listed = ", ".join(described.rewritten)
+            notes.append(f"Not compared, since several spellings were written as one: {listed}.")
     counted = {one.promise.describe() for one in findings}
-    left = [one.describe() for one in described.promises if one.describe() not in counted]
+    done = () if original is None else (Permutation, Unchanged)
+    left = [one for one in described.promises if not isinstance(one, done)]
     needed = "the original" if original is None else "survey weights or distances"
-    notes += [f"Not counted, since that needs {needed}: {one}." for one in left]
+    notes += [
+        f"Not counted, since that needs {needed}: {one.describe()}."
+        for one in left
+        if one.describe() not in counted
+    ]
     return Recounted(Verification(tuple(findings)), tuple(notes))
 
 
@@ -159,11 +169,8 @@ def _compared(described: _Described, path: Path, original: Path) -> Iterator[Fin
         open_table(read_texts(one, how, numbers))
         for one, how in ((path, described.format), (original, described.original_format))
     )
-    compared = [
-        (promise, claim)
-        for promise in described.promises
-        if (claim := described.compared(promise, before)) is not None
-    ]
+    pairs = (described.compared(promise, before) for promise in described.promises)
+    compared = [pair for pair in pairs if pair is not None]
     found = verify(
         table.native,
         [claim for _, claim in compared],
@@ -183,7 +190,7 @@ class _Described:
 
     manifest: Mapping[str, Any]
     promises: tuple[Promise, ...]
-    kinds: Mapping[str, str]
+    columns: Mapping[str, Mapping[str, Any]]
 
     @classmethod
     def read(cls, folder: Path) -> _Described:
@@ -191,7 +198,7 @@ class _Described:
             manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
             promises = tuple(_promise(one) for one in manifest["guarantee"])
             columns = tomllib.loads(manifest["plan"]["text"])["columns"]
-            return cls(manifest, promises, {name: one["kind"] for name, one in columns.items()})
+            return cls(manifest, promises, columns)
         except (OSError, ValueError, LookupError, TypeError):
             raise DataError(
                 f"{folder} holds no manifest of a release that can be read; name the folder of a "
@@ -221,7 +228,16 @@ class _Described:
         return self.original_format.dialect
 
     def of_kind(self, *kinds: str) -> list[str]:
-        return [name for name, kind in self.kinds.items() if kind in kinds]
+        return [name for name, one in self.columns.items() if one["kind"] in kinds]
+
+    @property
+    def rewritten(self) -> tuple[str, ...]:
+        """Columns in which several spellings of a concept were written as one."""
+        found = [
+            *(one.by_meaning for one in self.promises if isinstance(one, Permutation)),
+            *(one.rewritten for one in self.promises if isinstance(one, Unchanged)),
+        ]
+        return tuple(dict.fromkeys(name for names in found for name in names))
 
     def counts(self, table: Table) -> Floats | None:
         """How many records each row stands for."""
@@ -242,23 +258,37 @@ class _Described:
             return not self.of_kind("weight")
         return not (isinstance(promise, MapSize) and promise.population is None)
 
-    def compared(self, promise: Promise, before: Table) -> Claim | None:
-        """A promise with what the original says; None where it says nothing to it.
+    def compared(self, promise: Promise, before: Table) -> tuple[Promise, Claim] | None:
+        """What the original can say to a promise, and how; None where it says nothing.
 
-        Which record is whose is not known here, so unchanged columns are compared by their values.
+        Which record is whose is not known here, so unchanged columns are compared by their values;
+        nor is it known which spellings mean the same, so columns with several say nothing.
         """
         if isinstance(promise, (Permutation, Unchanged)):
-            unsure = promise.by_meaning if isinstance(promise, Permutation) else promise.rewritten
-            names = tuple(n for n in promise.columns if n in before.names and n not in unsure)
-            partly = isinstance(promise, Unchanged) or promise.partly
-            columns = {name: before.seen(name) for name in names}
-            return Claim(Permutation(names, partly), columns) if names else None
+            names = [n for n in promise.columns if n in before.names and n not in self.rewritten]
+            return self._compared_columns(promise, tuple(names), before) if names else None
         if isinstance(promise, (Closeness, Disclosure, Likeness)) and self.is_countable(promise):
             if isinstance(promise, Closeness) and promise.ground != "equal":
                 return None  # its distances are between the values as the manifest writes them
-            counts = _tally(before.seen(promise.sensitive), self.counts(before))
-            return Claim(replace(promise, counts=counts))
+            if promise.sensitive not in self.rewritten:
+                return promise, Claim(replace(promise, counts=self._counts(promise, before)))
         return None
+
+    @staticmethod
+    def _compared_columns(
+        promise: Permutation | Unchanged, names: tuple[str, ...], before: Table
+    ) -> tuple[Promise, Claim]:
+        partly = isinstance(promise, Unchanged) or promise.partly
+        said = Unchanged(names) if isinstance(promise, Unchanged) else Permutation(names, partly)
+        return said, Claim(Permutation(names, partly), {name: before.seen(name) for name in names})
+
+    def _counts(self, promise: SensitivePromise, before: Table) -> Counts:
+        """The distribution of a column of the original, without gaps that are to be left out."""
+        tally = _tally(before.seen(promise.sensitive), self.counts(before))
+        if self.columns[promise.sensitive].get("missing") != "suppress":
+            return tally
+        gaps = (None, *self.original_format.missing)
+        return tuple(pair for pair in tally if pair[0] not in gaps)
 
 
 KINDS = {
