@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -195,17 +196,19 @@ def test_a_table_masked_elsewhere_has_no_promise(case):
     assert "kept" not in [one.text for one in sentences.badges(account, PUBLIC)]
 
 
-def test_models_that_cannot_be_recounted_are_named(case):
-    step = om.Generalization([om.AverageRisk(0.1), om.KAnonymity(2)])
-    shape = Verification(case.release.verification.findings[:2])
-    account = case.gathered(steps=[step], details=[{}], verification=shape)
-    assert [one.partition(" ")[0] for one in sentences.unrecounted(account)] == [
-        "average-risk",
-        "k-anonymity",
-    ]
-    assert sentences.verdict(account, PUBLIC).title == "Kept, as far as it can be recounted"
-    counted = case.gathered(steps=[step], details=[{}])
-    assert [one.partition(" ")[0] for one in sentences.unrecounted(counted)] == ["average-risk"]
+def test_local_recoding_says_that_values_can_be_narrowed_down(case):
+    for search, said in (("mondrian", True), ("optimal", False)):
+        step = om.Generalization([om.KAnonymity(2)], search=search)
+        account = case.gathered(steps=[step], details=[{}])
+        assert (sentences.DOWNCODED in sentences.risk(account, PUBLIC)) is said
+        assert sentences.BEYOND in sentences.risk(account, PUBLIC)
+
+
+def test_the_threats_that_the_report_names_are_on_their_page():
+    page = (Path(__file__).parents[2] / "docs" / "threats.md").read_text(encoding="utf-8")
+    assert "{ #downcoding }" in page
+    for heading in ("Differencing", "Several records", "Columns declared harmless"):
+        assert f"## {heading}" in page
 
 
 # Loss and risk --------------------------------------------------------------------------------

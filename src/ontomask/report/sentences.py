@@ -24,10 +24,9 @@ __all__ = [
     "verdict",
 ]
 
-GUARANTEES = ("group size", "diversity", "closeness", "other")
+GUARANTEES = ("group size", "diversity", "closeness", "population", "average", "other")
 COUNTED_ON_RELEASE = ("group size", "diversity", "average", "permutation", "unchanged", "shape")
 """Promises whose recount a reader can repeat on the release."""
-COUNTED = {"k-anonymity": "group size", "l-diversity": "diversity", "t-closeness": "closeness"}
 NO_ANONYMITY = (
     "The method does not form groups of equal records, so there is no guarantee of k-anonymity. "
     "How many records an intruder would link correctly is the measure of the risk."
@@ -35,6 +34,15 @@ NO_ANONYMITY = (
 ORDERED = (
     "The records keep their order: whoever knows how the original is sorted, or has another table "
     "in the same order, can tell which record is whose (shuffle = true in the plan prevents this)."
+)
+LOCAL = ("local", "mondrian", "tuple")
+DOWNCODED = (
+    "Records were generalized differently: whoever knows how that is done can narrow some of the "
+    "values down (threats.md#downcoding in the documentation)."
+)
+BEYOND = (
+    "No promise covers another release of the same people, several records of one person, or what "
+    "an intruder knows besides the quasi-identifiers (threats.md in the documentation)."
 )
 GIVEN_UP = "Given up by a later step"
 NOTHING = "Nothing was promised: the table was masked elsewhere, and no promise was given."
@@ -74,31 +82,11 @@ def verdict(account: Account, discretion: Discretion) -> Verdict:
     if account.promised.given_up:
         return Verdict("bad", GIVEN_UP, " ".join(account.promised.given_up))
     if not account.promised.of_kind(*GUARANTEES):
-        if models := unrecounted(account):
-            return Verdict("plain", "Kept, as far as it can be recounted", _enforced(models))
         return Verdict("plain", "Kept, but no anonymity is promised", NO_ANONYMITY)
     return Verdict(
         "good",
         "Every promise is kept",
         "Recounted on the released table by code that shares nothing with the method.",
-    )
-
-
-def unrecounted(account: Account) -> list[str]:
-    """The privacy models that a method enforced but that the released table alone cannot show."""
-    kinds = {one.kind for one in account.promised.findings} if account.promised else set()
-    return [
-        model
-        for step in account.steps
-        for model in step.models
-        if COUNTED.get(model.partition(" ")[0]) not in kinds
-    ]
-
-
-def _enforced(models: list[str]) -> str:
-    return (
-        f"Enforced by the method, but not to be recounted on the released table alone: "
-        f"{listing(models)}."
     )
 
 
@@ -136,8 +124,6 @@ def promised(account: Account) -> list[str]:
     sentences += [one.promise for one in account.promised.findings if one.kind != "shape"]
     if not account.promised.of_kind(*GUARANTEES):
         sentences.insert(len(account.promised.given_up), "No k-anonymity is promised.")
-    if models := unrecounted(account):
-        sentences.append(_enforced(models))
     identifiers = [name for name, kind in account.removed if kind == "identifier"]
     if identifiers:
         sentences.append(f"Left out, since they name people: {listing(identifiers)}.")
@@ -184,7 +170,8 @@ def risk(account: Account, discretion: Discretion) -> list[str]:
     sentences = [_uniques(account, discretion)]
     if worst := _worst(account):
         sentences.append(_linkage(account, worst, discretion))
-    return [*sentences, *_homogeneous(account), *_published_as_is(account), *ordered]
+    beyond = [*_published_as_is(account), *ordered, *_downcoded(account), BEYOND]
+    return [*sentences, *_homogeneous(account), *beyond]
 
 
 def _worst(account: Account) -> LinkageRisk | None:
@@ -249,6 +236,16 @@ def _homogeneous(account: Account) -> list[str]:
         f"In some group all records have the same {listing(columns, last='or')}: whoever knows "
         "that a person is in it learns the value."
     ]
+
+
+def _downcoded(account: Account) -> list[str]:
+    local = [
+        one
+        for step in account.steps
+        for one in step.parameters
+        if one.name == "search" and one.full in LOCAL
+    ]
+    return [DOWNCODED] if local else []
 
 
 def _published_as_is(account: Account) -> list[str]:

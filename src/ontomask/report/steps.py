@@ -45,12 +45,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class StepFacts:
-    """One step of a release; `models` are the privacy models that it enforces."""
+    """One step of a release."""
 
     name: str
     idea: str
     parameters: tuple[Parameter, ...]
-    models: tuple[str, ...]
     public_details: tuple[tuple[str, str], ...]
     details: tuple[tuple[str, str], ...]
 
@@ -70,8 +69,7 @@ def describe_step(step: Method, details: Mapping[str, object], columns: Sequence
         for name, value in rest.items()
         if name in PUBLIC_DETAILS
     )
-    models = tuple(_object_words(one, known) for one in getattr(step, "privacy", ()))
-    return StepFacts(step.name, _idea(type(step)), shown, models, public, told)
+    return StepFacts(step.name, _idea(type(step)), shown, public, told)
 
 
 def _parameter(
