@@ -312,7 +312,8 @@ def test_a_frame_that_changes_while_it_is_masked():
 def test_numbers_that_are_none():
     infinite = {**PEOPLE, "age": [1.0, float("inf"), 3.0, float("-inf")]}
     assert sentence(errors.DataError, protect, infinite) == (
-        "Column 'age' holds 2 infinite numbers; replace them by a number or by a missing value."
+        "Column 'age' holds numbers that are infinite or beyond 1e+150 (records: 2); replace them "
+        "by a number or by a missing value."
     )
     words = {**PEOPLE, "age": ["old", "young", "old", "young"]}
     assert sentence(errors.DataError, protect, words) == (

@@ -14,6 +14,7 @@ import functools
 import inspect
 import math
 import numbers
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, is_dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar, get_type_hints
@@ -35,6 +36,7 @@ __all__ = [
     "Typed",
     "check",
     "checked",
+    "composed",
     "constraints_of",
     "did_you_mean",
     "validate",
@@ -428,6 +430,14 @@ def checked(
         return wrapper
 
     return decorate
+
+
+def composed(name: str) -> str:
+    """A name in Unicode's composed form (NFC): what looks the same is the same name.
+
+    An accented letter is one sign or two, depending on the system that a file comes from.
+    """
+    return unicodedata.normalize("NFC", name)
 
 
 def validate(instance: object) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ontomask.arrays import Longs
 from ontomask.checks import Integer, check
-from ontomask.data.encoding import encode, record_counts, survey_weights
+from ontomask.data.encoding import LEAST, encode, record_counts, survey_weights
 from ontomask.data.masked import Masked, Scheme, State
 from ontomask.data.microdata import Microdata
 from ontomask.data.schema import Schema
@@ -28,7 +28,7 @@ from ontomask.errors import DataError, MethodError, ParameterError
 from ontomask.evaluation.evaluation import Evaluation, Settings, evaluate_kept
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.evaluation.utility import Loss
-from ontomask.methods.base import Context, Method, Progress, silent
+from ontomask.methods.base import Context, Method, Progress, silent, sizes_asked
 from ontomask.promises import Promise
 from ontomask.proof import Made, prove, recount
 from ontomask.verify import Verification
@@ -50,6 +50,7 @@ class AppliedScheme:
     schema: Schema
     schemes: tuple[Scheme, ...]
     published: tuple[str, ...]
+    spellings: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
 
     def apply(self, frame: object) -> Any:
         """Mask records not seen and return the same kind of frame.
@@ -70,7 +71,7 @@ class AppliedScheme:
 
     def _masked(self, frame: object, steps: Sequence[Callable[[Microdata], Masked]]) -> Any:
         table = open_table(frame)
-        state = State.start(table, encode(table, self.schema))
+        state = State.start(table, encode(table, self.schema, spellings=self.spellings))
         for step in steps:
             state = state.after(step(state.microdata))
         return state.frame(self.published)
@@ -358,7 +359,8 @@ def protect(
     chosen = _seed(seed)
     table = open_table(frame)
     started = time.perf_counter()
-    microdata = encode(table, Schema.require(schema).require_decided())
+    least = max([LEAST, *sizes_asked(steps)])
+    microdata = encode(table, Schema.require(schema).require_decided(), least)
     digest, fingerprint = digest_of(table, schema), table.fingerprint()
     timings = {"encode": time.perf_counter() - started}
     start = State.start(table, microdata)
@@ -455,7 +457,8 @@ def _release(
     if clusters is not None and masks[-1].kept is not None:
         clusters = clusters[masks[-1].kept]
     schemes = tuple(masked.scheme for masked in masks if masked.scheme is not None)
-    scheme = AppliedScheme(schema, schemes, published) if len(schemes) == len(masks) else None
+    spellings = {name: one.spellings for name, one in made[0].before.microdata.attributes.items()}
+    scheme = AppliedScheme(schema, schemes, published, spellings)
     return Release(
         frame=outgoing,
         schema=schema,
@@ -469,7 +472,7 @@ def _release(
         verification=verification,
         timings=timings,
         digests={"input": digest, "output": open_table(outgoing).digest()},
-        _scheme=scheme,
+        _scheme=scheme if len(schemes) == len(masks) else None,
         _rows=end.microdata.rows,
         _original=_found_again(table.given),
     )

@@ -9,7 +9,7 @@ from ontomask.errors import DataError
 
 def test_objects_of_python_are_refused_with_a_sentence():
     frame = pl.DataFrame({"a": pl.Series([object(), object()], dtype=pl.Object)})
-    with pytest.raises(DataError, match="Column 'a' holds Python objects"):
+    with pytest.raises(DataError, match=r"^Column 'a' holds values of a type that .* \(Object\)"):
         open_table(frame).distinct("a")
 
 

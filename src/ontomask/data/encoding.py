@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import datetime
 import re
+from collections import abc
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import did_you_mean
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Column, Date, Flat, Nominal, Ordinal, Schema
-from ontomask.data.tables import Table
+from ontomask.data.tables import LARGEST_EXACT, Table
 from ontomask.errors import (
     DataError,
     DependencyError,
@@ -26,7 +28,7 @@ from ontomask.taxonomy.bundled import load
 from ontomask.taxonomy.mapping import Mapping
 from ontomask.wording import plural
 
-__all__ = ["day_number", "day_value", "encode", "record_counts", "survey_weights"]
+__all__ = ["LEAST", "day_number", "day_value", "encode", "record_counts", "survey_weights"]
 
 DATE_PARTS = (
     (r"(?<=[Hh]:)mm", "%M"),
@@ -47,15 +49,38 @@ KNOWN_ELSEWHERE = 0.9
 """Another taxonomy is named where it knows so many of (a sample of) the unmapped values."""
 
 
-def encode(table: Table, schema: Schema) -> Microdata:
-    """Encode the published columns of a table; all problems are collected and raised once."""
+ROOT = 0
+LEAST = 3
+"""A spelling that fewer records have may tell whose they are, whatever k is."""
+
+
+def encode(
+    table: Table,
+    schema: Schema,
+    least: int = LEAST,
+    spellings: abc.Mapping[str, abc.Mapping[int, str]] | None = None,
+) -> Microdata:
+    """Encode the published columns of a table; all problems are collected and raised once.
+
+    Parameters
+    ----------
+    table, schema
+        The table, and what its columns are.
+    least
+        How many records must have a spelling of a concept before it is ever written.
+    spellings
+        For nominal columns how concepts are written, instead of what the table shows.
+    """
     _check_names(table, Schema.require(schema))
+    counts = record_counts(table, schema)
+    known = spellings or {}
     attributes, problems = {}, []
     for name in table.names:
         column = schema.get(name)
         if isinstance(column, Column) and name in schema.published:
             try:
-                attributes[name] = _attribute(table, name, column)
+                spelled = Spelled(counts, least, known.get(name))
+                attributes[name] = _attribute(table, name, column, spelled)
             except OntomaskError as problem:
                 problems.append(problem)
     if len(problems) == 1:
@@ -63,7 +88,6 @@ def encode(table: Table, schema: Schema) -> Microdata:
     if problems:
         listed = "\n".join(f"  {number}. {one}" for number, one in enumerate(problems, start=1))
         raise SchemaError(f"The table does not fit the schema:\n{listed}")
-    counts = record_counts(table, schema)
     everything = Microdata(
         schema,
         attributes,
@@ -87,10 +111,22 @@ def _check_names(table: Table, schema: Schema) -> None:
         raise SchemaError(" ".join(sentences))
 
 
-def _attribute(table: Table, name: str, column: Column) -> Attribute:
+@dataclass(frozen=True, eq=False)
+class Spelled:
+    """What decides how concepts are spelled: records, how many are enough, or what is given."""
+
+    records: Floats
+    least: int
+    given: abc.Mapping[int, str] | None
+
+
+def _attribute(table: Table, name: str, column: Column, spelled: Spelled) -> Attribute:
     if table.is_empty(name):
         raise DataError(f"Column {name!r} holds missing values only; leave it out of the schema.")
-    attribute = _ENCODERS[column.kind](table, name, column)
+    if isinstance(column, Nominal):
+        attribute = _nominal(table, name, column, spelled)
+    else:
+        attribute = _ENCODERS[column.kind](table, name, column)
     if attribute.has_missing and column.missing == "error":
         count = int(np.count_nonzero(attribute.codes == attribute.missing_code))
         raise DataError(
@@ -103,10 +139,24 @@ def _attribute(table: Table, name: str, column: Column) -> Attribute:
 
 def _numeric(table: Table, name: str, column: Column) -> Attribute:
     numbers = table.numbers(name)
+    if not table.fits_floats(name):
+        return _exact(table, name, column)
     domain, codes, has_missing = _number_codes(numbers)
     integer = table.is_integer(name) or bool((domain == np.rint(domain)).all())
     values = _plain_numbers(domain, table.is_integer(name))
     return Attribute(name, column, codes, values, has_missing, numbers=domain, integer=integer)
+
+
+def _exact(table: Table, name: str, column: Column) -> Attribute:
+    """Decimals and large whole numbers: as they are, with the nearest floats to compute with."""
+    codes, distinct = table.distinct(name)
+    numbers = np.array([float(str(value)) for value in distinct])
+    order = _sorted_places(distinct)
+    values = tuple(distinct[place] for place in order)
+    whole = bool((numbers == np.rint(numbers)).all())
+    return Attribute(
+        name, column, *_reordered(codes, order, values), numbers=numbers[order], integer=whole
+    )
 
 
 def _plain_numbers(domain: Floats, whole: bool) -> tuple[object, ...]:
@@ -146,7 +196,7 @@ def day_number(name: str, value: object, written: str | None) -> float:
 
 
 def _day(value: object, written: str | None) -> float | None:
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, OverflowError, NotImplementedError):
         if isinstance(value, str):
             value = (
                 datetime.datetime.strptime(value, written)
@@ -212,13 +262,18 @@ def _midnight(day: datetime.date, zone: datetime.tzinfo | None) -> datetime.date
 
 def _flat(table: Table, name: str, column: Column) -> Attribute:
     codes, distinct = table.distinct(name)
-    order = np.array(sorted(range(len(distinct)), key=lambda place: _sort_key(distinct[place])))
+    order = _sorted_places(distinct)
     values = tuple(distinct[place] for place in order)
     return Attribute(name, column, *_reordered(codes, order, values))
 
 
-def _sort_key(value: object) -> tuple[str, object]:
-    return (type(value).__name__, value)
+def _sorted_places(distinct: list[Any]) -> Longs:
+    """The places of values in their order; of those that have none, in that of their texts."""
+    try:
+        places = sorted(range(len(distinct)), key=distinct.__getitem__)
+    except TypeError:
+        places = sorted(range(len(distinct)), key=lambda place: str(distinct[place]))
+    return np.array(places, np.int64)
 
 
 def _ordinal(table: Table, name: str, column: Column) -> Attribute:
@@ -238,30 +293,47 @@ def _ordinal(table: Table, name: str, column: Column) -> Attribute:
     return Attribute(name, column, new, tuple(order), has_missing, numbers=numbers)
 
 
-def _nominal(table: Table, name: str, column: Column) -> Attribute:
-    assert isinstance(column, Nominal)
+def _nominal(table: Table, name: str, column: Nominal, spelled: Spelled) -> Attribute:
     assert column.taxonomy is not None
     codes, distinct = table.distinct(name)
-    counts = np.bincount(codes[codes >= 0], minlength=len(distinct))
+    shown = codes >= 0
+    counts = np.bincount(codes[shown], spelled.records[shown], len(distinct)).astype(np.int64)
     mapping = column.taxonomy.map(distinct, counts=counts.tolist(), overrides=column.overrides)
     try:
-        found = mapping.resolve(column.unmapped)[mapping.positions]
+        found = np.append(mapping.resolve(column.unmapped), -1)[mapping.positions]
     except UnmappedValuesError as problem:
         raise UnmappedValuesError(f"Column {name!r}: {_elsewhere(mapping) or problem}") from None
     concepts, places = np.unique(found[found >= 0], return_inverse=True)
+    if not concepts.size:
+        raise DataError(
+            f"Column {name!r}: none of its values has a concept in the taxonomy "
+            f"{column.taxonomy.name!r}; take another taxonomy, or declare the column as flat."
+        )
     value_codes = np.full(len(distinct) + 1, concepts.size, np.int32)
     value_codes[:-1][found >= 0] = places
-    how = [mapping.how[place] if place >= 0 else None for place in mapping.positions]
-    named = _is_named(column, how, counts)
-    spelled = _spellings(distinct, value_codes[:-1], counts, concepts.size)
     new = value_codes[codes]
-    has_missing = bool((new == concepts.size).any())
     attribute = Attribute(
-        name, column, new, spelled, has_missing, concepts=concepts.astype(np.int32), named=named
+        name,
+        column,
+        new,
+        tuple(concepts.tolist()),
+        bool((new == concepts.size).any()),
+        concepts=concepts.astype(np.int32),
+        **_vocabulary(column, mapping, spelled),
     )
+    return replace(attribute, values=tuple(attribute.written(concepts.tolist())))
+
+
+def _vocabulary(column: Nominal, mapping: Mapping, spelled: Spelled) -> dict[str, Any]:
+    """How the column writes concepts: as labels or ids, with or without dots, in which spelling."""
     if column.output != "input":
-        attribute = replace(attribute, values=tuple(attribute.written(concepts.tolist())))
-    return attribute
+        return {"named": column.output == "label"}
+    spellings = _spellings(mapping, spelled.least) if spelled.given is None else spelled.given
+    return {
+        "named": _is_named(mapping),
+        "dotless": _is_dotless(mapping),
+        "spellings": spellings,
+    }
 
 
 def _elsewhere(mapping: Mapping) -> str:
@@ -291,24 +363,35 @@ def _known_share(name: str, sample: list[str]) -> float:
     return 0.0
 
 
-def _is_named(column: Nominal, how: list[str | None], counts: Longs) -> bool:
-    """Whether inner concepts are written as labels: as said, or as most records are."""
-    if column.output != "input":
-        return column.output == "label"
-    as_codes = sum(
-        int(count) for rule, count in zip(how, counts, strict=True) if rule in ("id", "code")
-    )
-    return as_codes * 2 < int(counts.sum())
+def _is_named(mapping: Mapping) -> bool:
+    """Whether inner concepts are written as labels, because most records hold no codes."""
+    coded = np.array([how in ("id", "code") for how in mapping.how], bool)
+    return int(mapping.counts[coded].sum()) * 2 < int(mapping.counts.sum())
 
 
-def _spellings(distinct: list[object], codes: Ints, counts: Longs, size: int) -> tuple[object, ...]:
-    """How each concept is written: as its most frequent spelling in the column."""
+def _is_dotless(mapping: Mapping) -> bool:
+    """Whether most codes that have a dot in the taxonomy are written without one here."""
+    dotted = [
+        "." in str(value)
+        for value, found, how in zip(mapping.values, mapping.ids, mapping.how, strict=True)
+        if found is not None and "." in found and how in ("id", "code")
+    ]
+    return 2 * sum(dotted) < len(dotted)
+
+
+def _spellings(mapping: Mapping, least: int) -> dict[int, str]:
+    """The most frequent spelling of each concept, where enough records have it.
+
+    Others might be a remark about a single person that somebody mapped, or a name that only one
+    office writes so. A text that has no concept is never a spelling, nor one of the root, which is
+    all that can be said of such texts; nor one that would be read as something else.
+    """
     best: dict[int, tuple[int, str]] = {}
-    for value, code, count in zip(distinct, codes.tolist(), counts.tolist(), strict=True):
-        text = str(value)
-        if code < size and (code not in best or (-count, text) < (-best[code][0], best[code][1])):
-            best[code] = (count, text)
-    return tuple(best[code][1] for code in range(size))
+    found = zip(mapping.values, mapping.concepts.tolist(), mapping.counts.tolist(), strict=True)
+    for value, concept, count in found:
+        if concept > ROOT and count >= least and isinstance(value, str):
+            best[concept] = min(best.get(concept, (-count, value)), (-count, value))
+    return {concept: text for concept, (_, text) in best.items()}
 
 
 def _reordered(
@@ -326,10 +409,16 @@ def record_counts(table: Table, schema: Schema) -> Floats:
     if schema.count is None:
         return np.ones(len(table))
     counts = table.numbers(schema.count)
-    if np.isnan(counts).any() or (counts < 1).any() or (counts != np.rint(counts)).any():
+    whole = np.isfinite(counts) & (counts >= 1) & (counts == np.rint(counts))
+    if not whole.all():
         raise DataError(
             f"The counts in column {schema.count!r} must be whole numbers of at least 1, without "
             "gaps; correct them or leave the column out."
+        )
+    if counts.sum() > LARGEST_EXACT:
+        raise DataError(
+            f"The counts in column {schema.count!r} add up to more records than can be counted; "
+            "correct them or leave the column out."
         )
     return counts
 
@@ -375,5 +464,4 @@ _ENCODERS: dict[str, Callable[[Table, str, Column], Attribute]] = {
     "date": _date,
     "flat": _flat,
     "ordinal": _ordinal,
-    "nominal": _nominal,
 }

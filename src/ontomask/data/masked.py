@@ -184,7 +184,7 @@ def _unchanged(gone: Mapping[str, Floats], masked: Masked) -> dict[str, Floats]:
 
 def _replaced(attribute: Attribute, new: NewColumn) -> Attribute:
     """The attribute with a new domain: equal values united, sorted, missing behind the last."""
-    keys = _sorting_keys(new)
+    keys = _sorting_keys(new, attribute.fits_floats)
     used = np.unique(new.codes)
     present = np.array([new.values[place] is not None for place in used], bool)
     distinct, firsts, places = np.unique(
@@ -203,14 +203,18 @@ def _replaced(attribute: Attribute, new: NewColumn) -> Attribute:
     )
 
 
-def _sorting_keys(new: NewColumn) -> Longs | Floats:
+def _sorting_keys(new: NewColumn, fits_floats: bool) -> Longs | Floats:
     if new.concepts is not None:
         return new.concepts
-    if new.numbers is not None:
-        return new.numbers
-    texts = sorted({str(value) for value in new.values})
-    ranks = {text: rank for rank, text in enumerate(texts)}
-    return np.array([ranks[str(value)] for value in new.values], np.int64)
+    if new.numbers is None:
+        return _ranks([str(value) for value in new.values])
+    return new.numbers if fits_floats else _ranks(new.values)
+
+
+def _ranks(values: Sequence[Any]) -> Longs:
+    """The place of each value among the distinct ones in their order, -1 where it is missing."""
+    ranks = {one: rank for rank, one in enumerate(sorted({*values} - {None}))}
+    return np.array([ranks.get(value, -1) for value in values], np.int64)
 
 
 def joined(parts: Sequence[tuple[Bools, Masked]], count: int) -> Masked:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.data.schema import Column, Nominal, Schema, value_distances
+from ontomask.data.tables import LARGEST_EXACT
 from ontomask.errors import MethodError
 from ontomask.semantics.distances import ValueDistances
+from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["Attribute", "Microdata", "Tuples", "group_rows"]
 
@@ -35,6 +38,10 @@ class Attribute:
         Whether numbers are whole, so that means are rounded.
     named
         Whether concepts come out as labels rather than ids.
+    dotless
+        Whether ids come out without their dots, where they can be read so.
+    spellings
+        Concepts that come out as many records write them.
     """
 
     name: str
@@ -46,6 +53,8 @@ class Attribute:
     concepts: Ints | None = None
     integer: bool = False
     named: bool = False
+    dotless: bool = False
+    spellings: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -83,49 +92,28 @@ class Attribute:
             return list(self.numbers.tolist())
         return [str(value) for value in self.values]
 
+    @functools.cached_property
+    def fits_floats(self) -> bool:
+        """Whether floats hold the numbers as they are; not so decimals and large whole numbers."""
+        return all(map(_fits_float, self.values))
+
+    @functools.cached_property
+    def places(self) -> int | None:
+        """The decimal places of a column of decimals; None for other columns."""
+        exponents = [one.as_tuple().exponent for one in self.values if isinstance(one, Decimal)]
+        return -min(int(one) for one in exponents) if exponents else None
+
     def written(self, concepts: Sequence[int]) -> list[object]:
         """How concepts are written in a release, in the vocabulary that went in."""
         self.require_meaning()
         column = self.column
         assert isinstance(column, Nominal)
-        assert self.concepts is not None
         assert column.taxonomy is not None
-        taxonomy = column.taxonomy
-        known: dict[int, object] = {}
-        if column.output == "input":
-            known = dict(zip(self.concepts.tolist(), self.values, strict=True))
-        if self.named:
-            texts = taxonomy.labels
-        else:
-            texts = taxonomy.ids
-            known |= self._without_dots([one for one in concepts if one not in known])
+        texts = column.taxonomy.labels if self.named else column.taxonomy.ids
+        known = dict(self.spellings)
+        if self.dotless and not self.named:
+            known |= _without_dots(column.taxonomy, [one for one in concepts if one not in known])
         return [known.get(concept, texts[concept]) for concept in concepts]
-
-    def _without_dots(self, concepts: Sequence[int]) -> dict[int, object]:
-        """Codes without their dots, where the column writes them so and they can be read again."""
-        assert isinstance(self.column, Nominal)
-        assert self.column.taxonomy is not None
-        if not concepts or self.column.output != "input" or not self._is_dotless():
-            return {}
-        taxonomy = self.column.taxonomy
-        plain = [taxonomy.ids[concept].replace(".", "") for concept in concepts]
-        mapping = taxonomy.map(plain)
-        read = mapping.concepts[mapping.positions].tolist()
-        pairs = zip(concepts, plain, read, strict=True)
-        return {concept: text for concept, text, found in pairs if concept == found}
-
-    def _is_dotless(self) -> bool:
-        """Whether most codes that have a dot in the taxonomy are written without one here."""
-        assert isinstance(self.column, Nominal)
-        assert self.column.taxonomy is not None
-        assert self.concepts is not None
-        ids = self.column.taxonomy.ids
-        dotted = [
-            str(value)
-            for concept, value in zip(self.concepts.tolist(), self.values, strict=True)
-            if "." in ids[concept]
-        ]
-        return 2 * sum("." not in value for value in dotted) > len(dotted)
 
     def require_meaning(self) -> None:
         """Refuse a column whose values an earlier step has replaced by names of groups."""
@@ -266,6 +254,21 @@ class Microdata:
             weights=self.weights[mask],
             rows=self.rows[mask],
         )
+
+
+def _without_dots(taxonomy: Taxonomy, concepts: Sequence[int]) -> dict[int, str]:
+    """Codes without their dots, where they can be read again."""
+    plain = [taxonomy.ids[concept].replace(".", "") for concept in concepts]
+    mapping = taxonomy.map(plain)
+    read = mapping.concepts[mapping.positions].tolist()
+    pairs = zip(concepts, plain, read, strict=True)
+    return {concept: text for concept, text, found in pairs if concept == found}
+
+
+def _fits_float(value: object) -> bool:
+    if isinstance(value, int):
+        return abs(value) <= LARGEST_EXACT
+    return not isinstance(value, Decimal)
 
 
 def group_rows(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Longs, Longs]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ontomask.arrays import Ints
-from ontomask.checks import AnyOf, Choice, Null, Real, Text, Typed, validate
+from ontomask.checks import AnyOf, Choice, Null, Real, Text, Typed, composed, validate
 from ontomask.errors import SchemaError
 from ontomask.semantics.distances import ValueDistances, column_space
 from ontomask.taxonomy.measures import MEASURES
@@ -227,7 +227,12 @@ class Schema(Mapping[str, AnyColumn]):
             raise SchemaError(
                 "Name the columns: Schema(age=Numeric()), or Schema.of({'length of stay': …})."
             )
-        self._columns = dict(columns)
+        self._columns = {composed(name): column for name, column in columns.items()}
+        if len(self._columns) < len(columns):
+            raise SchemaError(
+                "Two columns of the schema have one name, once with composed and once with "
+                "separate accents; leave one of them out."
+            )
         wrong = [
             name
             for name, column in columns.items()
@@ -261,7 +266,7 @@ class Schema(Mapping[str, AnyColumn]):
         return infer_schema(frame)
 
     def __getitem__(self, name: str) -> AnyColumn:
-        return self._columns[name]
+        return self._columns[composed(name) if isinstance(name, str) else name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)

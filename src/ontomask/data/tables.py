@@ -7,22 +7,32 @@ unused category travels along.
 
 from __future__ import annotations
 
-import datetime
+import contextlib
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from polars.exceptions import PanicException
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.errors import DataError
+from ontomask.checks import composed
+from ontomask.data.libraries import Library, library_of
+from ontomask.errors import DataError, OntomaskError
 
-__all__ = ["Replacement", "Seen", "Table", "open_table"]
+__all__ = ["LARGEST_EXACT", "Replacement", "Seen", "Table", "open_table"]
 
-EPOCH = datetime.date(1970, 1, 1).toordinal()
 SAMPLED = 512
+NUMBERS = (int, float, Decimal)
+LARGEST_NUMBER = 1e150
+"""The squares of larger ones are infinite."""
+
+LARGEST_EXACT = 2**53
+"""Floats hold every whole number up to this one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +65,19 @@ class Table:
     Attributes
     ----------
     frame
-        The frame that is worked with.
+        The frame that is worked with; its names are in Unicode's composed form (NFC).
     given
         The frame as it was given.
+    own_names
+        The names as they were given, where that is not in composed form.
+    keep_index
+        Whether a frame made from this one gets the index of its records.
     """
 
     frame: nw.DataFrame[Any]
     given: Any = None
+    own_names: Mapping[str, str] = field(default_factory=dict)
+    keep_index: bool = False
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -75,6 +91,20 @@ class Table:
     def native(self) -> Any:
         """The frame itself."""
         return self.frame.to_native()
+
+    @cached_property
+    def _library(self) -> Library:
+        return library_of(self.frame)
+
+    @contextlib.contextmanager
+    def _understood(self, name: str) -> Iterator[None]:
+        """Say in a sentence that a library has no answer for a column's type."""
+        try:
+            yield
+        except (MemoryError, OntomaskError):
+            raise
+        except (Exception, PanicException):  # noqa: BLE001 - libraries refuse odd types in many ways
+            raise _not_understood(name, self.frame[name]) from None
 
     def is_number(self, name: str) -> bool:
         """Whether a column holds numbers."""
@@ -92,13 +122,23 @@ class Table:
         """Whether a column holds texts by its type."""
         return bool(self.frame.schema[name] == nw.String)
 
+    def fits_floats(self, name: str) -> bool:
+        """Whether floats hold the numbers of a column as they are."""
+        series = self.frame[name]
+        if series.dtype.is_integer():
+            with self._understood(name):
+                extremes = series.drop_nulls().min(), series.drop_nulls().max()
+            return all(one is None or abs(int(one)) <= LARGEST_EXACT for one in extremes)
+        return bool(series.dtype.is_float())
+
     def is_empty(self, name: str) -> bool:
         """Whether a column has missing values only."""
         series = self.frame[name]
-        missing = series.is_null()
-        if series.dtype.is_float():
-            missing = missing | series.is_nan()
-        return bool(missing.all())
+        with self._understood(name):
+            missing = series.is_null()
+            if series.dtype.is_float():
+                missing = missing | series.is_nan()
+            return bool(missing.all())
 
     def distinct(self, name: str) -> tuple[Ints, list[object]]:
         """For each record the position of its value among the distinct ones, -1 where missing.
@@ -106,24 +146,13 @@ class Table:
         Distinct values come in order of first appearance.
         """
         series = self.frame[name]
-        if series.dtype == nw.Categorical or isinstance(series.dtype, nw.Enum):
-            series = series.cast(nw.String)
         if series.dtype.is_float():
             return _distinct_floats(series.to_numpy())
-        if series.dtype == nw.Object and self.frame.implementation.is_polars():
-            raise DataError(
-                f"Column {name!r} holds Python objects, which Polars cannot compare; cast it to "
-                "text or numbers first."
-            )
-        found = series.unique(maintain_order=True).to_list()
-        known = [value for value in found if not _is_missing(value)]
-        _refuse_mixed(name, known)
-        codes = np.full(len(series), -1, np.int32)
-        present = ~series.is_null().to_numpy()
-        if known:
-            filled = series if present.all() else series.filter(present.tolist())
-            places = filled.replace_strict(known, list(range(len(known))), return_dtype=nw.Int32)
-            codes[present] = places.to_numpy()
+        with self._understood(name):
+            if series.dtype.is_nested():
+                raise TypeError("lists and records have no distinct values")
+            codes, known, kinds = self._library.distinct(series.to_native())
+        _refuse_mixed(name, kinds)
         return codes, known
 
     def seen(self, name: str) -> Seen:
@@ -136,20 +165,45 @@ class Table:
 
     def numbers(self, name: str) -> Floats:
         """A numeric column as floats, NaN where missing; infinities are an error."""
+        if not self._holds_numbers(name):
+            raise DataError(
+                f"Column {name!r} is said to be numeric but holds {self._kind(name)}; declare it "
+                "as nominal, or read it as numbers."
+            )
+        numbers = self._floats(name)
+        beyond = int((np.abs(numbers) > LARGEST_NUMBER).sum())
+        if beyond:
+            raise DataError(
+                f"Column {name!r} holds numbers that are infinite or beyond {LARGEST_NUMBER:g} "
+                f"(records: {beyond}); replace them by a number or by a missing value."
+            )
+        return numbers
+
+    def _holds_numbers(self, name: str) -> bool:
+        """Whether a column holds numbers, by its type or as objects of Python."""
+        if self.frame.schema[name] != nw.Object:
+            return self.is_number(name)
+        with contextlib.suppress(DataError):
+            known = self.distinct(name)[1]
+            return not any(isinstance(one, bool) or not isinstance(one, NUMBERS) for one in known)
+        return False
+
+    def _kind(self, name: str) -> str:
+        series = self.frame[name].drop_nulls()[:1]
+        with contextlib.suppress(Exception):
+            known = self._library.listed(series.to_native())
+            return f"values of type {type(known[0]).__name__}" if known else "nothing"
+        return f"values of type {series.dtype}"
+
+    def _floats(self, name: str) -> Floats:
+        if not self.fits_floats(name):
+            codes, known = self.distinct(name)
+            return np.array([*(float(str(value)) for value in known), np.nan])[codes]
         series = self.frame[name]
-        if not series.dtype.is_numeric():
-            raise DataError(
-                f"Column {name!r} is said to be numeric but holds {_kind(series.to_list())}; "
-                "declare it as nominal, or read it as numbers."
-            )
-        missing = series.is_null().to_numpy()
-        numbers = series.cast(nw.Float64).to_numpy().astype(np.float64, copy=True)
+        with self._understood(name):
+            missing = series.is_null().to_numpy()
+            numbers = series.cast(nw.Float64).to_numpy().astype(np.float64, copy=True)
         numbers[missing] = np.nan
-        if np.isinf(numbers).any():
-            raise DataError(
-                f"Column {name!r} holds {int(np.isinf(numbers).sum())} infinite numbers; replace "
-                "them by a number or by a missing value."
-            )
         return numbers
 
     def part(self, rows: Longs) -> Table:
@@ -160,9 +214,11 @@ class Table:
         """A digest of the shape and of some rows, to notice a frame that was changed meanwhile."""
         digest = hashlib.blake2b(digest_size=16)
         digest.update(repr((len(self), self.names)).encode())
-        step = max(1, len(self) // SAMPLED)
-        for row in self.frame[np.arange(0, len(self), step)].iter_rows():
-            digest.update(repr(row).encode())
+        rows = np.arange(0, len(self), max(1, len(self) // SAMPLED))
+        for name in self.names:
+            with contextlib.suppress(Exception, PanicException):  # perhaps nobody uses the column
+                sample = self.frame[name][rows].to_native()
+                digest.update(repr(self._library.listed(sample)).encode())
         return digest.hexdigest()
 
     def digest(self, names: Sequence[str] | None = None) -> str:
@@ -176,62 +232,78 @@ class Table:
 
     def column(self, name: str) -> list[object]:
         """A column as Python values."""
-        values: list[object] = self.frame[name].to_list()
-        return values
+        with self._understood(name):
+            return self._library.listed(self.frame[name].to_native())
 
     def stacked_on(self, other: Table, names: Sequence[str]) -> Any:
         """The records of this table above those of another, as a frame of this table's kind."""
-        backend = nw.get_native_namespace(self.frame)
-        columns = {name: [*self.column(name), *other.column(name)] for name in names}
-        return nw.from_dict(columns, backend=backend).to_native()
+        columns = {
+            name: self._made(name, [*self.column(name), *other.column(name)]) for name in names
+        }
+        return _assembled(columns).to_native()
 
     def released(
         self, published: Sequence[str], replaced: Mapping[str, Replacement], rows: Longs | None
     ) -> Any:
         """Build the outgoing frame: published columns in the order given, of the chosen rows."""
         columns = {
-            name: self._rebuilt(name, replaced[name]) if name in replaced else self._plain(name)
+            self.own_names.get(name, name): self._outgoing(name, replaced.get(name), rows)
             for name in published
         }
-        if rows is not None:
-            columns = {name: series[rows] for name, series in columns.items()}
-        plain = [
-            _unindexed(_without_unused_categories(_plain_numbers(series))).alias(name)
-            for name, series in columns.items()
-        ]
-        native = plain[0].to_frame().with_columns(*plain[1:]).to_native()
-        if self.frame.implementation.is_pandas_like() and hasattr(native, "attrs"):
+        native = _assembled(columns).to_native()
+        if self.frame.implementation.is_pandas_like():
             native.attrs = {}
+            if self.keep_index:
+                index = self.native.index
+                native.index = index if rows is None else index.take(rows)
         return native
 
-    def _plain(self, name: str) -> nw.Series[Any]:
-        return self.frame[name]
+    def _outgoing(
+        self, name: str, replacement: Replacement | None, rows: Longs | None
+    ) -> nw.Series[Any]:
+        series = self.frame[name] if rows is None else self.frame[name][rows]
+        if replacement is not None:
+            codes = replacement.codes if rows is None else replacement.codes[rows]
+            series = self._rebuilt(name, codes, replacement.values)
+        plain = _plain_numbers(series).to_native()
+        with self._understood(name):
+            tidy = self._library.published(plain, rows is None)
+        return nw.from_native(tidy, series_only=True)
 
-    def _rebuilt(self, name: str, replacement: Replacement) -> nw.Series[Any]:
-        backend = nw.get_native_namespace(self.frame)
-        values = replacement.values
-        listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
-        dtype = self._fitting(name, listed)
-        domain = nw.new_series(name, listed, dtype, backend=backend)
-        rebuilt: nw.Series[Any] = domain[replacement.codes]
+    def _rebuilt(self, name: str, codes: Longs, values: Sequence[object]) -> nw.Series[Any]:
+        """A column of the values that are used, and no others."""
+        used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
+        places = np.zeros(len(values), np.int64)
+        places[used] = np.arange(used.size)
+        rebuilt: nw.Series[Any] = self._made(name, [values[place] for place in used.tolist()])[
+            places[codes]
+        ]
         return rebuilt
 
-    def _fitting(self, name: str, values: list[object]) -> Any:
-        """The column's own type where the new values fit it, else what they ask for."""
-        own = self.frame.schema[name]
-        known = [value for value in values if value is not None]
-        if all(isinstance(value, str) for value in known):
-            return nw.String
-        if own.is_integer() and all(isinstance(value, int) for value in known):
-            gaps = len(known) < len(values)
-            return nw.Float64 if gaps and self.frame.implementation.is_pandas_like() else own
-        if own.is_numeric():
-            return nw.Float64
-        return own if isinstance(own, (nw.Date, nw.Datetime, nw.Boolean)) else None
+    def _made(self, name: str, values: list[object]) -> nw.Series[Any]:
+        """A column of new values, of the type of an own one where they fit."""
+        plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+        with self._understood(name):
+            made = self._library.made(plain, self.frame[name].to_native())
+        series: nw.Series[Any] = nw.from_native(made, series_only=True)
+        return series.alias(name)
 
 
-def open_table(frame: object) -> Table:
-    """Take any data frame that Narwhals knows; refuse what cannot be worked with."""
+def _assembled(columns: Mapping[str, nw.Series[Any]]) -> nw.DataFrame[Any]:
+    first, *others = [series.alias(name) for name, series in columns.items()]
+    return first.to_frame().with_columns(*others)
+
+
+def open_table(frame: object, *, keep_index: bool = False) -> Table:
+    """Take any data frame that Narwhals knows; refuse what cannot be worked with.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    keep_index
+        Whether a frame made from it gets the index of its records (pandas only).
+    """
     _refuse_names(frame)
     _refuse_duplicates(frame)
     try:
@@ -245,17 +317,33 @@ def open_table(frame: object) -> Table:
         raise DataError("The table has no columns.")
     if len(eager) == 0:
         raise DataError("The table has no records; give it at least k of them.")
-    return Table(_with_plain_categories(eager), frame)
+    own_names = _decomposed(eager.columns)
+    renamed = eager.rename({own: name for name, own in own_names.items()}) if own_names else eager
+    return Table(_with_plain_columns(renamed), frame, own_names, keep_index)
 
 
-def _with_plain_categories(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-    """Categories that are no texts become what they are: Narwhals would make them texts."""
-    native = frame.to_native()
-    categorical = [name for name, kind in frame.schema.items() if kind in (nw.Categorical, nw.Enum)]
-    for name in categorical if frame.implementation.is_pandas_like() else ():
-        if not all(isinstance(one, str) for one in native[name].cat.categories):
-            native = native.assign(**{name: native[name].astype(object).infer_objects()})
-    return nw.from_native(native, eager_only=True)
+def _decomposed(names: Sequence[str]) -> dict[str, str]:
+    """The names that are not in Unicode's composed form, by what they are in it."""
+    new = [composed(name) for name in names]
+    twice = [name for name in new if new.count(name) > 1]
+    if twice:
+        raise DataError(
+            f"Two columns are called {twice[0]!r}, once with composed and once with separate "
+            "accents; rename one of them."
+        )
+    return {name: own for name, own in zip(new, names, strict=True) if name != own}
+
+
+def _with_plain_columns(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Columns as what their values are: Narwhals would make categories of numbers texts."""
+    library, changed = library_of(frame), []
+    for name in frame.columns:
+        own = frame[name].to_native()
+        with contextlib.suppress(Exception):  # who uses the column will be told
+            plain = library.plain(own)
+            if plain is not own:
+                changed.append(nw.from_native(plain, series_only=True).alias(name))
+    return frame.with_columns(*changed) if changed else frame
 
 
 def _refuse_names(frame: object) -> None:
@@ -291,24 +379,25 @@ def _is_arrow(frame: object) -> bool:
     return type(frame).__module__.startswith("pyarrow")
 
 
-def _is_missing(value: object) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
-
-
-def _refuse_mixed(name: str, known: list[object]) -> None:
-    kinds = sorted({type(value).__name__ for value in known})
+def _refuse_mixed(name: str, kinds: set[type]) -> None:
     if len(kinds) > 1:
+        named = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise DataError(
-            f"Column {name!r} mixes values of the types {', '.join(kinds)}; make them one type, "
-            "for codes and words usually text."
+            f"Column {name!r} mixes values of the types {named}; make them one type, for codes and "
+            "words usually text."
         )
 
 
-def _kind(values: list[object]) -> str:
-    example = next((value for value in values if not _is_missing(value)), None)
-    return f"values of type {type(example).__name__}" if example is not None else "nothing"
+def _not_understood(name: str, series: nw.Series[Any]) -> DataError:
+    native = series.to_native()
+    kind = native.dtype if hasattr(native, "dtype") else native.type
+    what = f"values of a type that cannot be worked with ({kind})"
+    if series.dtype.is_temporal():
+        what = "dates outside of the years 1 to 9999, or times finer than microseconds"
+    return DataError(
+        f"Column {name!r} holds {what}; make them texts, numbers or plain dates, or leave the "
+        "column out."
+    )
 
 
 def _distinct_floats(numbers: Floats) -> tuple[Ints, list[object]]:
@@ -335,13 +424,3 @@ def _plain_numbers(series: nw.Series[Any]) -> nw.Series[Any]:
     own = nw.col(series.name)
     zeroed = series.to_frame().select(nw.when(own == 0).then(nw.lit(0.0)).otherwise(own).alias("n"))
     return zeroed["n"].cast(series.dtype).fill_nan(None)
-
-
-def _without_unused_categories(series: nw.Series[Any]) -> nw.Series[Any]:
-    if series.dtype == nw.Categorical:
-        return series.cast(nw.String).cast(nw.Categorical)
-    return series
-
-
-def _unindexed(series: nw.Series[Any]) -> nw.Series[Any]:
-    return nw.maybe_reset_index(series)

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from ontomask.arrays import Bools, Longs
-from ontomask.checks import Flag, did_you_mean, validate
+from ontomask.checks import Flag, composed, did_you_mean, validate
 from ontomask.data.masked import Masked, joined
 from ontomask.data.microdata import Attribute, Microdata, group_rows
 from ontomask.errors import MethodError, ParameterError
+from ontomask.privacy import KAnonymity
 from ontomask.wording import only
 
-__all__ = ["METHODS", "Context", "Method", "Progress", "register", "silent", "watched"]
+__all__ = [
+    "METHODS",
+    "Context",
+    "Method",
+    "Progress",
+    "register",
+    "silent",
+    "sizes_asked",
+    "watched",
+]
 
 Progress = Callable[[float, str], None]
 """Called with the fraction done and a message; it may raise to stop the run."""
@@ -26,6 +36,8 @@ Result = TypeVar("Result")
 Kind = TypeVar("Kind", bound="type[Method]")
 
 POLLED_EVERY = 0.05
+NAMING = {"columns", "confidential", "given", "hierarchies", "importance", "strata"}
+"""Parameters that name columns."""
 
 
 def silent(fraction: float, message: str) -> None:
@@ -57,6 +69,8 @@ class Method(ABC):
 
     def __post_init__(self) -> None:
         validate(self)
+        for parameter in NAMING & {one.name for one in fields(self)}:
+            object.__setattr__(self, parameter, _composed(getattr(self, parameter)))
 
     @property
     def leaves_out(self) -> bool:
@@ -87,6 +101,13 @@ class Method(ABC):
         return joined(parts, len(microdata))
 
 
+def _composed(names: Any) -> Any:
+    """Names of columns, alone or with something for each, as a table has them."""
+    if isinstance(names, Mapping):
+        return {composed(name): value for name, value in names.items()}
+    return names if names is None else type(names)(composed(name) for name in names)
+
+
 def strata_of(microdata: Microdata, names: tuple[str, ...]) -> list[tuple[Bools, str]]:
     """The records of each stratum, and how to speak of it."""
     check_columns(names, microdata, "strata")
@@ -113,6 +134,14 @@ def register(kind: Kind) -> Kind:
     """Enter a method into the registry."""
     METHODS[kind.name] = kind
     return kind
+
+
+def sizes_asked(steps: Sequence[Method]) -> list[int]:
+    """The sizes that steps ask of classes of the table, themselves or by k-anonymity."""
+    models = [model for step in steps for model in getattr(step, "privacy", ())]
+    asking = [*steps, *(model for model in models if isinstance(model, KAnonymity))]
+    sizes = [getattr(one, "k", None) for one in asking]
+    return [size for size in sizes if isinstance(size, int)]
 
 
 def check_columns(names: tuple[str, ...], microdata: Microdata, parameter: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from ontomask.data.encoding import day_value
 from ontomask.data.masked import NewColumn
 from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.data.schema import Date
-from ontomask.errors import MethodError
+from ontomask.errors import DataError, MethodError
 from ontomask.kernels.records import Points, pack_points
 from ontomask.semantics.moments import variance
 from ontomask.semantics.operators import Coded, Comparison, coded_operator
@@ -212,11 +213,14 @@ def number_column(attribute: Attribute, numbers: Floats, labels: Longs) -> NewCo
     """A numeric or date column with new numbers.
 
     A number that is a value of the column, up to rounding, is written as the column writes it;
-    others are rounded where the column is whole, dates to days.
+    others are rounded where the column is whole, decimals to their places, dates to days.
     """
+    _refuse_alike(attribute)
     places = _own_places(attribute, numbers)
     assert attribute.numbers is not None
     rounded = np.rint(numbers) if attribute.integer else numbers
+    if attribute.places is not None:
+        rounded = np.round(numbers, attribute.places)
     if isinstance(attribute.column, Date):
         rounded = _within_calendar(attribute, rounded)
     numbers = np.where(places >= 0, attribute.numbers[places], rounded)
@@ -237,12 +241,21 @@ def _own_places(attribute: Attribute, numbers: Floats) -> Longs:
     """Which value of the column a number is, if it differs by rounding only; -1 for others."""
     assert attribute.numbers is not None
     known = attribute.numbers
-    beside = np.searchsorted(known, numbers)
-    places = np.full(numbers.size, -1, np.int64)
-    for near in (np.clip(beside - 1, 0, known.size - 1), np.clip(beside, 0, known.size - 1)):
-        same = np.abs(numbers - known[near]) <= ROUNDING * np.abs(known[near])
-        places[same] = near[same]
-    return places
+    above = np.clip(np.searchsorted(known, numbers), 0, known.size - 1)
+    below = np.maximum(above - 1, 0)
+    is_below = np.abs(numbers - known[below]) < np.abs(numbers - known[above])
+    near = np.where(is_below, below, above)
+    return np.where(np.abs(numbers - known[near]) <= ROUNDING * np.abs(known[near]), near, -1)
+
+
+def _refuse_alike(attribute: Attribute) -> None:
+    """Refuse numbers that are different, but the same to compute with."""
+    assert attribute.numbers is not None
+    if not attribute.fits_floats and (np.diff(attribute.numbers) == 0).any():
+        raise DataError(
+            f"Column {attribute.name!r} holds numbers that differ only beyond the 15 digits that "
+            "are computed with; round them or take a constant off, or declare the column as flat."
+        )
 
 
 def _within_calendar(attribute: Attribute, days: Floats) -> Floats:
@@ -260,4 +273,6 @@ def _written(attribute: Attribute, number: float) -> object:
         assert attribute.numbers is not None
         beside = min(int(np.searchsorted(attribute.numbers, number)), attribute.size - 1)
         return day_value(number, attribute.values[beside], attribute.column.format)
+    if attribute.places is not None:
+        return Decimal(f"{number:.{max(0, attribute.places)}f}")
     return int(number) if isinstance(attribute.values[0], int) else float(number)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ontomask.checks import composed
 from ontomask.data.encoding import encode
 from ontomask.data.files import FileFormat, Source, read_file
 from ontomask.data.inference import infer_schema
@@ -17,13 +18,12 @@ from ontomask.errors import DataError, OntomaskError
 from ontomask.evaluation.risk import FileRisk, file_risk
 from ontomask.evaluation.unchanged import UnchangedRisk, unchanged_in_table
 from ontomask.extras import EXTRAS
-from ontomask.methods.base import Method
+from ontomask.methods.base import sizes_asked
 from ontomask.plan.lines import Place
 from ontomask.plan.problems import missing_column, refuse_at
 from ontomask.plan.reading import Contents
 from ontomask.plan.requirements import absent, needed
 from ontomask.plan.vocabulary import COLUMNS
-from ontomask.privacy import KAnonymity
 from ontomask.wording import plural
 
 __all__ = ["Examination", "Examined", "examine", "notes_on", "read_declared"]
@@ -117,10 +117,11 @@ def _unreadable(contents: Contents, folder: Path) -> Iterator[tuple[Place, str]]
     """Columns that are not in the file, or hold no numbers where they should."""
     path, how = folder / contents.input.path, contents.input
     names = read_file(path, how).frame.columns  # raises where the file is no table at all
+    written = {composed(name): name for name in names}
     for name, column in contents.schema.items():
-        if name not in names:
+        if name not in written:
             yield ("columns", name), missing_column(name, names)
-        elif sentence := _no_numbers(path, how, name, column.kind):
+        elif sentence := _no_numbers(path, how, written[name], column.kind):
             yield ("columns", name), sentence
 
 
@@ -149,19 +150,10 @@ def _too_few(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
     column = contents.schema.count
     count = len(table) if column is None else int(np.nansum(table.numbers(column)))
     for number, step in enumerate(contents.steps):
-        k = max(_sizes(step), default=0)
+        k = max(sizes_asked([step]), default=0)
         if k > count:
             records = plural(count, "record")
             yield ("steps", number), f"k is {k}, but the table has only {records}."
-
-
-def _sizes(step: Method) -> Iterator[int]:
-    """The sizes that a step asks of classes, itself or by its privacy models."""
-    models = [one for one in getattr(step, "privacy", ()) if isinstance(one, KAnonymity)]
-    for one in (step, *models):
-        k = getattr(one, "k", None)
-        if isinstance(k, int):
-            yield k
 
 
 def _examined(table: Table, name: str, column: AnyColumn) -> Examined:
@@ -199,7 +191,8 @@ def _extras(contents: Contents) -> list[str]:
 
 def _looks(source: Source, undecided: Sequence[str]) -> Mapping[str, str]:
     """What undecided columns look like, for those who are to decide."""
-    return infer_schema(source.frame.select(undecided)).reasons if undecided else {}
+    chosen = [name for name in source.frame.columns if composed(name) in undecided]
+    return infer_schema(source.frame.select(chosen)).reasons if chosen else {}
 
 
 def _risk(table: Table, schema: Schema) -> FileRisk | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.checks import composed
 from ontomask.errors import ParameterError
 
 __all__ = ["Classes", "Domain", "Histogram", "chosen_column"]
@@ -122,6 +123,6 @@ def chosen_column(column: str | None, available: Mapping[str, object]) -> str:
         raise ParameterError(
             f"column must say which sensitive column the model protects; there are: {listed}."
         )
-    if column not in available:
+    if composed(column) not in available:
         raise ParameterError(f"{column!r} is not a sensitive column; there are: {listed}.")
-    return column
+    return composed(column)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, Typed, check
+from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, Typed, check, composed
 from ontomask.data.files.encodings import guessed_encoding
 from ontomask.data.files.formats import FileFormat, recognized
 from ontomask.data.files.kinds import check_kinds, only_with_comma, with_kinds
@@ -123,11 +123,12 @@ def read_file(
         chosen = None if columns is None else list(dict.fromkeys(columns))
         asked, guessed = _with_encoding(place, asked, shown) if "encoding" in guess else (asked, {})
         loaded = _loaded(place, asked, chosen, shown)
-        _check_declared(kinds or {}, loaded, columns, shown)
+        declared = _as_written(kinds or {}, loaded.frame.columns)
+        _check_declared(declared, loaded, columns, shown)
         if "decimal" in guess:
-            loaded, more_guessed = _with_decimal(loaded, kinds or {})
+            loaded, more_guessed = _with_decimal(loaded, declared)
             guessed |= more_guessed
-        frame, more = with_kinds(loaded, kinds or {})
+        frame, more = with_kinds(loaded, declared)
         empty = () if frame.height else (f"{shown} has a header but no records.",)
         notes = (*notes, *guessed.values(), *loaded.notes, *more, *empty)
         return Source(frame, loaded.format, file_digest(path), notes, guessed)
@@ -199,6 +200,12 @@ def _with_decimal(loaded: Loaded, kinds: Mapping[str, str]) -> tuple[Loaded, dic
     return replace(loaded, format=replace(loaded.format, decimal=",")), {"decimal": note}
 
 
+def _as_written(kinds: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """Kinds by the names as the file has them: accents may be composed or separate there."""
+    written = {composed(name): name for name in names}
+    return {written.get(composed(name), name): kind for name, kind in kinds.items()}
+
+
 def _check_declared(
     kinds: Mapping[str, str], loaded: Loaded, columns: Sequence[str] | None, shown: str
 ) -> None:
@@ -221,8 +228,6 @@ def _read_parquet(
             check_columns(columns or (), names, shown)
             stream.seek(0)
             frame = pl.read_parquet(stream, columns=list(columns or names))
-            # methods compute with floats, and a decimal equals no float that stands for it
-            frame = frame.with_columns(pl.selectors.decimal().cast(pl.Float64))
     except pl.exceptions.PolarsError:
         raise DataError(
             f"{shown} cannot be read as a Parquet file; it is damaged or incomplete. Fetch or "

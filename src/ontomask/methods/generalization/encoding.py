@@ -163,9 +163,11 @@ def _hierarchy_rows(attribute: Attribute, hierarchy: Hierarchy) -> Ints:
     texts = [value_text(value) for value in attribute.values]
     column = attribute.column
     if attribute.concepts is not None and isinstance(column, Nominal) and column.taxonomy:
-        ids = column.taxonomy.ids_of(attribute.concepts.tolist())
-        known = set(hierarchy.values)
-        texts = [one if one in known else text for text, one in zip(texts, ids, strict=True)]
+        # the rows may be written in any spelling, not only as the release writes the concepts
+        rows = column.taxonomy.map(hierarchy.values, overrides=column.overrides)
+        by_concept = dict(zip(rows.concepts.tolist(), map(str, rows.values), strict=True))
+        concepts = attribute.concepts.tolist()
+        texts = [by_concept.get(one, text) for one, text in zip(concepts, texts, strict=True)]
     return hierarchy.encode(texts + [MISSING] * attribute.has_missing, attribute.name)
 
 

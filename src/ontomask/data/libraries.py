@@ -1,0 +1,249 @@
+"""How each frame library keeps a column: its values out, new values in, nothing else along.
+
+Narwhals speaks to all of them, but not of what is told apart here: categories and their order,
+types with and without room for missing values, texts that stay in memory though no record has them.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+from polars.exceptions import PolarsError
+
+from ontomask.arrays import Ints
+
+__all__ = ["Library", "is_missing", "library_of"]
+
+UNFIT = (TypeError, ValueError, ArithmeticError, NotImplementedError, PolarsError)
+"""What libraries raise when values do not fit a type."""
+
+
+Distinct = tuple[Ints, list[object], set[type]]
+"""For each record the position of its value, -1 where missing; the values; all their types."""
+
+
+class Library(Protocol):
+    """What is asked of a frame library, about its own columns."""
+
+    def plain(self, column: Any) -> Any:
+        """The column without a wrapping that hides what its values are."""
+        ...
+
+    def distinct(self, column: Any) -> Distinct:
+        """The distinct values in order of appearance, and each record's."""
+        ...
+
+    def listed(self, column: Any) -> list[object]:
+        """The values as Python's own."""
+        ...
+
+    def made(self, values: list[object], like: Any) -> Any:
+        """A new column of some values, of another column's type where they fit."""
+        ...
+
+    def published(self, column: Any, whole: bool, /) -> Any:
+        """The column without values that no record has; `whole` says that no record is left out."""
+        ...
+
+
+def library_of(frame: nw.DataFrame[Any]) -> Library:
+    """The library of a frame."""
+    own = nw.get_native_namespace(frame)
+    if frame.implementation.is_polars():
+        return _Polars(own)
+    return _Arrow(own) if frame.implementation.is_pyarrow() else _Pandas(own)
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is one of the libraries' missing values."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+def _same(one: object, other: object) -> bool:
+    """Whether a value came back as it was; True is no 1 here."""
+    if is_missing(one) or is_missing(other):
+        return is_missing(one) and is_missing(other)
+    for kind in (bool, str):
+        if isinstance(one, kind) != isinstance(other, kind):
+            return False
+    return bool(one == other)
+
+
+def _first_fitting(
+    values: list[object],
+    kinds: Iterable[Any],
+    make: Callable[[Any], Any],
+    listed: Callable[[Any], list[object]],
+) -> Any:
+    """The column of the first type in which all values come back as they are."""
+    for kind in kinds:
+        try:
+            column = make(kind)
+            if all(map(_same, values, listed(column))):
+                return column
+        except UNFIT:
+            continue
+    raise TypeError("no type holds all the values")
+
+
+class _Pandas:
+    """Columns of pandas and of what looks like it."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+
+    def plain(self, column: Any) -> Any:
+        kind = column.dtype
+        if isinstance(kind, self.library.SparseDtype):
+            return column.sparse.to_dense()
+        coded: Any = getattr(kind, "pyarrow_dtype", None)
+        if hasattr(coded, "value_type") and hasattr(coded, "index_type"):
+            return column.astype(self.library.ArrowDtype(coded.value_type))
+        if not isinstance(kind, self.library.CategoricalDtype):
+            return column
+        if all(isinstance(one, str) for one in kind.categories):
+            return column
+        return column.astype(object).infer_objects()
+
+    def distinct(self, column: Any) -> Distinct:
+        codes, known = column.factorize()
+        # 1 and True are one value to a dictionary, so a mixture shows in all values only
+        shown = column.dropna() if column.dtype == object else known
+        return codes.astype(np.int32), known.tolist(), set(map(type, shown.tolist()))
+
+    def listed(self, column: Any) -> list[object]:
+        return list(column.tolist())
+
+    def made(self, values: list[object], like: Any) -> Any:
+        own = None if isinstance(like.dtype, self.library.CategoricalDtype) else like.dtype
+        return _first_fitting(
+            values,
+            (own, "boolean", None, "Int64", "UInt64", object),
+            lambda kind: self.library.Series(values, dtype=kind),
+            self.listed,
+        )
+
+    def published(self, column: Any, _whole: bool, /) -> Any:
+        if isinstance(column.dtype, self.library.CategoricalDtype):
+            column = column.cat.remove_unused_categories()
+        return column.reset_index(drop=True)
+
+
+class _Polars:
+    """Columns of Polars."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+
+    def plain(self, column: Any) -> Any:
+        return column
+
+    def distinct(self, column: Any) -> Distinct:
+        if column.dtype in (self.library.Categorical, self.library.Enum):
+            column = column.cast(self.library.String)
+        found = column.unique(maintain_order=True).drop_nulls()
+        places = found.alias("value").to_frame().with_row_index("place")
+        joined = (
+            column.alias("value")
+            .to_frame()
+            .join(places, on="value", how="left", maintain_order="left")
+        )
+        codes = joined["place"].cast(self.library.Int32).fill_null(-1).to_numpy()
+        known = self.listed(found)
+        return codes, known, set(map(type, known))
+
+    def listed(self, column: Any) -> list[object]:
+        """The values; Polars would panic at dates that Python has none for."""
+        kind = column.dtype
+        has_years = kind in (self.library.Date, self.library.Datetime)
+        if has_years and getattr(kind, "time_unit", "") != "ns":  # those end in 2262
+            years = self.library.Series([datetime.date.min, datetime.date.max]).cast(kind)
+            if not column.to_physical().is_between(*years.to_physical().to_list()).all():
+                raise ValueError("there are dates before the year 1 or after the year 9999")
+        return list(column.to_list())
+
+    def made(self, values: list[object], like: Any) -> Any:
+        coded = like.dtype in (self.library.Categorical, self.library.Enum)
+        return _first_fitting(
+            values,
+            (self.library.String if coded else like.dtype, self.library.Float64, None),
+            lambda kind: self.library.Series(values, dtype=kind),
+            self.listed,
+        )
+
+    def published(self, column: Any, whole: bool, /) -> Any:
+        kind = column.dtype
+        if kind == self.library.Enum:
+            used = set(column.unique().to_list())
+            return column.cast(self.library.Enum([one for one in kind.categories if one in used]))
+        if kind == self.library.Categorical:
+            return column.cast(self.library.String).cast(self.library.Categorical)
+        # texts of records that are left out would stay in the memory that is written to files
+        if kind == self.library.String and not whole:
+            return column + ""
+        if kind == self.library.Binary and not whole:
+            return self.library.Series(column.name, column.to_list(), dtype=kind)
+        return column
+
+
+class _Arrow:
+    """Columns of PyArrow."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+
+    def plain(self, column: Any) -> Any:
+        kind, types = column.type, self.library.types
+        if types.is_run_end_encoded(kind):
+            return self.library.compute.run_end_decode(column)
+        if types.is_string_view(kind):
+            return column.cast(self.library.string())
+        if types.is_float16(kind):
+            return column.cast(self.library.float32())
+        if not self._is_coded(kind) or self._is_text(kind.value_type):
+            return column
+        return column.cast(kind.value_type)
+
+    def distinct(self, column: Any) -> Distinct:
+        if self._is_coded(column.type):
+            column = column.cast(column.type.value_type)
+        coded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+        known = coded.dictionary.to_pylist()
+        return codes, known, set(map(type, known))
+
+    def listed(self, column: Any) -> list[object]:
+        return list(column.to_pylist())
+
+    def made(self, values: list[object], like: Any) -> Any:
+        own = like.type.value_type if self._is_coded(like.type) else like.type
+        return _first_fitting(
+            values,
+            (own, self.library.float64(), None),
+            lambda kind: self.library.chunked_array([self.library.array(values, type=kind)]),
+            self.listed,
+        )
+
+    def published(self, column: Any, _whole: bool, /) -> Any:
+        kind = column.type
+        if not self._is_coded(kind):
+            return column
+        order = column.unify_dictionaries().combine_chunks().dictionary
+        values = column.cast(kind.value_type).combine_chunks()
+        used = order.filter(self.library.compute.is_in(order, value_set=values.unique()))
+        codes = self.library.compute.index_in(values, value_set=used).cast(kind.index_type)
+        coded = self.library.DictionaryArray.from_arrays(codes, used, ordered=kind.ordered)
+        return self.library.chunked_array([coded])
+
+    def _is_coded(self, kind: Any) -> bool:
+        return bool(self.library.types.is_dictionary(kind))
+
+    def _is_text(self, kind: Any) -> bool:
+        types = self.library.types
+        return bool(types.is_string(kind) or types.is_large_string(kind))
