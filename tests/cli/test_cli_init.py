@@ -193,7 +193,7 @@ REFUSED = {
     "an empty file": ("t.csv", "", [], "t.csv is empty"),
     "blank lines": ("t.csv", "\n\n\n", [], "t.csv is empty"),
     "a header only": ("t.csv", "a,b\n", [], "t.csv has 0 records, which is fewer than k = 5"),
-    "few records": ("t.csv", "a,b\n1,2\n", [], "t.csv has 1 records, which is fewer than k = 5"),
+    "few records": ("t.csv", "a,b\n1,2\n", [], "t.csv has 1 record, which is fewer than k = 5"),
     "only identifiers": (
         "t.csv",
         table("id,ssn", lambda n: [n, 1000 + n]),
