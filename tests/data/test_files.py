@@ -6,6 +6,7 @@ import datetime
 import gzip
 import io
 import lzma
+import re
 
 import polars as pl
 import pytest
@@ -448,6 +449,7 @@ class TestPacked:
             lzma.compress(b"a,b\n1,2\n")[:-6],
             b"\x28\xb5\x2f\xfd junk",
         ],
+        ids=["gzip", "bzip2", "xz", "zstandard"],  # gzip notes the time, and ids must not change
     )
     def test_damaged(self, refused, content):
         assert refused(content, "t.csv.gz") == (
@@ -714,6 +716,19 @@ class TestWriting:
             write_file(frame, tmp_path / "t.json")
         write_file(frame, tmp_path / "t.dat", FileFormat(format="csv"))
         assert (tmp_path / "t.dat").read_bytes() == b"a\n1\n"
+
+    @pytest.mark.parametrize("mark", [",", ";", "\t", "|", "\n"])
+    @pytest.mark.parametrize("start", ["=1+cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)"])
+    def test_no_other_spreadsheet_finds_a_formula_either(self, tmp_path, mark, start):
+        """Whatever mark divides the cells there, none of them begins a formula."""
+        for between in ("", " ", '"', '" '):
+            frame = pl.DataFrame({"a": [f"x{mark}{between}{start}", f"{start}{mark}{start}"]})
+            write_file(frame, tmp_path / "t.csv", escape_formulas=True)
+            content = (tmp_path / "t.csv").read_text().split("\n", 1)[1]
+            for divider in (",", ";", "\t", "|"):
+                cells = re.split(rf"[{re.escape(divider)}\n]", content)
+                plain = [cell.strip(' "\r') for cell in cells]
+                assert not [cell for cell in plain if cell[:1] in tuple("=+-@")]
 
     def test_escape_formulas_is_checked(self, tmp_path):
         with pytest.raises(ParameterError, match="escape_formulas must be True or False"):

@@ -31,6 +31,9 @@ __all__ = ["with_formulas_escaped", "write_file"]
 EXECUTED = r"^[=+\-@\t\r\n＝＋－＠]"
 """A spreadsheet may take such a cell for a formula (OWASP, CSV injection)."""
 
+EXECUTED_INSIDE = r"""([,;|\t\r\n]["' ]*)([=+\-@＝＋－＠])"""
+"""One that divides cells at another mark than the file does finds a formula behind that mark."""
+
 PACKERS: Mapping[str, Callable[[bytes], bytes]] = {
     "gzip": lambda content: gzip.compress(content, mtime=0),
     "bzip2": bz2.compress,
@@ -65,7 +68,8 @@ def write_file(
         How to write, for instance `Source.format` to write like the input.
     escape_formulas
         Put an apostrophe before texts (also names of columns) that begin with ``= + - @``, a tab or
-        a line end, which a spreadsheet may execute. Numbers are left alone, and so are Parquet,
+        a line end, which a spreadsheet may execute, and before such signs behind a mark at which
+        another spreadsheet divides cells (``x;=1+1``). Numbers are left alone, and so are Parquet,
         SPSS and Stata files, which no spreadsheet executes.
 
     Raises
@@ -121,8 +125,9 @@ def _plain(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _escaped(frame: pl.DataFrame) -> pl.DataFrame:
     texts = pl.col(pl.String)
+    inside = texts.str.replace_all(EXECUTED_INSIDE, "${1}'${2}")
     escaped = frame.with_columns(
-        pl.when(texts.str.contains(EXECUTED)).then("'" + texts).otherwise(texts).name.keep()
+        pl.when(texts.str.contains(EXECUTED)).then("'" + inside).otherwise(inside).name.keep()
     )
     risky = pl.Series(frame.columns).str.contains(EXECUTED)
     names = [f"'{name}" if bad else name for name, bad in zip(frame.columns, risky, strict=True)]
