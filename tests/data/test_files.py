@@ -7,7 +7,11 @@ import gzip
 import io
 import lzma
 import re
+import zipfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -15,6 +19,7 @@ from hypothesis import strategies as st
 
 from ontomask.checks import constraints_of
 from ontomask.data.files import FileFormat, file_digest, read_file, write_file
+from ontomask.data.files.opening import _zstandard_size
 from ontomask.errors import DataError, ParameterError
 
 KEYWORDS = ("kinds", "columns", "guess")
@@ -456,11 +461,36 @@ class TestPacked:
             "t.csv.gz is damaged and cannot be unpacked; fetch or pack it again."
         )
 
-    def test_bombs(self, refused, monkeypatch):
+    @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+    def test_bombs(self, refused, monkeypatch, pack):
         monkeypatch.setattr("ontomask.data.files.opening.RATIO_FREE", 2**20)
-        monkeypatch.setattr("ontomask.data.files.opening.MAX_RATIO", 100)
-        bomb = gzip.compress(b"a\n" + b"0" * 2**22)
-        assert "unpacks to more than 100 times its size" in refused(bomb, "t.csv.gz")
+        bomb = pack(b"a\n" + b"0" * 2**22)
+        assert "unpacks to more than 200 times its size" in refused(bomb, "t.csv.gz")
+
+    def test_zstandard_bombs(self, refused, monkeypatch, tmp_path):
+        monkeypatch.setattr("ontomask.data.files.opening.RATIO_FREE", 2**20)
+        for rows, width in ((2, 2**22), (2**21, 1)):
+            frame = pl.DataFrame({"a": ["0" * width] * rows})
+            write_file(frame, tmp_path / "t.csv.zst")
+            packed = (tmp_path / "t.csv.zst").read_bytes()
+            assert "unpacks to more than 200 times its size" in refused(packed, "t.csv.zst")
+
+    def test_the_size_of_zstandard_content_is_told_by_its_blocks(self, tmp_path):
+        generator = np.random.default_rng(1)
+        for count in (0, 1, 1000, 200_000):
+            frame = pl.DataFrame({"a": generator.integers(0, 10**9, count)})
+            write_file(frame, tmp_path / "t.csv.zst")
+            write_file(frame, tmp_path / "t.csv")
+            size = (tmp_path / "t.csv").stat().st_size
+            told = _zstandard_size((tmp_path / "t.csv.zst").read_bytes(), "t")
+            assert size <= told <= size + 2 * 128 * 1024
+
+    def test_workbooks_that_are_bombs(self, refused, monkeypatch):
+        monkeypatch.setattr("ontomask.data.files.opening.RATIO_FREE", 2**20)
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("xl/workbook.xml", "0" * 2**22)
+        assert "unpacks to more than 200 times its size" in refused(stream.getvalue(), "t.xlsx")
 
 
 class TestMistakes:
@@ -677,6 +707,35 @@ class TestWriting:
         assert back["b"].to_list() == [-1] * 9
         write_file(frame, tmp_path / "out.csv")
         assert read_file(tmp_path / "out.csv", kinds={"=a": "flat"}).frame.equals(frame)
+
+    @pytest.mark.parametrize(
+        ("text", "harmless"),
+        [
+            ("x;=1+cmd", "x;'=1+cmd"),
+            ("x, @SUM(A1)", "x, '@SUM(A1)"),
+            ("a\t=1\n+2|-3", "a\t'=1\n'+2|'-3"),
+            ('a;"=1"', 'a;"\'=1"'),
+            (' "=1', "' \"=1"),
+            ("=1;=2", "'=1;'=2"),
+            ("a;b = c, d-e", "a;b = c, d-e"),
+        ],
+    )
+    def test_formulas_behind_separators(self, tmp_path, text, harmless):
+        frame = pl.DataFrame({"a": [text], text: ["x"]})
+        write_file(frame, tmp_path / "out.csv", escape_formulas=True)
+        back = read_file(tmp_path / "out.csv", kinds={"a": "flat"}).frame
+        assert back["a"].to_list() == [harmless]
+        assert back.columns == ["a", harmless]
+
+    @given(st.lists(st.text("=+-@＝,;|\t\n\r\"' x1", max_size=8), min_size=1, max_size=4))
+    def test_no_spreadsheet_finds_a_formula(self, texts):
+        frame = pl.DataFrame({"a": texts, "b": texts[::-1]})
+        with TemporaryDirectory() as folder:
+            write_file(frame, Path(folder) / "out.csv", escape_formulas=True)
+            written = (Path(folder) / "out.csv").read_text(encoding="utf-8")
+        for separator in ",;|\t":
+            for cell in re.split(rf"[\r\n{separator}]", written):
+                assert not re.match(r'[\s"]*[=+\-@＝]', cell), (separator, cell, written)
 
     @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.csv.bz2", "t.csv.xz", "t.csv.zst"])
     def test_the_same_bytes_again(self, tmp_path, name, monkeypatch):

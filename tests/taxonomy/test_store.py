@@ -1,9 +1,13 @@
+import io
+import zipfile
+
 import numpy as np
 import pytest
 
 import ontomask as om
 from ontomask import errors
 from ontomask.taxonomy import loading, store
+from ontomask.taxonomy.readers import sources
 
 TOY = om.Taxonomy.from_parents(
     {"t": [], "a": ["t"], "b": ["t", "a"]},
@@ -61,6 +65,46 @@ def test_a_damaged_file_is_refused(tmp_path, damage):
             arrays["header"] = np.frombuffer(header, np.uint8)
         with path.open("wb") as stream:
             np.savez(stream, **arrays)
+    with pytest.raises(errors.FormatError, match=r"toy\.ontomask"):
+        om.load_taxonomy(path)
+
+
+def repacked(path, **changed) -> None:
+    """Write the toy taxonomy with some arrays replaced by other content."""
+    TOY.save(path, overwrite=True)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members |= {f"{name}.npy": content for name, content in changed.items()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+def npy(array) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+def test_a_file_that_unpacks_to_too_much_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "RATIO_FREE", 2**20)
+    path = tmp_path / "toy.ontomask"
+    repacked(path, glosses=npy(np.zeros(2**22, np.uint8)))
+    with pytest.raises(errors.UnsafeSourceError, match="decompression bomb"):
+        om.load_taxonomy(path)
+    many = {f"more{number}": npy(np.zeros(2**19, np.uint8)) for number in range(8)}
+    repacked(path, **many)
+    with pytest.raises(errors.UnsafeSourceError, match="decompression bomb"):
+        om.load_taxonomy(path)
+
+
+def test_an_array_that_claims_to_be_larger_than_it_is_takes_no_memory(tmp_path):
+    path = tmp_path / "toy.ontomask"
+    honest = npy(np.zeros(10, np.uint8))
+    vast = honest.replace(b"(10,), }" + b" " * 14, b"(" + b"9" * 16 + b",), }")
+    assert len(vast) == len(honest)
+    assert vast != honest
+    repacked(path, glosses=vast)
     with pytest.raises(errors.FormatError, match=r"toy\.ontomask"):
         om.load_taxonomy(path)
 

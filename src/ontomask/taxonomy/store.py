@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ontomask.errors import FormatError, ParameterError, TaxonomyError
 from ontomask.taxonomy.assembly import frozen
+from ontomask.taxonomy.readers.sources import open_zip, stream_member
 from ontomask.taxonomy.taxonomy import Taxonomy
 from ontomask.writing import replacing, write_rows
 
@@ -34,6 +35,7 @@ TEXTS = ("ids", "names", "glosses")
 ARRAYS = ("name_offsets", "name_ranks", "parent_offsets", "parent_numbers", "depths")
 FACTS = ("name", "version", "license", "origin")
 JOINT = "|"
+NPY_VERSION = (1, 0)
 
 
 def save(taxonomy: Taxonomy, path: Path, *, overwrite: bool = False) -> None:
@@ -74,8 +76,8 @@ def _concept_rows(taxonomy: Taxonomy) -> Iterator[tuple[str, ...]]:
 def load(path: Path) -> Taxonomy:
     """Read a taxonomy from a compact file and check that its arrays fit together."""
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
+        with open_zip(path) as archive:
+            arrays = {key: _array(archive, key) for key in ("header", *TEXTS, *ARRAYS)}
         header = json.loads(_unpacked(arrays["header"])[0])
         if header["layout"] != LAYOUT:
             raise FormatError(
@@ -87,12 +89,25 @@ def load(path: Path) -> Taxonomy:
         fields |= {fact: str(header[fact]) for fact in FACTS}
         taxonomy = Taxonomy(**fields)
         _check(taxonomy)
-    except (KeyError, IndexError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (KeyError, IndexError, ValueError, OSError) as error:
         raise FormatError(
             f"{path} is not a readable ontomask taxonomy file ({type(error).__name__}); "
             "make it again with taxonomy.save(path)."
         ) from error
     return taxonomy
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """An array of a file; one that claims to be larger than its bytes is not believed."""
+    with stream_member(archive, f"{name}.npy") as stream:
+        version = np.lib.format.read_magic(stream)
+        if version != NPY_VERSION:
+            raise ValueError("the array is of an unknown version")
+        shape, _, kind = np.lib.format.read_array_header_1_0(stream)
+        content = stream.read()
+    if kind.hasobject or len(shape) != 1 or shape[0] * kind.itemsize != len(content):
+        raise ValueError("the array is not what it claims to be")
+    return np.frombuffer(content, kind)
 
 
 def cache_folder() -> Path:

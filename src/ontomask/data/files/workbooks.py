@@ -14,6 +14,7 @@ from ontomask.checks import did_you_mean
 from ontomask.data.files.formats import FileFormat
 from ontomask.data.files.kinds import dates_if_possible, whole_if_possible
 from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_missing
+from ontomask.data.files.opening import check_archive
 from ontomask.errors import DataError
 from ontomask.extras import optional
 from ontomask.wording import left_out, option, quoted
@@ -34,6 +35,7 @@ def read_workbook(
 ) -> Loaded:
     """Read a sheet: cells have types there; whole numbers and dates are recognized as such."""
     library = optional("fastexcel")
+    check_archive(path, shown)
     try:
         return _read(library.read_excel(path.read_bytes()), how, columns, shown)
     except library.FastExcelError:

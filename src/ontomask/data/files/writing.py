@@ -28,11 +28,11 @@ from ontomask.writing import replacing
 
 __all__ = ["with_formulas_escaped", "write_file"]
 
-EXECUTED = r"^[=+\-@\t\r\n＝＋－＠]"
+EXECUTED = r"^[\t\r\n]|^[\s\"]*[=+\-@＝＋－＠]"
 """A spreadsheet may take such a cell for a formula (OWASP, CSV injection)."""
 
-EXECUTED_INSIDE = r"""([,;|\t\r\n]["' ]*)([=+\-@＝＋－＠])"""
-"""One that divides cells at another mark than the file does finds a formula behind that mark."""
+EXECUTED_INSIDE = r"([,;|\t\r\n][\s\"]*)([=+\-@＝＋－＠])"
+"""One that expects another separator takes the rest of such a cell for a cell of its own."""
 
 PACKERS: Mapping[str, Callable[[bytes], bytes]] = {
     "gzip": lambda content: gzip.compress(content, mtime=0),
@@ -68,9 +68,10 @@ def write_file(
         How to write, for instance `Source.format` to write like the input.
     escape_formulas
         Put an apostrophe before texts (also names of columns) that begin with ``= + - @``, a tab or
-        a line end, which a spreadsheet may execute, and before such signs behind a mark at which
-        another spreadsheet divides cells (``x;=1+1``). Numbers are left alone, and so are Parquet,
-        SPSS and Stata files, which no spreadsheet executes.
+        a line end, which a spreadsheet may execute; in CSV also inside of texts where ``= + - @``
+        follows a comma, semicolon, bar, tab or line end, at which a spreadsheet may divide them.
+        Numbers are left alone, and so are Parquet, SPSS and Stata files, which no spreadsheet
+        executes.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def write_file(
     if not plain.width:
         raise DataError("The table has no columns, so there is nothing to write.")
     if escape_formulas and how.format in ("csv", "excel"):
-        plain = _escaped(plain)
+        plain = _escaped(plain, how)
     content = WRITERS[how.format or "csv"](plain, how, place)
     with reported(str(path)):
         _check_folder(place)
@@ -123,14 +124,9 @@ def _plain(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(categories).cast(pl.String), pl.col(floats).fill_nan(None))
 
 
-def _escaped(frame: pl.DataFrame) -> pl.DataFrame:
-    texts = pl.col(pl.String)
-    inside = texts.str.replace_all(EXECUTED_INSIDE, "${1}'${2}")
-    escaped = frame.with_columns(
-        pl.when(texts.str.contains(EXECUTED)).then("'" + inside).otherwise(inside).name.keep()
-    )
-    risky = pl.Series(frame.columns).str.contains(EXECUTED)
-    names = [f"'{name}" if bad else name for name, bad in zip(frame.columns, risky, strict=True)]
+def _escaped(frame: pl.DataFrame, how: FileFormat) -> pl.DataFrame:
+    escaped = frame.with_columns(_harmless(pl.col(pl.String), how).name.keep())
+    names = pl.select(_harmless(pl.lit(pl.Series(frame.columns)), how)).to_series().to_list()
     if len(set(names)) < len(names):
         double = [name for name, count in Counter(names).items() if count > 1]
         raise DataError(
@@ -141,13 +137,18 @@ def _escaped(frame: pl.DataFrame) -> pl.DataFrame:
     return escaped
 
 
+def _harmless(texts: pl.Expr, how: FileFormat) -> pl.Expr:
+    inside = texts.str.replace_all(EXECUTED_INSIDE, "${1}'${2}") if how.format == "csv" else texts
+    return pl.when(texts.str.contains(EXECUTED)).then("'" + inside).otherwise(inside)
+
+
 def with_formulas_escaped(frame: object, path: str | os.PathLike[str]) -> pl.DataFrame:
     """What `write_file` would write with `escape_formulas`, to compare a written file with."""
     how = _filled(FileFormat(), Path(path))
     plain = _plain(_polars(frame))
     if not plain.width:
         raise DataError("The table has no columns, so there is nothing to write.")
-    return _escaped(plain) if how.format in ("csv", "excel") else plain
+    return _escaped(plain, how) if how.format in ("csv", "excel") else plain
 
 
 def _check_folder(path: Path) -> None:

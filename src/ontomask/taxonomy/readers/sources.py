@@ -100,7 +100,10 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open a zip whose member names stay inside it and whose sizes stay in bounds."""
     with _reported(path), zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
-            _check_member(member, path)
+            _check_name(member.filename, path)
+            _check_bounds(member.file_size, member.compress_size, f"{path}:{member.filename}")
+        total = sum(member.file_size for member in archive.infolist())
+        _check_bounds(total, path.stat().st_size, str(path))
         yield archive
 
 
@@ -125,11 +128,6 @@ def read_tar(path: Path, names: Collection[str]) -> dict[str, bytes]:
             if content is not None and PurePosixPath(member.name).name in names:
                 found[member.name] = content.read()
     return found
-
-
-def _check_member(member: zipfile.ZipInfo, path: Path) -> None:
-    _check_name(member.filename, path)
-    _check_bounds(member.file_size, member.compress_size, f"{path}:{member.filename}")
 
 
 def _check_name(filename: str, path: Path) -> None:
