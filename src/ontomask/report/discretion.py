@@ -18,6 +18,7 @@ from typing import Any
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.report.distributions import Bar, Distribution
 from ontomask.report.rounding import STEPS, bucket, coarse, step
+from ontomask.report.steps import COUNTING
 from ontomask.report.words import percent
 from ontomask.toml_text import toml_key, toml_value
 
@@ -27,8 +28,6 @@ LEAST = 3
 SECRETS = ("key", "secret", "salt", "password")
 SHOWN_LISTS = ("distances", "classifiers", "missing")
 HIDDEN = "(not shown)"
-COUNTING = ("suppression_limit", "share", "size")
-"""Parameters of steps that would tell, with the size of the release, how many were left out."""
 
 
 def threshold(k: int | None) -> int:
@@ -147,7 +146,8 @@ def _public_table(table: Mapping[str, Any], columns: frozenset[str]) -> dict[str
 
 
 def _public_value(key: str, value: Any, columns: frozenset[str]) -> Any:
-    if key in COUNTING and isinstance(value, (int, float)) and value > 0:
+    counting = any(key in names for names in COUNTING.values())
+    if counting and isinstance(value, (int, float)) and value > 0:
         return HIDDEN
     if isinstance(value, dict):
         if key == "columns":

@@ -18,7 +18,7 @@ from ontomask.docstrings import parameter_texts
 from ontomask.methods.base import METHODS, Method
 from ontomask.report.words import grouped, listing
 
-__all__ = ["Parameter", "StepFacts", "describe_step"]
+__all__ = ["COUNTING", "Parameter", "StepFacts", "describe_step"]
 
 PUBLIC_DETAILS = ("levels", "quality_model", "metric")
 """What a public report tells of a step's own report; the rest may count records, also left out."""
