@@ -300,13 +300,15 @@ def test_meanings_are_measured_without_the_words_of_others():
     pages = []
     for gone in (["flu", "flu"], ["far4", "far4"], ["near"]):
         more = {"ill": gone, "age": [71.0 + place for place, _ in enumerate(gone)]}
-        more["weight"] = [1.5] * len(gone)
+        more["weight"] = [9.0 / len(gone)] * len(gone)
         frame = pl.DataFrame({name: [*people[name], *more[name]] for name in people})
         steps = [om.Suppression(k=K), om.Microaggregation(k=7)]
         release = om.protect(frame, schema, steps, seed=1)
         assert len(release.frame) == 90
-        pages.append(render(release.account(frame)))
+        limits = [Limit(LOSS, release.evaluate().loss.loss, 99.0)]
+        pages.append(render(release.account(frame, limits=limits)))
     assert len(set(pages)) == 1
+    assert "information loss: not told here" in pages[0], "what the others weighed is not known"
 
 
 def test_promises_do_not_tell_of_those_left_out_afterwards():

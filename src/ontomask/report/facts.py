@@ -151,7 +151,7 @@ def gather(
         records=len(after),
         original_records=len(before),
         left_out=_left_out(len(before) - len(after), steps, schema, least),
-        weighted=schema.weight is not None,
+        weighted=schema.weight is not None or schema.count is not None,
         published=after.names,
         removed=tuple((name, one.kind) for name, one in schema.items() if name not in after.names),
         quasi=tuple(name for name in schema.quasi if name in after.names),

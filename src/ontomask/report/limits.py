@@ -31,7 +31,7 @@ def judged(account: Account, discretion: Discretion) -> tuple[Judged, ...]:
 
 def _judged(limit: Limit, account: Account, discretion: Discretion) -> Judged:
     allowed = f"{limit.allowed:.3g}{limit.unit}"
-    if not discretion.internal and limit.name == LOSS and account.few_changed:
+    if not discretion.internal and limit.name == LOSS and _hides_loss(account):
         return Judged(limit.name, UNTOLD, allowed, None)
     if discretion.internal or account.left_out is None or limit.name not in (LOSS, SUPPRESSED):
         return Judged(limit.name, _measured(limit, account, discretion), allowed, limit.exceeded)
@@ -42,6 +42,11 @@ def _judged(limit: Limit, account: Account, discretion: Discretion) -> Judged:
     if limit.name == SUPPRESSED:
         measured = discretion.size(account.left_out[0])
     return Judged(limit.name, measured, allowed, exceeded.pop() if len(exceeded) == 1 else None)
+
+
+def _hides_loss(account: Account) -> bool:
+    """Whether few records make up the loss, or it is not known what those left out weighed."""
+    return account.few_changed or (account.weighted and account.left_out is not None)
 
 
 def _at(name: str, account: Account, count: int) -> float:
