@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ontomask.arrays import Longs
-from ontomask.checks import Integer, check
+from ontomask.checks import Flag, Integer, check
 from ontomask.data.encoding import LEAST, encode, record_counts, survey_weights
 from ontomask.data.masked import Masked, Scheme, State
 from ontomask.data.microdata import Microdata
@@ -336,6 +336,7 @@ def protect(
     method: Method | Sequence[Method],
     seed: int | None = None,
     *,
+    keep_index: bool = False,
     progress: Progress = silent,
 ) -> Release:
     """Protect a table: apply one method or a list of them, verify, and return the release.
@@ -352,12 +353,16 @@ def protect(
     seed
         A number that fixes all random choices; by default a new one is drawn (a fixed default
         would let an intruder repeat them) and noted in the release.
+    keep_index
+        Whether a pandas frame comes back with the index of its records, to put it beside the
+        original; it is not for publication. By default the index is new.
     progress
         Called with the fraction done and a message; it may raise to stop the run.
     """
     steps = _steps(method)
     chosen = _seed(seed)
-    table = open_table(frame)
+    check("keep_index", keep_index, Flag())
+    table = open_table(frame, keep_index=keep_index)
     started = time.perf_counter()
     least = max([LEAST, *sizes_asked(steps)])
     microdata = encode(table, Schema.require(schema).require_decided(), least)

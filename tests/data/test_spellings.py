@@ -153,6 +153,7 @@ def test_codes_without_dots_stay_so_however_few_they_are(icd9):
     assert set(column.values) == {"715.34", "715.35", "715.36"}
 
 
+@pytest.mark.filterwarnings("ignore::ontomask.errors.OntomaskWarning")
 def test_codes_that_are_numbers_are_written_so_that_they_are_read_as_the_same(icd9):
     for numbers in ([401.9, 250.13], [401, 250], [250.0, 401.0]):
         frame = pd.DataFrame({"d": numbers * 5})
@@ -194,3 +195,17 @@ def test_an_empty_text_is_missing():
     assert column.values == ("cold", "flu")
     assert column.codes.tolist() == [1, 2, 2, 0]
     assert column.has_missing
+
+
+def test_codes_that_are_numbers_are_not_taken_silently(icd9):
+    frame = pd.DataFrame({"d": [250.0, 401.9, 428.0] * 3})
+    schema = om.Schema(d=om.Nominal(icd9))
+    with pytest.warns(om.errors.OntomaskWarning) as caught:
+        om.protect(frame, schema, om.Microaggregation(3), seed=1)
+    assert {str(one.message) for one in caught} == {
+        "Column 'd' holds numbers, and 2 of its 3 codes may have been others: as numbers, codes "
+        "lose their zeros (250.0 may have been 250 or 250.00); read the column as text from its "
+        "source."
+    }
+    texts = frame.astype({"d": str})
+    assert om.protect(texts, schema, om.Microaggregation(3), seed=1).verification.kept

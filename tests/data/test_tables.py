@@ -1,5 +1,6 @@
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import ontomask as om
@@ -50,3 +51,46 @@ def test_columns_that_are_not_declared_may_hold_anything():
     frame = pd.DataFrame({"n": range(6), "notes": [[1], [2], "x", 3.5, None, {}]})
     release = om.protect(frame, om.Schema(n=om.Numeric()), om.Microaggregation(3), seed=1)
     assert list(release.frame.columns) == ["n"]
+
+
+SHUFFLED = pd.DataFrame({"n": range(12), "g": ["a", "b"] * 6}).sample(frac=1, random_state=1)
+
+
+def test_values_go_to_the_people_they_belong_to_by_the_index():
+    schema = om.Schema(n=om.Numeric(), g=om.Flat(role="other"))
+    plain = om.protect(SHUFFLED, schema, om.Microaggregation(3), seed=1)
+    assert plain.frame.index.tolist() == list(range(12))
+    kept = om.protect(SHUFFLED, schema, om.Microaggregation(3), seed=1, keep_index=True)
+    assert kept.frame.index.equals(SHUFFLED.index)
+    assert kept.frame["n"].tolist() == plain.frame["n"].tolist()
+    beside = SHUFFLED.assign(masked=kept.frame["n"])
+    assert (beside["masked"] - beside["n"]).abs().max() <= 2
+    assert kept.digests == plain.digests
+
+
+def test_the_index_of_records_left_out_is_left_out():
+    frame = SHUFFLED.set_index(pd.Index([f"p{n}" for n in SHUFFLED["n"]], name="patient"))
+    frame = frame.assign(g=["rare", *["a"] * 11])
+    schema = om.Schema(g=om.Flat(), n=om.Numeric(role="other"))
+    kept = om.protect(frame, schema, om.Suppression(2), seed=1, keep_index=True)
+    assert kept.frame.index.tolist() == frame.index[1:].tolist()
+    assert kept.evaluate().loss.loss >= 0
+    assert om.protect(frame, schema, om.Suppression(2), seed=1).frame.index.name is None
+
+
+@pytest.mark.parametrize(
+    "index", [[0, 0, 1, 1] * 3, pd.MultiIndex.from_product([range(6), ["a", "b"]])]
+)
+def test_any_index_can_be_kept(index):
+    frame = SHUFFLED.set_axis(index)
+    schema = om.Schema(n=om.Numeric(), g=om.Flat())
+    kept = om.protect(frame, schema, om.Microaggregation(3), seed=1, keep_index=True)
+    assert kept.frame.index.equals(frame.index)
+    assert kept.verification.kept
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
+def test_only_pandas_has_an_index_to_keep(make):
+    schema = om.Schema(n=om.Numeric())
+    with pytest.raises(DataError, match=r"^keep_index is for pandas frames: a .* has no index"):
+        om.protect(make({"n": [1, 2, 3]}), schema, om.Recoding(2), keep_index=True)

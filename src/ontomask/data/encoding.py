@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import re
+import warnings
 from collections import abc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,11 +22,13 @@ from ontomask.errors import (
     DataError,
     DependencyError,
     OntomaskError,
+    OntomaskWarning,
     SchemaError,
     UnmappedValuesError,
 )
 from ontomask.taxonomy.bundled import load
 from ontomask.taxonomy.mapping import Mapping
+from ontomask.taxonomy.mapping_report import doubtful
 from ontomask.wording import plural
 
 __all__ = ["LEAST", "day_number", "day_value", "encode", "record_counts", "survey_weights"]
@@ -303,6 +306,7 @@ def _nominal(table: Table, name: str, column: Nominal, spelled: Spelled) -> Attr
         found = np.append(mapping.resolve(column.unmapped), -1)[mapping.positions]
     except UnmappedValuesError as problem:
         raise UnmappedValuesError(f"Column {name!r}: {_elsewhere(mapping) or problem}") from None
+    _warn_of_numbers(name, mapping)
     concepts, places = np.unique(found[found >= 0], return_inverse=True)
     if not concepts.size:
         raise DataError(
@@ -322,6 +326,19 @@ def _nominal(table: Table, name: str, column: Nominal, spelled: Spelled) -> Attr
         **_vocabulary(column, mapping, spelled),
     )
     return replace(attribute, values=tuple(attribute.written(concepts.tolist())))
+
+
+def _warn_of_numbers(name: str, mapping: Mapping) -> None:
+    """Say that numbers may stand for other codes; no value is named, for others may listen."""
+    positions = doubtful(mapping)
+    if positions:
+        warnings.warn(
+            f"Column {name!r} holds numbers, and {len(positions):,} of its {len(mapping):,} codes "
+            "may have been others: as numbers, codes lose their zeros (250.0 may have been 250 or "
+            "250.00); read the column as text from its source.",
+            OntomaskWarning,
+            stacklevel=2,
+        )
 
 
 def _vocabulary(column: Nominal, mapping: Mapping, spelled: Spelled) -> dict[str, Any]:

@@ -317,6 +317,11 @@ def open_table(frame: object, *, keep_index: bool = False) -> Table:
         raise DataError("The table has no columns.")
     if len(eager) == 0:
         raise DataError("The table has no records; give it at least k of them.")
+    if keep_index and not eager.implementation.is_pandas_like():
+        raise DataError(
+            f"keep_index is for pandas frames: a {type(frame).__name__} of "
+            f"{eager.implementation.value} has no index; leave keep_index out."
+        )
     own_names = _decomposed(eager.columns)
     renamed = eager.rename({own: name for name, own in own_names.items()}) if own_names else eager
     return Table(_with_plain_columns(renamed), frame, own_names, keep_index)

@@ -14,7 +14,7 @@ from ontomask.wording import plural
 if TYPE_CHECKING:
     from ontomask.taxonomy.mapping import Mapping
 
-__all__ = ["file_rows", "summary", "unmapped_sentence", "zero_warnings"]
+__all__ = ["doubtful", "file_rows", "summary", "unmapped_sentence", "zero_warnings"]
 
 FILE_COLUMNS = ("value", "concept", "label", "how", "records", "suggestion")
 SHOWN = 5
@@ -83,15 +83,19 @@ def zero_warnings(mapping: Mapping) -> Iterator[str]:
     damaged = len(lost) > 1
     if damaged:
         yield _lost_sentence(mapping, lost)
-    doubtful = [
+    if positions := doubtful(mapping, damaged=damaged):
+        yield _doubtful_sentence(mapping, positions)
+
+
+def doubtful(mapping: Mapping, *, damaged: bool = False) -> list[int]:
+    """The places of mapped codes that may have been others before they were read as numbers."""
+    return [
         position
         for position, how in enumerate(mapping.how)
         if how in ("id", "code")
         and (damaged or is_number(mapping.values[position]))
         and _alternatives(mapping, position)
     ]
-    if doubtful:
-        yield _doubtful_sentence(mapping, doubtful)
 
 
 def _alternatives(mapping: Mapping, position: int) -> list[Suggestion]:
