@@ -21,6 +21,12 @@ FRAMES = {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("guarantees", "random tables in tests/guarantees")
+    group.addoption("--guarantee-runs", type=int, help="runs of each option and pair of steps")
+    group.addoption("--guarantee-seed", type=int, help="make this run only, to see it again")
+
+
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory, monkeypatch):
     """No test reads or writes the user's cache folder."""

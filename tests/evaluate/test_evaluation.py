@@ -314,3 +314,14 @@ def test_what_encoding_takes_for_a_value_evaluation_does_not_take_for_missing(wo
     assert changed.loss.values_changed == 1
     other = pl.DataFrame({"job": [None, None, "nurse", "nurse"]})
     assert om.evaluate(frame, other, schema).loss.values_changed == 0.5
+
+
+def test_groups_of_ordered_words_can_be_evaluated():
+    order = ["none", "mild", "moderate", "severe"]
+    frame = pl.DataFrame({"pain": order * 3})
+    groups = {"none": "light", "mild": "light", "moderate": "heavy", "severe": "heavy"}
+    grouped_ = frame.with_columns(pl.col("pain").replace_strict(groups))
+    found = om.evaluate(frame, grouped_, om.Schema(pain=om.Ordinal(order=order)))
+    assert found.loss.values_changed == 1
+    # each word is half a rank of three away from the middle of its group
+    assert found.loss.semantic_loss == pytest.approx(0.5 / 3)

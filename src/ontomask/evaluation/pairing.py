@@ -57,6 +57,7 @@ class PairedColumn:
     concepts: Ints | None = None
     old_numbers: Floats | None = None
     new_numbers: Floats | None = None
+    ranks: Floats | None = None
 
     @property
     def space(self) -> Space | None:
@@ -64,8 +65,10 @@ class PairedColumn:
         return self.distances.space
 
     @property
-    def numbered(self) -> Longs:
+    def numbered(self) -> Any:
         """What `distances` compares, by code; -1 is missing."""
+        if self.ranks is not None:
+            return np.append(self.ranks, -1.0)
         known = np.arange(self.size) if self.concepts is None else self.concepts
         return np.append(known, -1).astype(np.int64)
 
@@ -373,14 +376,22 @@ def _plain(
 ) -> PairedColumn:
     order = list(column.order) if isinstance(column, Ordinal) else []
     domain = {value: place for place, value in enumerate(order)}
-    stray = [one for one in new_values if order and one not in domain and not is_star(one)]
-    if stray:
-        raise DataError(f"Column {name!r} holds {stray[0]!r}, which is not in its order.")
     for value in (*old_values, *new_values):
         if not is_star(value):
             domain.setdefault(value, len(domain))
     size = len(domain)
     first = np.array([*(domain.get(value, size) for value in old_values), size], np.int32)
     second = np.array([*(domain.get(value, size) for value in new_values), size], np.int32)
-    codes = first[old_codes], second[new_codes]
-    return PairedColumn(name, column, amounts, *codes, size, value_distances(column, None))
+    old, new = first[old_codes], second[new_codes]
+    ranks = _ranks(len(order), size, old, new, amounts.weights) if order else None
+    distances = value_distances(column, None)
+    return PairedColumn(name, column, amounts, old, new, size, distances, ranks=ranks)
+
+
+def _ranks(known: int, size: int, old: Ints, new: Ints, weights: Floats) -> Floats:
+    """The rank of each value; a label that is none has the mean rank of what was given it."""
+    ranks = np.arange(size, dtype=np.float64)
+    for label in range(known, size):
+        given = (new == label) & (old < known)
+        ranks[label] = mean(old[given], weights[given]) if given.any() else (known - 1) / 2.0
+    return ranks

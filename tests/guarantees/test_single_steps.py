@@ -1,0 +1,26 @@
+"""Every option of every method and column, on random tables: what is promised holds on the text."""
+
+import pytest
+
+from guarantees.options import column_options, every_option, made, privacy_models
+from guarantees.promised import ON_CLASSES, ON_VALUES, PROMISED
+from ontomask.methods.registry import METHODS
+
+
+def test_it_is_known_what_every_method_and_model_promises():
+    assert set(PROMISED) == set(METHODS)
+    assert set(ON_CLASSES) | set(ON_VALUES) == {kind.__name__ for kind in privacy_models()}
+
+
+@pytest.mark.parametrize("option", every_option(), ids=str)
+def test_what_a_step_promises_holds_with_every_option(trial, option):
+    trial().examine(lambda people, generator: [made(option.kind, people, generator, option)])
+
+
+@pytest.mark.parametrize("option", column_options(), ids=str)
+def test_what_a_step_promises_holds_for_every_kind_of_column(trial, option):
+    def steps(people, generator):
+        kinds = list(METHODS.values())
+        return [made(kinds[int(generator.integers(len(kinds)))], people, generator)]
+
+    trial(forced={option.kind.kind: option}).examine(steps)

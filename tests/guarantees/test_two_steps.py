@@ -1,0 +1,15 @@
+"""Every pair of methods: what the first promises holds at the end, or the run is refused."""
+
+import pytest
+
+from guarantees.options import made
+from ontomask.methods.registry import METHODS
+
+
+@pytest.mark.parametrize("second", METHODS)
+@pytest.mark.parametrize("first", METHODS)
+def test_the_second_step_keeps_what_the_first_promises(trial, first, second):
+    def steps(people, generator):
+        return [made(METHODS[name], people, generator) for name in (first, second)]
+
+    trial(released=False).examine(steps)
