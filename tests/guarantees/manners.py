@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from guarantees.counting import ROUNDING
-from guarantees.people import Trait
 from guarantees.promised import Seen, masked_columns
 
 Complaints = Iterator[str]
@@ -116,16 +115,12 @@ def _hidden(seen: Seen, step: Any) -> Complaints:
 
 
 def _in_range(seen: Seen, step: Any) -> Complaints:
-    for name in step.columns if step.keep_range and not step.strata else ():
-        if seen.people[name].kind == "numeric":
-            _, after = zip(*_numbers(seen, name), strict=True)
-            whole = _known_numbers(seen.people[name])
-            if min(after) < min(whole) - ROUNDING or max(after) > max(whole) + ROUNDING:
+    for name in step.columns if step.keep_range else ():
+        trait = seen.people[name]
+        if trait.kind == "numeric":
+            known = [float(one) for one in trait.values if one is not None]
+            if any(not min(known) <= after <= max(known) for _, after in _numbers(seen, name)):
                 yield f"{name!r} leaves its range"
-
-
-def _known_numbers(trait: Trait) -> list[float]:
-    return [float(one) for one in trait.values if one is not None]
 
 
 MANNERS: dict[str, Manner] = {
