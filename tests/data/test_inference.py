@@ -16,7 +16,7 @@ from ontomask.data.column_names import MEASURES, PERSONS, read_name
 from ontomask.data.encoding import encode
 from ontomask.data.inference import infer_schema
 from ontomask.data.tables import open_table
-from ontomask.data.value_shapes import date_shape, ordered
+from ontomask.data.value_shapes import date_shape, ordered, partial_dates
 from ontomask.taxonomy.bundled import load
 
 SIZE = 240
@@ -368,6 +368,30 @@ def test_a_mark_for_missing_dates_and_numbers_is_pointed_out():
     column, reason, _ = proposed("age", repeated(["34", "70", "?", "12"]))
     assert column.kind == "numeric"
     assert "'?'" in reason
+
+
+@pytest.mark.parametrize("written", ["%Y-%m", "%m/%Y", "%m.%Y"])
+def test_months_are_dates(written):
+    months = [datetime.date(1960 + n // 12, n % 12 + 1, 1).strftime(written) for n in range(SIZE)]
+    column, _, _ = proposed("onset", months)
+    assert (column.kind, column.role, column.format) == ("date", "quasi", written)
+    assert len(encode(open_table(pl.DataFrame({"a": months})), om.Schema(a=column))) == SIZE
+
+
+@pytest.mark.parametrize(
+    "partial", ["2008-03", "2008", "2008-03-??", "2008-00-00", "xx.03.2008", "??/03/2008", "3/2008"]
+)
+def test_partial_dates_are_no_identifiers(partial):
+    texts = [*(day.isoformat() for day in DAYS[:-1]), partial]
+    column, reason, unsure = proposed("onset", texts)
+    assert (column, unsure) == (om.Flat(role="quasi"), True)
+    assert "without day or month" in reason
+
+
+def test_years_and_codes_are_no_partial_dates():
+    assert not partial_dates(["1999", "2008"])
+    assert not partial_dates(["2008-03", "V45.71"])
+    assert not partial_dates([])
 
 
 def test_nearly_dates_are_no_dates():

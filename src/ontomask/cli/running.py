@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,14 +15,14 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from ontomask.cli.tables import Decimal, Encoding, Reading, Separator, Sheet
+from ontomask.cli.tables import Decimal, Encoding, Header, Reading, Separator, Sheet, Skip
 from ontomask.cli.voice import EXCEEDED, USAGE, Json, Quiet, Voice, grid
 
 if TYPE_CHECKING:
     from ontomask.data.inference import Proposal
     from ontomask.data.schema import Schema
     from ontomask.evaluation.unchanged import UnchangedRisk
-    from ontomask.plan.examination import Examination
+    from ontomask.plan.examination import Examination, Examined
     from ontomask.plan.execution import Outcome
 
 __all__ = ["check", "demo", "init", "run", "schema", "warm"]
@@ -68,6 +68,8 @@ def init(
     encoding: Encoding = None,
     decimal: Decimal = None,
     sheet: Sheet = None,
+    header: Header = None,
+    skip: Skip = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
     json_: Json = False,
     quiet: Quiet = False,
@@ -84,7 +86,7 @@ def init(
 
         target = output or data.parent / f"{data.name.lstrip('.').split('.')[0] or 'plan'}.toml"
         require_new(target, force=force)
-        how = Reading(separator, encoding, decimal, sheet)
+        how = Reading(separator, encoding, decimal, sheet, header, tuple(skip or ()))
         with voice.progress("looking at the table", measured=False):
             text, source, proposal = propose(data, target, how.format, k=k, guess=how.guess)
         Plan.parse(text, name=target.name, folder=target.parent)
@@ -97,17 +99,23 @@ def init(
             f"  ontomask check {shown}\n  ontomask run {shown}"
         )
         columns = {
-            name: {"kind": one.kind, "role": one.role, "why": proposal.reasons[name]}
+            name: {
+                "kind": one.kind,
+                "role": one.role,
+                "why": proposal.reasons[name],
+                "profile": str(proposal.profiles[name]),
+            }
             for name, one in proposal.schema.items()
         }
         voice.result({"plan": str(target), "columns": columns})
 
 
 def _show_proposal(voice: Voice, proposal: Proposal, notes: Iterable[str]) -> None:
-    table = grid("column", "kind", "role", "why")
+    table = grid("column", "values", "kind", "role", "why")
     for name, column in proposal.schema.items():
         reason = Text(proposal.reasons[name], style="yellow" if name in proposal.unsure else "dim")
-        table.add_row(Text(name), column.kind, column.role, reason)
+        profile = Text(str(proposal.profiles[name]))
+        table.add_row(Text(name), profile, column.kind, column.role, reason)
     voice.say(table)
     for note in notes:
         voice.say(Text(note, style="dim"))
@@ -162,7 +170,7 @@ def _show_examination(voice: Voice, found: Examination) -> None:
             one.role,
             f"{one.distinct:,}",
             f"{one.missing:,}",
-            Text(one.mapped or found.undecided.get(one.name, ""), style="dim"),
+            Text("; ".join(_remarks(one, found)), style="dim"),
         )
     voice.say(table)
     if found.risk is not None:
@@ -219,6 +227,10 @@ def _run(voice: Voice, path: Path, seed: int | None = None, **options: bool) -> 
     voice.result(_summary(outcome))
     if outcome.exceeded:
         raise typer.Exit(EXCEEDED)
+
+
+def _remarks(one: Examined, found: Examination) -> Iterator[str]:
+    yield from filter(None, [one.profile, one.mapped, found.undecided.get(one.name, "")])
 
 
 def _show_unchanged(voice: Voice, found: UnchangedRisk) -> None:

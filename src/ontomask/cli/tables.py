@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Decimal",
     "Encoding",
+    "Header",
     "Reading",
     "Separator",
     "Sheet",
+    "Skip",
     "column_of",
     "require_columns",
     "table_of",
@@ -35,6 +37,14 @@ Encoding = Annotated[str | None, typer.Option(help="Such as latin-1, if not UTF-
 Decimal = Annotated[
     str | None, typer.Option(help="The decimal mark, . or , if unclear.", show_default=False)
 ]
+Header = Annotated[
+    int | None,
+    typer.Option(min=1, help="The line or row with the columns' names.", show_default=False),
+]
+Skip = Annotated[
+    list[int] | None,
+    typer.Option(help="A line that is no record, such as units; -1 is the last. Repeatable."),
+]
 Sheet = Annotated[str | None, typer.Option(help="The sheet of a workbook; the first by default.")]
 
 
@@ -46,6 +56,8 @@ class Reading:
     encoding: str | None = None
     decimal: str | None = None
     sheet: str | None = None
+    header: int | None = None
+    skip: tuple[int, ...] = ()
 
     @property
     def format(self) -> FileFormat:
@@ -57,6 +69,8 @@ class Reading:
             encoding=self.encoding,
             decimal="." if self.decimal is None else self.decimal,
             sheet=self.sheet,
+            header=self.header,
+            skip=self.skip,
         )
 
     @property
@@ -67,10 +81,10 @@ class Reading:
 
 
 def table_of(data: Path, how: Reading) -> Source:
-    """A file, with all types of columns guessed."""
-    from ontomask.data.files import read_file
+    """A file, with all types of columns and what is odd in it guessed."""
+    from ontomask.data.files import first_look
 
-    return read_file(data, how.format, guess=how.guess)
+    return first_look(data, how.format, how.guess)
 
 
 def _spelled_out(separator: str | None) -> str | None:

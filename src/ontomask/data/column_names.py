@@ -129,6 +129,8 @@ KNOWN_TO_OTHERS = GEOGRAPHY | _listed(
 )
 """Words for what neighbors, colleagues or public registers may know."""
 
+AGES = _listed("age ages alter edad")
+
 EVENTS = _listed(
     """
     admission admitted admit admsn discharge discharged dschrg visit encounter event death died

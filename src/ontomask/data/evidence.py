@@ -9,6 +9,7 @@ import numpy as np
 
 from ontomask.arrays import Longs
 from ontomask.data.column_names import Hints, read_name
+from ontomask.data.files.oddities import MISSING_WORDS, is_missing_word
 from ontomask.data.tables import Table
 from ontomask.data.value_shapes import written_as_numbers
 from ontomask.wording import plural
@@ -23,7 +24,6 @@ EXAMINED = 2_000
 """So many distinct values are looked at closely; the most frequent ones."""
 
 OFTEN_DISTINCT = 0.5
-MISSING_MARKS = frozenset(["?", "-", ".", "na", "n/a", "null", "none", "nan", "unknown"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +95,8 @@ def evidence_of(table: Table, sample: Table, name: str) -> Evidence:
     codes, values = sample.distinct(name)
     counts = np.bincount(codes[codes >= 0], minlength=len(values))
     order = np.argsort(-counts, kind="stable")
-    texts = [str(values[place]).strip() for place in order[: EXAMINED + len(MISSING_MARKS)]]
-    marks = tuple(text for text in texts if text.casefold() in MISSING_MARKS)
+    texts = [str(values[place]).strip() for place in order[: EXAMINED + len(MISSING_WORDS)]]
+    marks = tuple(text for text in texts if is_missing_word(text))
     kept = [place for place, text in enumerate(texts) if text and text not in marks][:EXAMINED]
     blank = sum(int(counts[order[place]]) for place, text in enumerate(texts) if not text)
     return Evidence(

@@ -14,6 +14,7 @@ import numpy as np
 
 from ontomask.data import column_names as names
 from ontomask.data.evidence import OFTEN_DISTINCT, Evidence, evidence_of, sampled
+from ontomask.data.profile import Profile, profile_of
 from ontomask.data.schema import (
     AnyColumn,
     Column,
@@ -35,6 +36,7 @@ from ontomask.data.value_shapes import (
     free_text,
     nouns,
     ordered,
+    partial_dates,
     personal_shape,
     written_as_codes,
 )
@@ -55,6 +57,9 @@ FEWEST_WORDS, SHORTEST_WORD = 5, 4
 UNDECIDED = "undecided"
 """The role of a column that a person must decide on: it is not published before."""
 
+COMPACT = ("%Y%m%d", "%Y-%m", "%m/%Y", "%m.%Y")
+"""Ways to write dates that other things may be written like."""
+
 FREE = "which may name people: read it before you publish it"
 
 
@@ -72,12 +77,15 @@ class Proposal:
         The columns whose name and values do not say enough, or contradict each other.
     records
         How many records were looked at, of how many.
+    profiles
+        What each column looks like; it shows single values, so keep it to yourself.
     """
 
     schema: Schema
     reasons: Mapping[str, str]
     unsure: frozenset[str] = field(default_factory=frozenset)
     records: tuple[int, int] = (0, 0)
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -110,12 +118,14 @@ def infer_schema(frame: object) -> Proposal:
     """Propose kinds and roles for the columns of a table; a person should look at them."""
     table = open_table(frame)
     sample = sampled(table)
-    guesses = {name: _guess(evidence_of(table, sample, name)) for name in table.names}
+    known = {name: evidence_of(table, sample, name) for name in table.names}
+    guesses = {name: _guess(one) for name, one in known.items()}
     return Proposal(
         Schema.of({name: guess.column for name, guess in guesses.items()}),
         {name: guess.reason for name, guess in guesses.items()},
         frozenset(name for name, guess in guesses.items() if guess.unsure),
         (len(sample), len(table)),
+        {name: profile_of(one) for name, one in known.items()},
     )
 
 
@@ -173,7 +183,7 @@ def _is_date(evidence: Evidence) -> Guess | None:
     if evidence.table.is_date(evidence.name):
         return _dated(evidence, Date(), "its values are dates")
     shape = date_shape(evidence.texts)
-    if shape is None or (shape.format == "%Y%m%d" and not _is_compact_date(evidence)):
+    if shape is None or (shape.format in COMPACT and not _is_compact_date(evidence)):
         return None
     if shape.format is None:
         return _dated(evidence, Date(), "its values are dates (year-month-day)")
@@ -186,8 +196,19 @@ def _is_date(evidence: Evidence) -> Guess | None:
     return _dated(evidence, Date(format=shape.format), reason, unsure)
 
 
+def _is_partial_date(evidence: Evidence) -> Guess | None:
+    """Dates that nobody can read as days, but that others may know all the same."""
+    if evidence.is_number or not partial_dates(evidence.texts):
+        return None
+    reason = (
+        "its values are dates, some of them without day or month, so they are compared as words; "
+        "outsiders may know them"
+    )
+    return Guess(Flat(), reason, unsure=True)
+
+
 def _is_compact_date(evidence: Evidence) -> bool:
-    """Whether eight digits are dates: one number of eight digits in 270 would be by chance."""
+    """Whether so few signs are dates: one number of eight digits in 270 would be by chance."""
     return evidence.hints.has(names.DATES | names.EVENTS) or len(evidence.texts) >= 3
 
 
@@ -452,6 +473,7 @@ QUESTIONS: tuple[Callable[[Evidence], Guess | None], ...] = (
     _is_empty,
     _names_directly,
     _is_date,
+    _is_partial_date,
     _is_frequency,
     _is_weight,
     _is_coded,

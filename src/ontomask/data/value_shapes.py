@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ontomask.data.values import read_interval
+from ontomask.data.intervals import read_interval
 from ontomask.errors import DependencyError
 from ontomask.taxonomy.bundled import load
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -28,8 +28,10 @@ __all__ = [
     "answers",
     "date_shape",
     "free_text",
+    "is_plain_number",
     "nouns",
     "ordered",
+    "partial_dates",
     "personal_shape",
     "written_as_codes",
     "written_as_numbers",
@@ -44,6 +46,9 @@ DATE_FORMATS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (re.compile(r"\d{1,2}-\d{1,2}-\d{4}"), ("%d-%m-%Y", "%m-%d-%Y")),
     (re.compile(r"\d{4}/\d{1,2}/\d{1,2}"), ("%Y/%m/%d",)),
     (re.compile(r"(?:19|20)\d{6}"), ("%Y%m%d",)),
+    (re.compile(r"(?:19|20)\d\d-\d\d"), ("%Y-%m",)),
+    (re.compile(r"\d{1,2}/(?:19|20)\d\d"), ("%m/%Y",)),
+    (re.compile(r"\d{1,2}\.(?:19|20)\d\d"), ("%m.%Y",)),
 )
 """How dates are written besides ISO, with the readings of each way."""
 
@@ -70,6 +75,17 @@ def date_shape(texts: Sequence[str]) -> DateShape | None:
             fitting = [one for one in formats if _all_read(texts, one)]
             return DateShape(fitting[0], tuple(fitting[1:])) if fitting else None
     return None
+
+
+OPEN = r"(?:\d{1,2}|\?{1,2}|[xX]{1,2}|__)"
+PARTLY = re.compile(
+    rf"(?:19|20)\d\d(?:[-/.]{OPEN}){{0,2}}|(?:{OPEN}[-/.]){{1,2}}(?:19|20)\d\d|(?:19|20)\d{{2,6}}"
+)
+
+
+def partial_dates(texts: Sequence[str]) -> bool:
+    """Whether all texts are dates, some of them without day or month, though not all mere years."""
+    return bool(texts) and all(map(PARTLY.fullmatch, texts)) and not all(map(str.isdigit, texts))
 
 
 def _is_iso(text: str) -> bool:
@@ -211,6 +227,11 @@ def free_text(texts: Sequence[str]) -> bool:
     """Whether most texts are sentences rather than labels: many words, or a line end."""
     long = sum(len(text.split()) >= SENTENCE or "\n" in text for text in texts)
     return long * 2 > len(texts)
+
+
+def is_plain_number(text: str) -> bool:
+    """Whether a text is a number as computers write it."""
+    return PLAIN_NUMBER.fullmatch(text) is not None
 
 
 def written_as_numbers(texts: Sequence[str]) -> bool:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ontomask.arrays import Ints
 from ontomask.checks import composed
 from ontomask.data.encoding import encode
-from ontomask.data.files import FileFormat, Source, read_file
+from ontomask.data.files import FileFormat, Source, first_look, read_file
 from ontomask.data.inference import infer_schema
+from ontomask.data.profile import profiles
 from ontomask.data.schema import AnyColumn, Column, Nominal, Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, OntomaskError
@@ -24,6 +26,7 @@ from ontomask.plan.problems import missing_column, refuse_at
 from ontomask.plan.reading import Contents
 from ontomask.plan.requirements import absent, needed
 from ontomask.plan.vocabulary import COLUMNS
+from ontomask.toml_text import toml_value
 from ontomask.wording import plural
 
 __all__ = ["Examination", "Examined", "examine", "notes_on", "read_declared"]
@@ -39,6 +42,7 @@ class Examined:
     distinct: int
     missing: int
     mapped: str = ""
+    profile: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +109,11 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
     refuse_at(name, text, [*_misfits(table, contents.schema), *_too_few(contents, table)])
     return Examination(
         records=len(table),
-        columns=tuple(_examined(table, one, contents.schema[one]) for one in contents.schema),
+        columns=tuple(_examined(table, contents.schema)),
         risk=_risk(table, contents.schema),
         unchanged=unchanged_in_table(table, contents.schema, _unchanged(contents)),
         undecided=_looks(source, contents.schema.undecided),
-        notes=(*notes_on(source, contents), *_extras(contents)),
+        notes=(*_suspicions(contents, folder), *notes_on(source, contents), *_extras(contents)),
     )
 
 
@@ -156,9 +160,26 @@ def _too_few(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
             yield ("steps", number), f"k is {k}, but the table has only {records}."
 
 
-def _examined(table: Table, name: str, column: AnyColumn) -> Examined:
-    codes, values = table.distinct(name)
-    missing = int(np.count_nonzero(codes < 0))
+def _suspicions(contents: Contents, folder: Path) -> list[str]:
+    """What is odd in the file, though the plan does not say so."""
+    source = first_look(folder / contents.input.path, contents.input, ())
+    return [
+        f"{sentence} If so, say under [input]: {name} = {toml_value(getattr(source.format, name))}"
+        for name, sentence in source.guessed.items()
+    ]
+
+
+def _examined(table: Table, schema: Schema) -> Iterator[Examined]:
+    looks = profiles(table)
+    for name, column in schema.items():
+        codes, values = table.distinct(name)
+        missing = int(np.count_nonzero(codes < 0))
+        mapped = _mapped(column, codes, values)
+        look = "; ".join(filter(None, [looks[name].values, *looks[name].odd]))
+        yield Examined(name, column.kind, column.role, len(values), missing, mapped, look)
+
+
+def _mapped(column: AnyColumn, codes: Ints, values: list[object]) -> str:
     mapped = ""
     if isinstance(column, Nominal) and column.taxonomy is not None:
         counts = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
@@ -166,7 +187,7 @@ def _examined(table: Table, name: str, column: AnyColumn) -> Examined:
         stems = mapping.how.count("stem")
         doubt = f"; {stems:,} by the stem of a word, please look at them" if stems else ""
         mapped = f"{column.taxonomy.name}: {mapping.coverage}{doubt}"
-    return Examined(name, column.kind, column.role, len(values), missing, mapped)
+    return mapped
 
 
 def _unchanged(contents: Contents) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ontomask.data.files import FileFormat, Source, read_file
+from ontomask.data.files import FileFormat, Source, first_look
 from ontomask.data.files.reading import GUESSABLE
 from ontomask.data.inference import Proposal, infer_schema
 from ontomask.data.schema import AnyColumn, Column, Date, Nominal, Ordinal, Schema
@@ -91,11 +91,11 @@ def propose(
 ) -> tuple[str, Source, Proposal]:
     """The text of a plan for a table that will lie at `plan`, with what it was guessed from.
 
-    `guess` is what may be guessed about the file, as in `read_file`; the plan then says it.
+    `guess` is what may be guessed about the file, as in `first_look`; the plan then says it.
     """
     from ontomask.methods.registry import METHODS
 
-    source = read_file(data, file_format or FileFormat(), guess=guess)
+    source = first_look(data, file_format or FileFormat(), guess)
     if source.rows < k:
         raise DataError(
             f"{data} has {plural(source.rows, 'record')}, which is fewer than k = {k}; take a "
@@ -181,7 +181,8 @@ def _column(name: str, column: AnyColumn, proposal: Proposal) -> str:
     mark = "CHECK: " if name in proposal.unsure else ""
     mark = "DECIDE: " if name in proposal.schema.undecided else mark
     lines = [
-        f"\n# {mark}{toml_comment(proposal.reasons[name])}",
+        f"\n# {toml_comment(str(proposal.profiles[name]))}",
+        f"# {mark}{toml_comment(proposal.reasons[name])}",
         f"[columns.{toml_key(name)}]",
         f'kind = "{column.kind}"',
         *(f"{key} = {value}" for key, value in _parameters(column)),

@@ -1,5 +1,6 @@
 """Table files: CSV, Parquet, Excel, SPSS and Stata into Polars frames and back."""
 
+from ontomask.data.files.first_look import first_look
 from ontomask.data.files.formats import FileFormat, is_table_name
 from ontomask.data.files.opening import file_digest
 from ontomask.data.files.reading import Source, read_file, read_texts
@@ -9,6 +10,7 @@ __all__ = [
     "FileFormat",
     "Source",
     "file_digest",
+    "first_look",
     "is_table_name",
     "read_file",
     "read_texts",

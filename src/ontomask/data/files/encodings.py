@@ -7,7 +7,7 @@ import codecs
 from ontomask.errors import DataError
 from ontomask.wording import option
 
-__all__ = ["as_utf8", "encoding_of", "guessed_encoding"]
+__all__ = ["as_utf8", "encoding_of", "guessed_encoding", "mixed_encodings"]
 
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -30,6 +30,17 @@ def guessed_encoding(content: bytes) -> str | None:
     if encoding_of(content) != "utf-8" or b"\x00" in content or _is_utf8(content):
         return None
     return None if any(byte in content for byte in UNUSED) else GUESSED
+
+
+def mixed_encodings(content: bytes) -> str:
+    """Say so if a text that is not UTF-8 holds lines that are, with letters beyond ASCII."""
+    lines = content.split(b"\n")
+    beyond = [number for number, line in enumerate(lines) if not line.isascii()]
+    proper = next((one for one in beyond if _is_utf8(lines[one])), None)
+    other = next((one for one in beyond if not _is_utf8(lines[one])), None)
+    if proper is None or other is None:
+        return ""
+    return f"in two encodings: line {proper + 1} is UTF-8 and line {other + 1} is not"
 
 
 def as_utf8(content: bytes, encoding: str, shown: str) -> bytes:

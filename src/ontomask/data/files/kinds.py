@@ -64,9 +64,10 @@ def only_with_comma(loaded: Loaded, kinds: Mapping[str, str]) -> list[str]:
     There are none where fields end at commas, where the mark is said to be a comma already, and
     where another column is numbers only if the mark is a point.
     """
-    if loaded.format.format != "csv" or "," in (loaded.format.separator, loaded.format.decimal):
+    how = loaded.format
+    if how.format != "csv" or how.thousands or "," in (how.separator, how.decimal):
         return []
-    frame, how = loaded.frame, loaded.format
+    frame = loaded.frame
     candidates = [frame[name] for name in frame.columns if kinds.get(name, "numeric") in NUMBERS]
     comma = replace(how, decimal=",")
     pointed = {column.name for column in candidates if looks_numeric(column, how)}

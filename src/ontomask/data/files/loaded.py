@@ -12,9 +12,17 @@ from ontomask.data.files.formats import FileFormat
 from ontomask.errors import DataError
 from ontomask.wording import enumerated, numbered, quoted
 
-__all__ = ["Loaded", "check_columns", "check_names", "with_missing", "with_readings"]
+__all__ = ["Loaded", "Top", "check_columns", "check_names", "with_missing", "with_readings"]
 
 NumbersOfRecords = Sequence[int]
+
+
+@dataclass(frozen=True)
+class Top:
+    """The first rows of a file with their numbers, and how many at its end are no full records."""
+
+    rows: tuple[tuple[int, tuple[str, ...]], ...]
+    loose_end: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,19 +11,19 @@ from pathlib import Path
 import polars as pl
 
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, Typed, check, composed
-from ontomask.data.files.encodings import guessed_encoding
+from ontomask.data.files.encodings import guessed_encoding, mixed_encodings
 from ontomask.data.files.formats import FileFormat, recognized
 from ontomask.data.files.kinds import check_kinds, only_with_comma, with_kinds
-from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_readings
+from ontomask.data.files.loaded import Loaded, Top, check_columns, check_names, with_readings
 from ontomask.data.files.numbers import pointed
 from ontomask.data.files.opening import existing, file_digest, reported, unpacked
-from ontomask.data.files.separated import read_separated
+from ontomask.data.files.separated import read_separated, separated_top
 from ontomask.data.files.survey import read_survey
-from ontomask.data.files.workbooks import read_workbook
+from ontomask.data.files.workbooks import read_workbook, workbook_top
 from ontomask.errors import DataError
-from ontomask.wording import quoted
+from ontomask.wording import option, quoted
 
-__all__ = ["GUESSABLE", "Source", "read_file", "read_texts"]
+__all__ = ["GUESSABLE", "Source", "read_file", "read_texts", "read_top"]
 
 GUESSABLE = ("encoding", "decimal")
 """What `read_file` can guess, though only a person knows."""
@@ -49,6 +50,8 @@ class Source:
         What was guessed or left out, in sentences.
     guessed
         What of `format` has to be said to read the file so again, with the sentence on the guess.
+    numbers
+        Tells the lines or rows of the file that some records stand in.
     """
 
     frame: pl.DataFrame
@@ -56,6 +59,7 @@ class Source:
     sha256: str
     notes: tuple[str, ...]
     guessed: Mapping[str, str] = field(default_factory=dict)
+    numbers: Callable[[Sequence[int]], list[int]] = list
 
     @property
     def rows(self) -> int:
@@ -130,8 +134,21 @@ def read_file(
             guessed |= more_guessed
         frame, more = with_kinds(loaded, declared)
         empty = () if frame.height else (f"{shown} has a header but no records.",)
-        notes = (*notes, *guessed.values(), *loaded.notes, *more, *empty)
-        return Source(frame, loaded.format, file_digest(path), notes, guessed)
+        doubts = _encoding_doubts(place, format or FileFormat(), shown)
+        notes = (*notes, *guessed.values(), *doubts, *loaded.notes, *more, *empty)
+        digest = file_digest(path)
+        return Source(frame, loaded.format, digest, notes, guessed, loaded.numbers)
+
+
+def read_top(path: str | os.PathLike[str], how: FileFormat) -> Top:
+    """The first rows of a CSV or Excel file as they are, for a look at where its table begins."""
+    shown = str(path)
+    with reported(shown):
+        place = existing(Path(path))
+        asked, _ = _with_format(place, how, shown)
+        asked, _ = _with_encoding(place, asked, shown)
+        read = {"csv": separated_top, "excel": workbook_top}.get(asked.format or "")
+        return read(place, asked, shown) if read else Top(())
 
 
 def read_texts(
@@ -181,7 +198,14 @@ def _with_encoding(path: Path, how: FileFormat, shown: str) -> tuple[FileFormat,
     """Take a text that is not UTF-8 for what most of such texts are."""
     if how.format != "csv" or how.encoding is not None:
         return how, {}
-    encoding = guessed_encoding(unpacked(path.read_bytes(), shown))
+    content = unpacked(path.read_bytes(), shown)
+    encoding = guessed_encoding(content)
+    if encoding is not None and (mixed := mixed_encodings(content)):
+        raise DataError(
+            f"{shown} is {mixed}; two files were probably joined. Save both in the same encoding "
+            "and join them again, or say the encoding of most of it "
+            f"({option('encoding', encoding)})."
+        )
     if encoding is None:
         return how, {}
     note = (
@@ -189,6 +213,14 @@ def _with_encoding(path: Path, how: FileFormat, shown: str) -> tuple[FileFormat,
         "é come out wrong, say its encoding."
     )
     return replace(how, encoding=encoding), {"encoding": note}
+
+
+def _encoding_doubts(path: Path, how: FileFormat, shown: str) -> tuple[str, ...]:
+    """Say so if a text that is said not to be UTF-8 partly is."""
+    if how.encoding is None or codecs.lookup(how.encoding).name not in ("cp1252", "iso8859-1"):
+        return ()
+    mixed = mixed_encodings(unpacked(path.read_bytes(), shown))
+    return (f"{shown} seems to be {mixed}; letters in some lines will be wrong.",) if mixed else ()
 
 
 def _with_decimal(loaded: Loaded, kinds: Mapping[str, str]) -> tuple[Loaded, dict[str, str]]:

@@ -14,15 +14,16 @@ import polars as pl
 from ontomask.arrays import Longs
 from ontomask.data.files.encodings import as_utf8, encoding_of
 from ontomask.data.files.formats import SEPARATORS, FileFormat
-from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_missing
+from ontomask.data.files.loaded import Loaded, Top, check_columns, check_names, with_missing
 from ontomask.data.files.opening import unpacked
 from ontomask.data.files.records import Records, check_quotes, find_records, kept_text, line_start
 from ontomask.errors import DataError
 from ontomask.wording import left_out, option
 
-__all__ = ["read_separated"]
+__all__ = ["read_separated", "separated_top"]
 
 SAMPLED = 65536
+TOP = 30
 
 
 def read_separated(
@@ -32,6 +33,29 @@ def read_separated(
     shown: str,
 ) -> Loaded:
     """Read a CSV text, packed or not, all cells as text."""
+    every, separator, encoding = _split(path, how, shown)
+    records = _chosen(every, how, shown)
+    names = _header(records.text(0), separator, how.quote)
+    check_names(names, shown)
+    _check_fields(records, separator, shown)
+    filled = replace(how, format="csv", separator=separator, encoding=encoding)
+    frame = _parsed(records, names, columns, filled, shown)
+    notes = _notes(how, filled, records)
+    return Loaded(frame, filled, notes, "line", lambda found: _lines(records, found))
+
+
+def separated_top(path: Path, how: FileFormat, shown: str) -> Top:
+    """The first records of a CSV text, and how many at its end have too few fields."""
+    records, separator, _ = _split(path, how, shown)
+    first = range(min(len(records), TOP))
+    cells = (tuple(_header(records.text(one), separator, how.quote)) for one in first)
+    full = np.flatnonzero(records.fields >= usual_width(records.fields))
+    loose = len(records) - 1 - int(full[-1])
+    return Top(tuple(zip(records.lines(list(first)), cells, strict=True)), loose)
+
+
+def _split(path: Path, how: FileFormat, shown: str) -> tuple[Records, str, str]:
+    """The records of a text, what separates their fields, and its encoding."""
     content = unpacked(path.read_bytes(), shown)
     encoding = how.encoding or encoding_of(content)
     content = as_utf8(content, encoding, shown)
@@ -40,14 +64,7 @@ def read_separated(
     below = content[line_start(content, how.header or 1) :] or content
     separator = how.separator or _sniffed(below, how.quote)
     check_quotes(content, separator, how.quote, shown)
-    records = _chosen(find_records(content, separator, how.quote), how, shown)
-    names = _header(records.text(0), separator, how.quote)
-    check_names(names, shown)
-    _check_fields(records, separator, shown)
-    filled = replace(how, format="csv", separator=separator, encoding=encoding)
-    frame = _parsed(records, names, columns, filled, shown)
-    notes = _notes(how, filled, records)
-    return Loaded(frame, filled, notes, "line", lambda found: _lines(records, found))
+    return find_records(content, separator, how.quote), separator, encoding
 
 
 def _chosen(records: Records, how: FileFormat, shown: str) -> Records:

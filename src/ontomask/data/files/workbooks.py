@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,13 @@ import polars as pl
 from ontomask.checks import did_you_mean
 from ontomask.data.files.formats import FileFormat
 from ontomask.data.files.kinds import dates_if_possible, whole_if_possible
-from ontomask.data.files.loaded import Loaded, check_columns, check_names, with_missing
+from ontomask.data.files.loaded import Loaded, Top, check_columns, check_names, with_missing
 from ontomask.data.files.opening import check_archive
 from ontomask.errors import DataError
 from ontomask.extras import optional
 from ontomask.wording import left_out, option, quoted
 
-__all__ = ["read_workbook"]
+__all__ = ["read_workbook", "workbook_top"]
 
 HEADER_WITHIN = 100
 
@@ -34,15 +35,31 @@ def read_workbook(
     shown: str,
 ) -> Loaded:
     """Read a sheet: cells have types there; whole numbers and dates are recognized as such."""
+    with _opened(path, shown) as book:
+        return _read(book, how, columns, shown)
+
+
+@contextmanager
+def _opened(path: Path, shown: str) -> Iterator[Any]:
+    """Lend a workbook, and say what is wrong with it if it cannot be read."""
     library = optional("fastexcel")
     check_archive(path, shown)
     try:
-        return _read(library.read_excel(path.read_bytes()), how, columns, shown)
+        yield library.read_excel(path.read_bytes())
     except library.FastExcelError:
         raise DataError(
             f"{shown} cannot be read as an Excel workbook; it is damaged or protected by a "
             "password. Save it anew without one."
         ) from None
+
+
+def workbook_top(path: Path, how: FileFormat, shown: str) -> Top:
+    """The first rows of a sheet that are not empty."""
+    with _opened(path, shown) as book:
+        sheet = _chosen(list(book.sheet_names), how.sheet, shown)
+        top = _rows(book, sheet, 0, n_rows=HEADER_WITHIN, dtypes="string")
+    rows = ((place + 1, tuple(cell or "" for cell in top.row(place))) for place in _filled(top))
+    return Top(tuple(rows))
 
 
 def _read(book: Any, how: FileFormat, columns: Sequence[str] | None, shown: str) -> Loaded:

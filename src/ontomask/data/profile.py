@@ -1,0 +1,131 @@
+"""What the columns of a table look like, for the people who must decide on them.
+
+A profile shows single values: it is for the steward, never for a report that others see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ontomask.arrays import Floats
+from ontomask.data.column_names import AGES
+from ontomask.data.evidence import Evidence, evidence_of, sampled
+from ontomask.data.files.oddities import MOSTLY, likely_codes
+from ontomask.data.tables import Table
+from ontomask.data.value_shapes import date_shape, is_plain_number
+from ontomask.wording import plural, quoted
+
+__all__ = ["Profile", "profile_of", "profiles"]
+
+SHOWN = 5
+WIDEST = 24
+OLDEST = 120
+"""No person is older."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a column looks like.
+
+    Attributes
+    ----------
+    values
+        Its range, its values if they are few, or how many there are.
+    missing
+        How many are missing.
+    odd
+        What is probably wrong with it.
+    """
+
+    values: str
+    missing: int
+    odd: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        missing = f"{self.missing:,} missing" if self.missing else ""
+        return "; ".join([", ".join(filter(None, [self.values, missing])), *self.odd])
+
+
+def profiles(table: Table) -> dict[str, Profile]:
+    """The profile of each column."""
+    sample = sampled(table)
+    return {name: profile_of(evidence_of(table, sample, name)) for name in table.names}
+
+
+def profile_of(evidence: Evidence) -> Profile:
+    """What a column looks like, from what is known of it."""
+    numbers = _numbers(evidence)
+    values = _span(evidence, numbers) or _listed(evidence)
+    return Profile(values, _missing(evidence), tuple(_odd(evidence, numbers)))
+
+
+def _missing(evidence: Evidence) -> int:
+    if not evidence.is_sampled:
+        return len(evidence.table) - evidence.records
+    if evidence.is_number:
+        return int(np.isnan(evidence.table.numbers(evidence.name)).sum())
+    return int(evidence.table.frame[evidence.name].null_count())
+
+
+def _numbers(evidence: Evidence) -> Floats:
+    """The numbers of a column that holds mostly such, by type or as they are written."""
+    if evidence.is_number:
+        numbers = evidence.table.numbers(evidence.name)
+        known: Floats = numbers[~np.isnan(numbers)]
+        return known
+    plain = np.array([is_plain_number(text) for text in evidence.texts], bool)
+    if not plain.any() or evidence.counts[plain].sum() < MOSTLY * evidence.counts.sum():
+        return np.empty(0)
+    written = zip(evidence.texts, plain, strict=True)
+    return np.array([float(text) for text, is_plain in written if is_plain])
+
+
+def _span(evidence: Evidence, numbers: Floats) -> str:
+    """From the lowest to the highest value."""
+    ends: Sequence[object] = ()
+    if numbers.size:
+        ends = [f"{number:.10g}" for number in (numbers.min(), numbers.max())]
+    elif evidence.table.is_date(evidence.name):
+        series = evidence.table.frame[evidence.name]
+        ends = [str(day)[:10] for day in (series.min(), series.max())]
+    elif (shape := date_shape(evidence.texts)) is not None and shape.format is None:
+        ends = [min(evidence.texts), max(evidence.texts)]
+    if not ends:
+        return ""
+    return f"{ends[0]} only" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def _listed(evidence: Evidence) -> str:
+    texts = [*evidence.texts, *evidence.marks]
+    if len(texts) <= SHOWN and not evidence.is_sampled:
+        return ", ".join(_cut(text) for text in texts)
+    many = "or more " if evidence.is_sampled else ""
+    once = ", each once" if evidence.distinct == evidence.records and not many else ""
+    return f"{evidence.distinct:,} {many}values{once}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
+
+
+def _odd(evidence: Evidence, numbers: Floats) -> Iterator[str]:
+    if not numbers.size:
+        return
+    wrong = (
+        []
+        if evidence.is_number
+        else [text for text in (*evidence.texts, *evidence.marks) if not is_plain_number(text)]
+    )
+    if wrong:
+        yield f"{quoted(wrong)} {'is no number' if len(wrong) == 1 else 'are no numbers'}"
+    codes = likely_codes(np.unique(numbers).tolist())
+    if codes:
+        looks = "looks like a code" if len(codes) == 1 else "look like codes"
+        yield f"{quoted(codes)} {looks} for missing values"
+    beyond = numbers[(numbers < 0) | (numbers > OLDEST)]
+    rest = beyond[~np.isin(beyond, [float(code) for code in codes])]
+    if evidence.hints.has(AGES) and rest.size:
+        yield f"{plural(rest.size, 'value')} {'is' if rest.size == 1 else 'are'} no age of a person"

@@ -1,0 +1,120 @@
+"""What a person sees who gives a messy file to `init`, `check` and `run`."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import ontomask as om
+from ontomask.cli import app
+
+RUNNER = CliRunner()
+ROWS = [f"{20 + number % 30},{'fm'[number % 2]},{100 + 7 * number}" for number in range(60)]
+BODY = "\n".join(ROWS)
+
+
+def run(*arguments):
+    result = RUNNER.invoke(app, [str(one) for one in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def planned(text, *options):
+    """What `init` says and writes, after a run that must work."""
+    Path("t.csv").write_text(text, encoding="utf-8")
+    shown = run("init", "t.csv", *options)
+    assert shown.exit_code == 0, shown.stderr
+    plan = Path("t.toml").read_text(encoding="utf-8")
+    Path("t.toml").write_text(plan.replace("unchanged = 10 ", "unchanged = 100 "), encoding="utf-8")
+    done = run("run", "t.toml", "--force")
+    assert done.exit_code == 0, done.stderr
+    return " ".join(shown.stdout.split()), plan, om.read_file("t-release/t.csv").frame
+
+
+TOTAL = sum(int(row.split(",")[0]) for row in ROWS)
+MESSY = {
+    "a title": (f"Report\n\nage,sex,paid\n{BODY}\n", "names seem to be in line 3", "header = 3"),
+    "units": (f"age,sex,paid\n(years),,(€)\n{BODY}\n", "line 2 gives units", "skip = [2]"),
+    "a total": (f"age,sex,paid\n{BODY}\n{TOTAL},Total,\n", "line 62 sums up", "skip = [-1]"),
+    "notes": (f"age,sex,paid\n{BODY}\nSource: x\n", "seems to be notes", "skip = [-1]"),
+    "codes": (
+        f"age,sex,paid\n{BODY}\n999,f,5\n-9,m,6\n",
+        "in 'age' '-9' and '999'",
+        'missing_in = { age = ["-9", "999"] }',
+    ),
+    "open ends": (
+        f"age,sex,paid\n{BODY}\n90+,f,5\n<1,m,6\nunk,f,7\n",
+        "in 'age' '90+' for 90 and '<1' for 0",
+        'read_as = { age = { "90+" = 90, "<1" = 0 } }',
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "said", "written"), MESSY.values(), ids=MESSY)
+def test_what_is_odd_is_said_written_into_the_plan_and_not_released(text, said, written):
+    shown, plan, released = planned(text)
+    assert said in shown
+    assert f"\n{written}\n" in plan
+    assert "# CHECK: " in plan[: plan.index(written)]
+    assert released.columns == ["age", "sex", "paid"]
+    ages = released["age"].drop_nulls()
+    assert ages.dtype.is_numeric()
+    assert 0 <= ages.min() <= ages.max() <= 90
+    assert not {"Total", "Source: x", "(€)"} & set(map(str, released["sex"]))
+
+
+@pytest.mark.parametrize(("text", "said", "written"), MESSY.values(), ids=MESSY)
+def test_check_notices_what_a_plan_does_not_say(text, said, written):
+    _, plan, _ = planned(text)
+    Path("t.toml").write_text(plan.replace(f"\n{written}\n", "\n"), encoding="utf-8")
+    checked = run("check", "t.toml")
+    told = " ".join((checked.stdout + checked.stderr).split())
+    if checked.exit_code == 2:  # the table cannot even be read as the plan says
+        assert "line " in told
+    else:
+        assert said in told
+        assert f"say under [input]: {written}" in told
+
+
+def test_a_plan_that_says_everything_is_not_accused():
+    planned(MESSY["units"][0])
+    assert "seem" not in run("check", "t.toml").stdout
+
+
+def test_rows_can_be_named_where_the_guess_is_wrong():
+    text = f"A report,of,2024\nage,sex,paid\nx,y,z\n{BODY}\n"
+    _, plan, released = planned(text, "--header", "2", "--skip", "3")
+    assert tomllib.loads(plan)["input"] == {"path": "t.csv", "header": 2, "skip": [3]}
+    assert len(released) == 60
+    _, _, released = planned(f"age,sex,paid\n{BODY}\n", "--force", "--skip", "-1", "--skip", "-2")
+    assert len(released) == 58
+
+
+def test_every_column_is_shown_with_its_profile():
+    shown, plan, _ = planned(f"age,sex,paid\n{BODY}\n")
+    assert "20 to 49" in shown
+    assert "\n# 20 to 49\n" in plan
+    checked = " ".join(run("check", "t.toml").stdout.split())
+    assert "20 to 49" in checked
+    assert "f, m" in checked
+    found = json.loads(run("check", "t.toml", "--json").stdout)
+    assert found["columns"][0]["profile"] == "20 to 49"
+
+
+def test_values_that_nobody_can_explain_are_shown_to_the_steward():
+    Path("t.csv").write_text(f"age,sex,paid\n{BODY}\nMeier,f,3\n", encoding="utf-8")
+    assert "'Meier' is no number" in " ".join(run("init", "t.csv").stdout.split())
+
+
+def test_risk_reads_messy_files_too():
+    Path("t.csv").write_text(MESSY["units"][0], encoding="utf-8")
+    found = run("risk", "t.csv", "--quasi", "age,sex", "--json")
+    assert json.loads(found.stdout)["structure"]["people"] == 60

@@ -1,0 +1,72 @@
+"""What a column looks like, in a few words for those who must decide on it."""
+
+import datetime
+
+import polars as pl
+import pytest
+
+from ontomask.data.profile import profiles
+from ontomask.data.tables import open_table
+
+AGES = [20, 31, 42, 53, 64, 75, 86, 97]
+
+
+def told(name, values):
+    return str(profiles(open_table(pl.DataFrame({name: values})))[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("age", AGES, "20 to 97"),
+        ("age", [*AGES, None, None], "20 to 97, 2 missing"),
+        ("score", [0.5, 1.25, 3.0], "0.5 to 3"),
+        ("age", [str(one) for one in AGES], "20 to 97"),
+        (
+            "day",
+            [datetime.date(2024, 1, 31), datetime.date(2023, 5, 1)],
+            "2023-05-01 to 2024-01-31",
+        ),
+        ("day", ["2024-01-31", "2023-05-01"], "2023-05-01 to 2024-01-31"),
+        ("sex", ["f", "m", "f"], "f, m"),
+        ("sex", ["f", "", None], "f, 2 missing"),
+        ("town", [f"t{number % 50}" for number in range(90)], "50 values"),
+        ("id", [f"A{number}" for number in range(200)], "200 values, each once"),
+        ("x", [7, 7, 7], "7 only"),
+        ("none", pl.Series([None, None], dtype=pl.String), "2 missing"),
+    ],
+)
+def test_profiles_are_short(name, values, said):
+    assert told(name, values) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("age", [*AGES * 2, "90+", "Meier"], "'90+' and 'Meier' are no numbers"),
+        ("age", [*AGES * 9, *"abcdefg"], "'a', 'b', 'c', 'd', 'e' and 2 more are no numbers"),
+        ("age", [*AGES, 999, -9], "'-9' and '999' look like codes for missing values"),
+        ("age", [*AGES, 130], "1 value is no age of a person"),
+        ("Alter", [*AGES, 130, -3, 140], "3 values are no age of a person"),
+    ],
+)
+def test_what_is_odd_is_named(name, values, said):
+    texts = [str(one) for one in values] if isinstance(values[-1], str) else values
+    assert told(name, texts).endswith(said)
+
+
+def test_few_values_are_shown_and_long_ones_cut():
+    said = told("note", ["x" * 80, "y"])
+    assert len(said) < 60
+    assert said.startswith("xxx")
+
+
+def test_large_tables_are_looked_at_in_part(monkeypatch):
+    from ontomask.data import evidence
+
+    monkeypatch.setattr(evidence, "CELLS", 10)
+    monkeypatch.setattr(evidence, "FEWEST_SAMPLED", 60)
+    numbers = [50] * 1000
+    numbers[501] = 4000
+    assert told("pay", numbers) == "50 to 4000"
+    assert told("town", [f"t{number}" for number in range(1000)]) == "60 or more values"
