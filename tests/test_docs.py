@@ -223,11 +223,11 @@ PLANS = sorted(SNIPPETS.glob("*.toml"))
 
 def whole(text):
     """A plan with what a snippet leaves out."""
-    parts = [text] if "[input]" in text else [BASE, text]
-    if "[input]" not in text:
-        parts += [one for one in (WARD, DIAGNOSIS) if one.split("\n")[0] not in text]
-        parts += [] if "[[steps]]" in text else [STEP]
-    return "\n".join(parts)
+    if "[input]" in text:
+        columns = BASE[BASE.index("[columns.patient]") :]
+        return text if "[[steps]]" in text else f"{text}\n{columns}{STEP}"
+    parts = [BASE, text, *(one for one in (WARD, DIAGNOSIS) if one.split("\n")[0] not in text)]
+    return "\n".join(parts if "[[steps]]" in text else [*parts, STEP])
 
 
 @pytest.mark.parametrize("file", PLANS, ids=lambda file: file.stem)

@@ -12,7 +12,7 @@ AGES = [20, 31, 42, 53, 64, 75, 86, 97]
 
 
 def told(name, values):
-    return str(profiles(open_table(pl.DataFrame({name: values})))[name])
+    return str(profiles(open_table(pl.DataFrame({name: values})), [name])[name])
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,14 @@ def init(
             }
             for name, one in proposal.schema.items()
         }
-        voice.result({"plan": str(target), "columns": columns})
+        voice.result(
+            {
+                "plan": str(target),
+                "columns": columns,
+                "undecided": proposal.schema.undecided,
+                "notes": (*proposal.notes, *source.notes),
+            }
+        )
 
 
 def _show_proposal(voice: Voice, proposal: Proposal, notes: Iterable[str]) -> None:

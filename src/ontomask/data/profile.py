@@ -15,7 +15,7 @@ from ontomask.data.column_names import AGES
 from ontomask.data.evidence import Evidence, evidence_of, sampled
 from ontomask.data.files.oddities import MOSTLY, likely_codes
 from ontomask.data.tables import Table
-from ontomask.data.value_shapes import date_shape, is_plain_number
+from ontomask.data.value_shapes import date_shape, is_plain_number, written_as_codes
 from ontomask.wording import plural, quoted
 
 __all__ = ["Profile", "profile_of", "profiles"]
@@ -32,34 +32,39 @@ class Profile:
 
     Attributes
     ----------
-    values
-        Its range, its values if they are few, or how many there are.
+    span
+        Its range, or its values if they are few; nothing for other words.
+    count
+        How many values there are, in words.
     missing
         How many are missing.
     odd
         What is probably wrong with it.
     """
 
-    values: str
+    span: str
+    count: str
     missing: int
     odd: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         missing = f"{self.missing:,} missing" if self.missing else ""
-        return "; ".join([", ".join(filter(None, [self.values, missing])), *self.odd])
+        looks = filter(None, [self.span or self.count, missing])
+        return "; ".join([", ".join(looks), *self.odd])
 
 
-def profiles(table: Table) -> dict[str, Profile]:
-    """The profile of each column."""
+def profiles(table: Table, names: Sequence[str]) -> dict[str, Profile]:
+    """The profiles of some columns."""
     sample = sampled(table)
-    return {name: profile_of(evidence_of(table, sample, name)) for name in table.names}
+    return {name: profile_of(evidence_of(table, sample, name)) for name in names}
 
 
 def profile_of(evidence: Evidence) -> Profile:
     """What a column looks like, from what is known of it."""
     numbers = _numbers(evidence)
-    values = _span(evidence, numbers) or _listed(evidence)
-    return Profile(values, _missing(evidence), tuple(_odd(evidence, numbers)))
+    span = _span(evidence, numbers) or _listed(evidence)
+    odd = tuple(_odd(evidence, numbers))
+    return Profile(span, _counted(evidence), _missing(evidence), odd)
 
 
 def _missing(evidence: Evidence) -> int:
@@ -77,7 +82,11 @@ def _numbers(evidence: Evidence) -> Floats:
         known: Floats = numbers[~np.isnan(numbers)]
         return known
     plain = np.array([is_plain_number(text) for text in evidence.texts], bool)
-    if not plain.any() or evidence.counts[plain].sum() < MOSTLY * evidence.counts.sum():
+    if (
+        written_as_codes(evidence.texts)
+        or not plain.any()
+        or evidence.counts[plain].sum() < MOSTLY * evidence.counts.sum()
+    ):
         return np.empty(0)
     written = zip(evidence.texts, plain, strict=True)
     return np.array([float(text) for text, is_plain in written if is_plain])
@@ -100,8 +109,14 @@ def _span(evidence: Evidence, numbers: Floats) -> str:
 
 def _listed(evidence: Evidence) -> str:
     texts = [*evidence.texts, *evidence.marks]
-    if len(texts) <= SHOWN and not evidence.is_sampled:
-        return ", ".join(_cut(text) for text in texts)
+    if len(texts) > SHOWN or evidence.is_sampled:
+        return ""
+    return ", ".join(_cut(text) for text in texts)
+
+
+def _counted(evidence: Evidence) -> str:
+    if not evidence.distinct:
+        return ""
     many = "or more " if evidence.is_sampled else ""
     once = ", each once" if evidence.distinct == evidence.records and not many else ""
     return f"{evidence.distinct:,} {many}values{once}"

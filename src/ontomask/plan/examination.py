@@ -170,12 +170,12 @@ def _suspicions(contents: Contents, folder: Path) -> list[str]:
 
 
 def _examined(table: Table, schema: Schema) -> Iterator[Examined]:
-    looks = profiles(table)
+    looks = profiles(table, list(schema))
     for name, column in schema.items():
         codes, values = table.distinct(name)
         missing = int(np.count_nonzero(codes < 0))
         mapped = _mapped(column, codes, values)
-        look = "; ".join(filter(None, [looks[name].values, *looks[name].odd]))
+        look = "; ".join(filter(None, [looks[name].span, *looks[name].odd]))
         yield Examined(name, column.kind, column.role, len(values), missing, mapped, look)
 
 

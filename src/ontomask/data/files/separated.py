@@ -24,6 +24,8 @@ __all__ = ["read_separated", "separated_top"]
 
 SAMPLED = 65536
 TOP = 30
+FEWEST_FULL = 5
+"""Below so few full records nothing is called loose."""
 
 
 def read_separated(
@@ -50,7 +52,7 @@ def separated_top(path: Path, how: FileFormat, shown: str) -> Top:
     first = range(min(len(records), TOP))
     cells = (tuple(_header(records.text(one), separator, how.quote)) for one in first)
     full = np.flatnonzero(records.fields >= usual_width(records.fields))
-    loose = len(records) - 1 - int(full[-1])
+    loose = len(records) - 1 - int(full[-1]) if full.size > FEWEST_FULL else 0
     return Top(tuple(zip(records.lines(list(first)), cells, strict=True)), loose)
 
 
