@@ -79,6 +79,10 @@ class Table:
     own_names: Mapping[str, str] = field(default_factory=dict)
     keep_index: bool = False
 
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        """Go to another process as the frame itself: what speaks to its library stays behind."""
+        return open_table, (self.native,)
+
     def __len__(self) -> int:
         return len(self.frame)
 
