@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from ontomask.errors import MethodError, ParameterError
-from ontomask.kernels.transport import transport_cost
+from ontomask.kernels.transport import least_cost, tree_costs
 from ontomask.privacy import (
     AverageRisk,
     BetaLikeness,
@@ -15,6 +15,7 @@ from ontomask.privacy import (
     DeltaDisclosure,
     DeltaPresence,
     Domain,
+    Ground,
     Histogram,
     KAnonymity,
     KMap,
@@ -134,32 +135,93 @@ def test_closeness_by_meaning_equals_the_hierarchy_when_distances_do():
     distances = np.array(
         [[0, 0.5, 1, 1], [0.5, 0, 1, 1], [1, 1, 0, 0.5], [1, 1, 0.5, 0]], np.float64
     )
-    by_meaning, tree = make_classes(distances=distances), make_classes(levels=levels)
+    by_meaning, tree = make_classes(distances=Ground(distances)), make_classes(levels=levels)
     for t in np.linspace(0.05, 0.95, 19):
         expected = holds(TCloseness(float(t), "hierarchical"), tree)
         assert holds(TCloseness(float(t), "semantic"), by_meaning) == expected
 
 
+def linear_program(costs, supply, demand):
+    rows, columns = np.shape(costs)
+    ones = [np.ones((1, size)) for size in (rows, columns)]
+    sums = np.vstack([np.kron(np.eye(rows), ones[1]), np.kron(ones[0], np.eye(columns))])
+    return linprog(np.ravel(costs), A_eq=sums, b_eq=np.concatenate([supply, demand])).fun
+
+
 def test_the_earth_mover_takes_detours_back():
-    # greedy sends a's unit to the free place next to it and pays 10 for b; better the other way
-    costs = np.array([[1.0, 2.0, 9], [1.0, 10.0, 9], [9, 9, 9]])
-    supply, demand = np.array([0.5, 0.5, 0.0]), np.array([0.5, 0.5, 0.0])
-    assert transport_cost(costs, supply, demand) == pytest.approx(0.5 * 2 + 0.5 * 1)
+    # the cheapest way first sends a's unit to the place next to it and pays 10 for b
+    costs = np.array([[1.0, 2.0], [1.5, 10.0]])
+    halves = np.array([0.5, 0.5])
+    assert least_cost(costs, halves, halves, np.nan) == pytest.approx(0.5 * 2 + 0.5 * 1.5)
 
 
-def test_the_earth_mover_finds_the_optimum_of_the_linear_program():
+@pytest.mark.parametrize("kind", ["any", "few costs", "equal amounts"])
+def test_the_earth_mover_finds_the_optimum_of_the_linear_program(kind):
     generator = np.random.default_rng(0)
-    for size in (2, 3, 5, 9):
-        ones = np.ones((1, size))
+    for rows, columns in ((1, 1), (1, 6), (5, 1), (2, 3), (5, 5), (4, 9), (12, 12)):
         for _ in range(10):
-            costs = generator.random((size, size))
-            supply, demand = generator.dirichlet(np.ones(size), 2)
-            supply[generator.integers(size)] = 0.0
-            supply /= supply.sum()
-            sums = np.vstack([np.kron(np.eye(size), ones), np.kron(ones, np.eye(size))])
-            wanted = np.concatenate([supply, demand])
-            expected = linprog(costs.ravel(), A_eq=sums, b_eq=wanted).fun
-            assert transport_cost(costs, supply, demand) == pytest.approx(expected)
+            costs = generator.random((rows, columns))
+            surplus, lack = (generator.dirichlet(np.ones(size)) for size in (rows, columns))
+            if kind == "few costs":
+                costs = np.round(costs * 3) / 3
+            if kind == "equal amounts":
+                surplus, lack = np.full(rows, 1 / rows), np.full(columns, 1 / columns)
+            least = linear_program(costs, surplus, lack)
+            assert least_cost(costs, surplus, lack, np.nan) == pytest.approx(least, abs=1e-12)
+            for limit in (0.9 * least, 0.999 * least, 1.001 * least, 1.1 * least):
+                found = least_cost(costs, surplus, lack, limit)
+                assert (found <= limit) == (least <= limit)
+                assert found <= least + 1e-12 or found <= limit
+
+
+def random_ground(generator, size):
+    """Distances of points, half of the time on a grid, so that many are equal."""
+    points = generator.random((size, 2))
+    if generator.random() < 0.5:
+        points = np.round(points * 4) / 4
+    return np.abs(points[:, None] - points[None]).sum(axis=2) / 2
+
+
+def test_trees_bound_the_earth_mover_from_both_sides():
+    generator = np.random.default_rng(3)
+    for size in (1, 2, 3, 8, 15):
+        for _ in range(10):
+            ground = Ground(random_ground(generator, size))
+            p, q = generator.dirichlet(np.full(size, 0.4), 2)
+            exact = linear_program(ground.matrix, p, q)
+            low, high = (
+                tree_costs((p - q)[None], *ground.tree(one))[0] for one in ("single", "complete")
+            )
+            assert low <= exact + 1e-12
+            assert exact <= high + 1e-12
+
+
+def test_closeness_by_meaning_is_the_linear_program_for_any_threshold():
+    """Whatever a bound decides, the exact distance decides the same."""
+    generator = np.random.default_rng(5)
+    for size in (3, 6, 11):
+        for _ in range(12):
+            rows = generator.multinomial(12, generator.dirichlet(np.ones(size)), 5)
+            matrix = random_ground(generator, size)
+            classes = make_classes(rows, distances=Ground(matrix))
+            q = rows.sum(axis=0) / rows.sum()
+            exact = [linear_program(matrix, row / row.sum(), q) for row in rows]
+            for t in (*np.linspace(0.02, 0.5, 13), *exact):
+                expected = [one <= t + 1e-9 for one in exact]
+                assert holds(TCloseness(float(t) + 1e-9, "semantic"), classes) == expected
+
+
+def test_without_a_triangle_inequality_closeness_by_meaning_errs_on_the_safe_side():
+    """Only what differs is moved, which can cost more than detours over what stays."""
+    generator = np.random.default_rng(6)
+    for _ in range(20):
+        rows = generator.multinomial(12, np.ones(6) / 6, 5)
+        half = np.triu(generator.random((6, 6)), 1)
+        classes = make_classes(rows, distances=Ground(half + half.T))
+        q = rows.sum(axis=0) / rows.sum()
+        exact = np.array([linear_program(half + half.T, row / row.sum(), q) for row in rows])
+        for t in np.linspace(0.02, 0.3, 15):
+            assert (exact[holds(TCloseness(float(t), "semantic"), classes)] <= t + 1e-9).all()
 
 
 def test_delta_disclosure():

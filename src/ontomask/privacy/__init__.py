@@ -12,7 +12,7 @@ satisfy it still does so after further generalization, which only unites classes
 
 from __future__ import annotations
 
-from ontomask.privacy.classes import Classes, Domain, Histogram, chosen_column
+from ontomask.privacy.classes import Classes, Domain, Ground, Histogram, chosen_column
 from ontomask.privacy.models import (
     AverageRisk,
     BetaLikeness,
@@ -35,6 +35,7 @@ __all__ = [
     "DeltaDisclosure",
     "DeltaPresence",
     "Domain",
+    "Ground",
     "Histogram",
     "KAnonymity",
     "KMap",

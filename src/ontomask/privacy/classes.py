@@ -6,12 +6,75 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import squareform
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import composed
 from ontomask.errors import ParameterError
+from ontomask.kernels.transport import least_cost
 
-__all__ = ["Classes", "Domain", "Histogram", "chosen_column"]
+__all__ = ["Classes", "Domain", "Ground", "Histogram", "chosen_column"]
+
+
+Tree = tuple[Longs, Floats]
+"""Which two nodes are united one after the other, and at which height."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """The distances of all pairs of values, and trees that take their place as bounds.
+
+    Attributes
+    ----------
+    matrix
+        The distances, symmetric, 0 on the diagonal.
+    """
+
+    matrix: Floats
+    known: dict[str, Tree] = field(default_factory=dict, repr=False)
+
+    def tree(self, linkage: str) -> Tree:
+        """A tree over which no two values are farther apart (`single`) or nearer (`complete`)."""
+        if linkage not in self.known:
+            self.known[linkage] = self._linked(linkage)
+        return self.known[linkage]
+
+    def _linked(self, method: str) -> Tree:
+        if len(self.matrix) < 2:
+            return np.empty((0, 2), np.int64), np.empty(0)
+        merged = hierarchy.linkage(squareform(self.matrix, checks=False), method)
+        return merged[:, :2].astype(np.int64), np.ascontiguousarray(merged[:, 2])
+
+    def least_cost(self, excess: Floats, limit: float = np.nan) -> float:
+        """The earth mover's distance: what is too much goes where it lacks at the least cost.
+
+        What both have stays where it is, which is best wherever the triangle inequality holds.
+        What is clear of the limit need not be exact. Values at the same distances from all others
+        that matter are one.
+        """
+        sources, sinks = np.flatnonzero(excess > 0), np.flatnonzero(excess < 0)
+        if not sources.size or not sinks.size:
+            return 0.0
+        costs = self.matrix[np.ix_(sources, sinks)]
+        firsts, columns = _alike(costs)
+        costs = costs[:, firsts]
+        firsts, rows = _alike(costs.T)
+        surplus = np.bincount(rows, excess[sources]).astype(np.float64)
+        lack = np.bincount(columns, -excess[sinks]).astype(np.float64)
+        return float(least_cost(np.ascontiguousarray(costs[firsts]), surplus, lack, limit))
+
+
+def _alike(table: Floats) -> tuple[Longs, Longs]:
+    """The first of all columns that are equal, and for each column which of them it equals.
+
+    They are found by a sum with odd weights, and compared; those that differ stay apart.
+    """
+    sums = np.cos(np.arange(1.0, len(table) + 1.0)) @ table
+    _, firsts, places = np.unique(sums, return_index=True, return_inverse=True)
+    if (table[:, firsts][:, places] == table).all():
+        return firsts, places
+    return np.arange(table.shape[1]), np.arange(table.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +95,7 @@ class Domain:
 
     totals: Floats
     levels: Ints | None = None
-    distances: Floats | None = None
+    distances: Ground | None = None
 
     @property
     def size(self) -> int:
@@ -69,6 +132,16 @@ class Histogram:
     domain: Domain
     people: Floats | None = None
 
+    def part(self, chosen: Bools, numbers: Longs) -> Histogram:
+        """Some of the pairs, with new numbers of classes."""
+        return Histogram(
+            numbers[self.classes[chosen]].astype(np.int32),
+            self.values[chosen],
+            self.counts[chosen],
+            self.domain,
+            None if self.people is None else self.people[chosen],
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Classes:
@@ -92,6 +165,15 @@ class Classes:
 
     def __len__(self) -> int:
         return self.sizes.size
+
+    def part(self, chosen: Bools) -> Classes:
+        """Some of the classes, in their order."""
+        numbers = np.cumsum(chosen) - 1
+        population = None if self.population is None else self.population[chosen]
+        histograms = {
+            name: one.part(chosen[one.classes], numbers) for name, one in self.histograms.items()
+        }
+        return Classes(self.sizes[chosen], population, histograms)
 
     def histogram(self, column: str | None) -> Histogram:
         """The histogram of a sensitive attribute, or of the only one."""

@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints
+from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.errors import ParameterError
-from ontomask.kernels.transport import transport_cost
+from ontomask.kernels.transport import tree_costs
 from ontomask.privacy.classes import Classes, Domain, Histogram
 
-__all__ = ["ROUNDING", "are_close"]
+__all__ = ["ROUNDING", "GoesOn", "always", "are_close"]
 
 ROUNDING = 1e-12
 """Distances that exceed a threshold by less than this are equal to it."""
 
-BLOCK = 2**21
+BLOCK = 2**18
 """So many cells of class times value are worked on at a time."""
 
+GoesOn = Callable[[int], bool]
+"""Told how many records have failed so far, says whether the rest matters; it may raise."""
 
-def are_close(classes: Classes, histogram: Histogram, ground: str, t: float) -> Bools:
-    """For each class whether its distribution p is at most t away from q, the table's."""
+
+def always(failed: int) -> bool:  # noqa: ARG001
+    """Go on whatever has failed."""
+    return True
+
+
+def are_close(
+    classes: Classes, histogram: Histogram, ground: str, t: float, goes_on: GoesOn = always
+) -> Bools:
+    """For each class whether its distribution p is at most t away from q, the table's.
+
+    Large classes are looked at first. Now and then `goes_on` is asked with the number of records
+    that have failed; if it says no, the classes that are left count as failing.
+    """
     if ground == "equal":
         return np.asarray(_equal(classes, histogram) <= t + ROUNDING)
-    close = np.empty(len(classes), bool)
+    close, failed = np.zeros(len(classes), bool), 0
     for block, excess in _excesses(classes, histogram):
-        if ground == "semantic":
-            close[block] = _semantically_close(excess, histogram.domain, t)
-        else:
-            measure = _ordered if ground == "ordered" else _hierarchical
-            close[block] = measure(excess, histogram.domain) <= t + ROUNDING
+        close[block] = _CLOSE[ground](excess, histogram.domain, t)
+        failed += int(classes.sizes[block][~close[block]].sum())
+        if not goes_on(failed):
+            break
     return close
 
 
@@ -42,27 +55,31 @@ def _equal(classes: Classes, histogram: Histogram) -> Floats:
     return distances
 
 
-def _excesses(classes: Classes, histogram: Histogram) -> Iterator[tuple[slice, Floats]]:
+def _excesses(classes: Classes, histogram: Histogram) -> Iterator[tuple[Longs, Floats]]:
     """Yield p - q for blocks of classes, one row per class, one column per value."""
     step = max(1, BLOCK // histogram.domain.size)
     shares = classes.shares(histogram)
-    order = np.argsort(histogram.classes, kind="stable")
-    owners = histogram.classes[order]
-    for start in range(0, len(classes), step):
-        block = slice(start, min(start + step, len(classes)))
-        pairs = order[slice(*np.searchsorted(owners, [block.start, block.stop]))]
-        excess = np.zeros((block.stop - start, histogram.domain.size))
-        excess[histogram.classes[pairs] - start, histogram.values[pairs]] = shares[pairs]
+    by_size = np.argsort(-classes.sizes, kind="stable")
+    ranks = np.empty(len(classes), np.int64)
+    ranks[by_size] = np.arange(len(classes))
+    owners = ranks[histogram.classes]
+    order = np.argsort(owners, kind="stable")
+    starts = np.searchsorted(owners[order], np.arange(0, len(classes) + step, step))
+    for place, start in enumerate(range(0, len(classes), step)):
+        block = by_size[start : start + step]
+        pairs = order[starts[place] : starts[place + 1]]
+        excess = np.zeros((block.size, histogram.domain.size))
+        excess[owners[pairs] - start, histogram.values[pairs]] = shares[pairs]
         yield block, excess - histogram.domain.shares
 
 
-def _ordered(excess: Floats, domain: Domain) -> Floats:
-    """Sum over i of |sum of p_j - q_j for j <= i|, over d - 1."""
-    distances: Floats = np.abs(np.cumsum(excess, axis=1)).sum(axis=1) / max(domain.size - 1, 1)
-    return distances
+def _close_in_order(excess: Floats, domain: Domain, t: float) -> Bools:
+    """Sum over i of |sum of p_j - q_j for j <= i|, over d - 1, at most t."""
+    passing = np.abs(np.cumsum(excess, axis=1)).sum(axis=1)
+    return np.asarray(passing / max(domain.size - 1, 1) <= t + ROUNDING)
 
 
-def _hierarchical(excess: Floats, domain: Domain) -> Floats:
+def _close_in_hierarchy(excess: Floats, domain: Domain, t: float) -> Bools:
     """What must pass each link of the tree, times its length.
 
     Two values whose lowest common generalization is at level l of h are l / h apart: as far as the
@@ -80,8 +97,7 @@ def _hierarchical(excess: Floats, domain: Domain) -> Floats:
     passing = np.zeros(len(excess))
     for codes in domain.levels[:-1]:
         passing += np.abs(_united(excess, codes)).sum(axis=1)
-    distances: Floats = passing / (2.0 * max(1, len(domain.levels) - 1))
-    return distances
+    return np.asarray(passing / (2.0 * max(1, len(domain.levels) - 1)) <= t + ROUNDING)
 
 
 def _united(columns: Floats, parents: Ints) -> Floats:
@@ -92,17 +108,22 @@ def _united(columns: Floats, parents: Ints) -> Floats:
     return united
 
 
-def _semantically_close(excess: Floats, domain: Domain, t: float) -> Bools:
-    """Decide by bounds where they suffice: what moves goes at least and at most so far."""
-    if domain.distances is None:
+def _close_in_meaning(excess: Floats, domain: Domain, t: float) -> Bools:
+    """Decide by trees with nowhere larger, or nowhere smaller, distances where that suffices."""
+    ground = domain.distances
+    if ground is None:
         raise ParameterError(
             "The semantic ground distance needs a sensitive column with a taxonomy."
         )
-    q, moved = domain.shares, np.maximum(excess, 0).sum(axis=1)
-    apart = domain.distances[~np.eye(domain.size, dtype=bool)]
-    close: Bools = moved * apart.max(initial=0) <= t + ROUNDING
-    unclear = np.flatnonzero(~close & (moved * apart.min(initial=0) <= t + ROUNDING))
-    for row in unclear.tolist():
-        cost = transport_cost(domain.distances, np.maximum(excess[row] + q, 0), q)
-        close[row] = cost <= t + ROUNDING
+    close = np.asarray(tree_costs(excess, *ground.tree("complete")) <= t + ROUNDING)
+    unclear = tree_costs(excess, *ground.tree("single")) <= t + ROUNDING
+    for row in np.flatnonzero(unclear & ~close).tolist():
+        close[row] = ground.least_cost(excess[row], t + ROUNDING) <= t + ROUNDING
     return close
+
+
+_CLOSE = {
+    "ordered": _close_in_order,
+    "hierarchical": _close_in_hierarchy,
+    "semantic": _close_in_meaning,
+}

@@ -13,7 +13,7 @@ from ontomask.arrays import Bools, Floats, Longs
 from ontomask.checks import AnyOf, Choice, Integer, Null, Real, Text, validate
 from ontomask.errors import MethodError, ParameterError
 from ontomask.privacy.classes import Classes, Domain, Histogram
-from ontomask.privacy.closeness import ROUNDING, are_close
+from ontomask.privacy.closeness import ROUNDING, GoesOn, always, are_close
 from ontomask.wording import only
 
 __all__ = [
@@ -66,6 +66,15 @@ class PrivacyModel(ABC):
     @abstractmethod
     def holds(self, classes: Classes) -> Bools:
         """For each class, whether it satisfies the model."""
+
+    @property
+    def costly(self) -> bool:
+        """Whether it takes long to ask the model, so that it should be asked only where needed."""
+        return False
+
+    def holds_while(self, classes: Classes, goes_on: GoesOn) -> Bools:  # noqa: ARG002
+        """Like `holds`; once `goes_on` says that the rest does not matter, it counts as failing."""
+        return self.holds(classes)
 
     def check_possible(self, records: int, domain: Domain | None) -> None:  # noqa: B027 - most models are always possible
         """Refuse parameters that no table of so many records can satisfy."""
@@ -281,7 +290,16 @@ class TCloseness(PrivacyModel):
 
     def holds(self, classes: Classes) -> Bools:
         """Distance of p, the class's distribution, and q, the table's, at most t."""
-        return are_close(classes, classes.histogram(self.column), self.ground, self.t)
+        return self.holds_while(classes, always)
+
+    @property
+    def costly(self) -> bool:
+        """Equal distances need no more than the values that occur."""
+        return self.ground != "equal"
+
+    def holds_while(self, classes: Classes, goes_on: GoesOn) -> Bools:
+        """Large classes are asked about first."""
+        return are_close(classes, classes.histogram(self.column), self.ground, self.t, goes_on)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.methods.generalization.problem import Problem, Sensitive
+from ontomask.privacy import Ground
 from ontomask.taxonomy.hierarchies import Hierarchy
 
 LETTERS = "abcdefgh"
@@ -54,7 +55,7 @@ def make_problem(records, sensitive=None, target=None, population=None, hierarch
     if sensitive is not None:
         hierarchy = Hierarchy.from_rows(SENSITIVE)
         codes = hierarchy.encode(sensitive)
-        protected["s"] = Sensitive(codes, hierarchy.rows, hierarchy.levels, distances())
+        protected["s"] = Sensitive(codes, hierarchy.rows, hierarchy.levels, Ground(distances()))
     if target is not None:
         numbers = {value: code for code, value in enumerate(sorted(set(target)))}
         codes = np.array([numbers[value] for value in target], np.int32)

@@ -10,6 +10,8 @@ import pytest
 from scipy.optimize import linprog
 
 import ontomask as om
+from ontomask.promises import Closeness
+from tables import DISEASES
 
 ILLNESS = [["a", "X", "*"], ["b", "X", "*"], ["c", "Y", "*"], ["d", "Y", "*"]]
 SEX = [["f", "*"], ["m", "*"]]
@@ -109,3 +111,15 @@ def test_an_order_is_the_one_of_the_column_not_of_the_alphabet(column):
     for t, level in ((0.24, 1), (0.25, 0)):
         method = om.Generalization([om.TCloseness(t, "ordered")], hierarchies={"sex": SEX})
         assert om.protect(frame, schema, method, 1).levels == {"sex": level}
+
+
+@pytest.mark.parametrize("measure", ["path", "weighted-path", "logsc", "wu-palmer"])
+def test_distances_of_meaning_are_at_most_1(measure):
+    """Women and men share no illness: whatever the measure, that is no more than 1."""
+    frame = pd.DataFrame({"sex": list("ffmm"), "ill": ["flu", "cold", "asthma", "skin cancer"]})
+    schema = om.Schema(sex=om.Flat(), ill=om.Nominal(DISEASES, "sensitive", measure=measure))
+    method = om.Generalization([om.TCloseness(1.0, "semantic")], hierarchies={"sex": SEX})
+    release = om.protect(frame, schema, method, 1)
+    assert release.levels == {"sex": 0}
+    (found,) = [one for one in release.verification.findings if isinstance(one.promise, Closeness)]
+    assert 0.1 < found.figure <= 1

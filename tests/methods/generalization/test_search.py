@@ -15,11 +15,14 @@ from methods.generalization.lattice_tables import (
     tree,
 )
 from ontomask import privacy, quality
+from ontomask.errors import MethodError
 from ontomask.methods.generalization import groupings
+from ontomask.methods.generalization.best_effort import best_effort
 from ontomask.methods.generalization.evaluation import record_limit
 from ontomask.methods.generalization.groupings import Grouper, Snapshots
 from ontomask.methods.generalization.problem import Problem
-from ontomask.methods.generalization.search import exhaustive, optimal
+from ontomask.methods.generalization.search import exhaustive, make_evaluator, optimal
+from ontomask.privacy import closeness
 from reference import generalization as slow
 
 DOMAIN = [row[0] for row in SENSITIVE]
@@ -416,3 +419,56 @@ def test_the_optimum_when_the_target_is_generalized_too(limit, penalties):
             solution = optimal(problem, [privacy.KAnonymity(3)], limit, model)
             least, node = best_node(table, "c")
             assert (solution.loss, solution.levels) == (pytest.approx(least), node)
+
+
+# Models that take long ------------------------------------------------------------------------
+
+
+def test_a_search_asks_no_more_than_it_takes_to_find_a_node_invalid(monkeypatch):
+    """What is left out cannot matter: at every node the verdict is that of asking about all."""
+    monkeypatch.setattr(closeness, "BLOCK", 1)
+    left_out = 0
+    for seed in range(6):
+        records, sensitive, _ = random_table(seed + 70, 60)
+        problem = make_problem(records, sensitive)
+        for ground, t in (("semantic", 0.12), ("ordered", 0.15), ("hierarchical", 0.2)):
+            models = [privacy.KAnonymity(3), privacy.TCloseness(t, ground)]
+            evaluator = make_evaluator(problem, models, 0.2, quality.Loss())
+            for node in slow.nodes(HIERARCHIES):
+                grouping = evaluator.grouper.roll_up(evaluator.grouper.finest, node)
+                whole = evaluator.evaluate(grouping, complete=True)
+                quick = evaluator.evaluate(grouping)
+                assert quick.valid == whole.valid
+                assert whole.complete
+                if quick.complete:
+                    assert quick.outliers == whole.outliers
+                else:
+                    left_out += 1
+                    assert not quick.valid
+    assert left_out
+
+
+def test_time_is_looked_at_inside_a_node(monkeypatch):
+    monkeypatch.setattr(closeness, "BLOCK", 1)
+    records, sensitive, _ = random_table(5, 60)
+    problem = make_problem(records, sensitive)
+    evaluator = make_evaluator(problem, [privacy.TCloseness(0.9, "semantic")], 1.0, None)
+    asked = []
+    evaluator.watch = lambda: asked.append("still there?")
+    evaluation = evaluator.evaluate(evaluator.grouper.finest)
+    assert len(asked) > evaluation.partition.sizes.size > 10
+
+
+def test_no_time_at_all_is_said_to_be_too_little():
+    problem = make_problem(*random_table(0)[:2])
+    with pytest.raises(MethodError, match="The time was up before one combination of levels was"):
+        best_effort(problem, [privacy.TCloseness(0.1, "semantic")], seconds=1e-9)
+
+
+def test_a_search_within_a_budget_does_not_speak_of_what_it_has_not_checked():
+    """Without a common root even the highest levels fail; there are others, though."""
+    problem = make_problem([("a",), ("b",), ("b",)], hierarchies=[[["a", "x"], ["b", "y"]]])
+    with pytest.raises(MethodError, match=r"^No combination that was checked satisfies"):
+        best_effort(problem, [privacy.KAnonymity(2)], steps=1)
+    with pytest.raises(MethodError, match=r"^No combination of levels satisfies"):
+        best_effort(problem, [privacy.KAnonymity(2)], steps=100)

@@ -100,6 +100,7 @@ class _BestEffort:
     def search(self, steps: int, seconds: float) -> Solution:
         """Climb and descend until the budget is used up."""
         self._steps, self._seconds = steps, seconds
+        self._evaluator.watch = self._check_time
         bound = -np.inf
         try:
             self._look(self._lattice.heights)
@@ -126,13 +127,19 @@ class _BestEffort:
         known = self._known.get(levels)
         if known is None:
             self._check_budget()
-            evaluation = self._evaluator.evaluate(self._snapshots.grouping(levels))
+            first = self._incumbent.checked == 0
+            evaluation = self._evaluator.evaluate(self._snapshots.grouping(levels), complete=first)
             self._incumbent.consider(evaluation)
             known = self._known[levels] = (evaluation.outliers, self._key(evaluation))
         return known
 
+    def _check_time(self) -> None:
+        if self._incumbent.seconds > self._seconds:
+            raise _Spent
+
     def _check_budget(self) -> None:
-        if self._incumbent.checked >= self._steps or self._incumbent.seconds > self._seconds:
+        self._check_time()
+        if self._incumbent.checked >= self._steps:
             raise _Spent
         if self._incumbent.checked % 100 == 0:
             self._report(self._incumbent.checked, 0, self._lattice.size)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Ints, Longs
 from ontomask.checks import did_you_mean
 from ontomask.data.masked import NewColumn
 from ontomask.data.microdata import Attribute, Microdata
@@ -18,7 +18,7 @@ from ontomask.data.schema import Nominal
 from ontomask.data.tables import open_table
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.generalization.problem import Problem, Sensitive, looks_of
-from ontomask.privacy import PrivacyModel, TCloseness
+from ontomask.privacy import Ground, PrivacyModel, TCloseness
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 
 __all__ = ["EncodedColumn", "encode_columns", "make_problem"]
@@ -267,10 +267,11 @@ def _sensitive(
     return Sensitive(attribute.codes, attribute.cardinality, levels, distances)
 
 
-def _distances(attribute: Attribute) -> Floats | None:
+def _distances(attribute: Attribute) -> Ground | None:
     """Semantic distances of all values; a missing value is at distance 1 from the rest."""
-    values = attribute.numbered
-    return None if attribute.concepts is None else attribute.distances().between(values, values)
+    if attribute.concepts is None:
+        return None
+    return Ground(attribute.distances().between(attribute.numbered, attribute.numbered))
 
 
 def _population(frame: Any, columns: Mapping[str, EncodedColumn]) -> Ints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -83,13 +83,15 @@ class Evaluation:
     Attributes
     ----------
     outliers
-        The number of records in classes that fail.
+        The number of records in classes that fail; at least so many where it is not `complete`.
     lasting
         The number of records that fail here and at all finer levels at least.
     firm
         The classes whose records fail here and at all finer levels.
     valid
         Whether the outliers are within the limit.
+    complete
+        Whether all models were asked about all classes.
     """
 
     partition: Partition
@@ -97,6 +99,7 @@ class Evaluation:
     lasting: int
     firm: Bools
     valid: bool
+    complete: bool = True
 
     @property
     def levels(self) -> Levels:
@@ -129,13 +132,16 @@ class Evaluator:
     ) -> None:
         self.problem = problem
         self.limit = limit
+        self.watch: Callable[[], None] = lambda: None
+        """Called now and then while a grouping is judged; it may raise to stop."""
         self.grouper = Grouper(problem)
         self.quality = quality
         check_models(problem, privacy)
         self._class_models = [model for model in privacy if not isinstance(model, TableModel)]
         self._table_models = [model for model in privacy if isinstance(model, TableModel)]
         self._firm = [model for model in self._class_models if model.monotone_with_suppression]
-        self._others = [model for model in self._class_models if model not in self._firm]
+        others = [model for model in self._class_models if model not in self._firm]
+        self._others = sorted(others, key=lambda model: model.costly)
         self.unmendable = [model for model in self._class_models if not model.mendable]
         self.all_last = all(self._lasts(model) for model in privacy)
 
@@ -148,24 +154,61 @@ class Evaluator:
         """The quality model made ready for the table."""
         return self.quality.prepare(self.problem.facts).within(self.limit)
 
-    def evaluate(self, grouping: Grouping) -> Evaluation:
-        """Judge a grouping."""
+    def evaluate(self, grouping: Grouping, *, complete: bool = False) -> Evaluation:
+        """Judge a grouping; unless it must be complete, only until it is found to be invalid."""
         everything = grouping
         grouping = _without_empty(grouping)
         classes = self.problem.classes(grouping.amounts, grouping.pairs)
         firm = _all_hold(self._firm, classes)
-        kept = firm & _all_hold(self._others, classes) if self._others else firm
+        kept, last, asked = self._ask_others(classes, firm, complete)
         partition = self._partition(grouping, ~kept)
         if self._table_models:
             kept = self._after_table_models(partition, kept)
+            last = self._after_table_models(partition, last)
             partition = self._partition(grouping, ~kept)
         if self.unmendable and not (kept.all() and self._nowhere_failing(everything)):
             kept = np.zeros(len(grouping), bool)
             partition = self._partition(grouping, ~kept)
         outliers = int(classes.sizes[partition.suppressed].sum())
-        lasting = outliers if self.all_last else self._lasting(classes, firm, partition)
+        lasting = outliers if self.all_last else int(classes.sizes[~last].sum())
         failing = partition.suppressed if kept is firm else ~firm
-        return Evaluation(partition, outliers, lasting, failing, outliers <= self.limit)
+        return Evaluation(partition, outliers, lasting, failing, outliers <= self.limit, asked)
+
+    def _ask_others(
+        self, classes: Classes, firm: Bools, complete: bool
+    ) -> tuple[Bools, Bools, bool]:
+        """Ask the models that are not firm, costly ones last and only about what matters.
+
+        Returns the classes that satisfy all models, those that satisfy the models whose failure
+        lasts, and whether all that matters was asked.
+        """
+        kept = last = firm
+        done = True
+        for model in self._others:
+            verdict, asked = self._verdict(model, classes, kept, complete)
+            kept, done = kept & verdict, done and asked
+            if self._lasts(model):
+                last = last & verdict
+        return kept, last, done
+
+    def _verdict(
+        self, model: PrivacyModel, classes: Classes, kept: Bools, complete: bool
+    ) -> tuple[Bools, bool]:
+        if not model.costly:
+            return model.holds(classes), True
+        failed = int(classes.sizes[~kept].sum())
+        enough: list[int] = []
+
+        def goes_on(more: int) -> bool:
+            self.watch()
+            if not complete and failed + more > self.limit:
+                enough.append(more)
+            return not enough
+
+        verdict = np.ones(len(classes), bool)
+        if goes_on(0):
+            verdict[kept] = model.holds_while(classes.part(kept), goes_on)
+        return verdict, not enough
 
     def _partition(self, grouping: Grouping, suppressed: Bools) -> Partition:
         return KernelPartition(
@@ -190,14 +233,6 @@ class Evaluator:
         for model in self._table_models:
             kept = model.stays(partition.sizes, kept, costs)
         return kept
-
-    def _lasting(self, classes: Classes, firm: Bools, partition: Partition) -> int:
-        """The outliers by those models alone whose failure lasts."""
-        models = [model for model in self._others if self._lasts(model)]
-        kept = firm & _all_hold(models, classes)
-        if self._table_models:
-            kept = self._after_table_models(partition, kept)
-        return int(classes.sizes[~kept].sum())
 
 
 def _all_hold(models: Sequence[PrivacyModel], classes: Classes) -> Bools:

@@ -12,7 +12,7 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.errors import ParameterError
 from ontomask.kernels import groups as kernel
-from ontomask.privacy import Classes, Domain, Histogram
+from ontomask.privacy import Classes, Domain, Ground, Histogram
 from ontomask.quality import AttributeFacts, Facts
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 
@@ -48,7 +48,7 @@ class Sensitive:
     codes: Ints
     size: int
     levels: Ints | None = None
-    distances: Floats | None = None
+    distances: Ground | None = None
     totals: Floats | None = None
 
     def domain(self, people: Longs | Floats) -> Domain:

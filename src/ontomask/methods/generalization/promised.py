@@ -118,7 +118,10 @@ class Outcome:
         if ground == "hierarchical":
             assert sensitive.levels is not None
             return tuple(tuple(level.tolist()) for level in sensitive.levels[1:])
-        return sensitive.distances if ground == "semantic" else None
+        if ground == "semantic":
+            assert sensitive.distances is not None
+            return sensitive.distances.matrix
+        return None
 
     # The population -----------------------------------------------------------------------------
 

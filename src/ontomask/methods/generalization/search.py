@@ -95,7 +95,9 @@ class Incumbent:
     def consider(self, evaluation: Evaluation) -> bool:
         """Take an evaluated node into account; tell whether it is the best so far."""
         self.checked += 1
-        if self.nearest is None or evaluation.outliers < self.nearest.outliers:
+        if evaluation.complete and (
+            self.nearest is None or evaluation.outliers < self.nearest.outliers
+        ):
             self.nearest = evaluation
         if not evaluation.valid:
             return False
@@ -124,7 +126,7 @@ class Incumbent:
     def solution(self, lattice_size: int, *, bound: float | None = None) -> Solution:
         """The outcome; without a bound, the node is proven to be the best."""
         if self.best is None:
-            raise self._nothing_valid()
+            raise self._nothing_valid(everywhere=bound is None or self.checked == lattice_size)
         proven = bound is None or self.key[0] <= bound + TOLERANCE * abs(bound)
         return Solution(
             levels=tuple(int(level) for level in self.best.levels),
@@ -140,22 +142,26 @@ class Incumbent:
             trace=tuple(self.trace),
         )
 
-    def _nothing_valid(self) -> MethodError:
+    def _nothing_valid(self, *, everywhere: bool) -> MethodError:
         nearest, limit = self.nearest, self._evaluator.limit
-        assert nearest is not None
+        if nearest is None:
+            return MethodError(
+                "The time was up before one combination of levels was checked; allow more seconds."
+            )
+        found = "No combination of levels" if everywhere else "No combination that was checked"
         if self._evaluator.unmendable:
             return MethodError(
-                "No combination of levels satisfies the privacy models: "
-                f"{self._evaluator.unmendable[0]} must hold for every class of the population, "
-                "those without records included, and suppression cannot mend it; lower its minimum."
+                f"{found} satisfies the privacy models: {self._evaluator.unmendable[0]} must hold "
+                "for every class of the population, those without records included, and "
+                "suppression cannot mend it; lower its minimum."
             )
         names = self._evaluator.problem.names
         shown = ", ".join(f"{n}: {level}" for n, level in zip(names, nearest.levels, strict=True))
         share = nearest.outliers / self._evaluator.problem.records
         return MethodError(
-            f"No combination of levels satisfies the privacy models with at most {limit} records "
-            f"suppressed; the nearest miss suppresses {nearest.outliers} (levels {shown}). Raise "
-            f"suppression_limit to {share:.4f} or more, or weaken the privacy models."
+            f"{found} satisfies the privacy models with at most {limit} records suppressed; the "
+            f"nearest miss suppresses {nearest.outliers} (levels {shown}). Raise suppression_limit "
+            f"to {share:.4f} or more, or weaken the privacy models."
         )
 
 
@@ -293,7 +299,8 @@ class _Optimal:
         return True
 
     def _evaluate(self, levels: Levels) -> Evaluation:
-        return self._evaluator.evaluate(self._snapshots.grouping(levels))
+        first = self._incumbent.checked == 0
+        return self._evaluator.evaluate(self._snapshots.grouping(levels), complete=first)
 
     def _report_now(self) -> None:
         if self._incumbent.checked % 100 == 0:
@@ -364,7 +371,7 @@ def exhaustive(
     figures = np.zeros((3, size), np.int64)
     losses = {name: np.empty(size) for name in measures}
     for number, grouping in enumerate(_all_groupings(evaluator, lattice)):
-        evaluation = evaluator.evaluate(grouping)
+        evaluation = evaluator.evaluate(grouping, complete=True)
         figures[:, number] = evaluation.valid, evaluation.classes, evaluation.outliers
         for name, measure in measures.items():
             losses[name][number] = measure.scalar(measure.vector(evaluation.partition))
