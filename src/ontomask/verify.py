@@ -441,6 +441,8 @@ def _semantic_ground(promise: Closeness, whole: Floats, classes: Classes) -> flo
     for excess in _excesses(whole, classes):
         cost = _quick_transport(distances, nearest, excess)
         if cost > promise.t + ROUNDING:
+            cost = _thrifty_transport(distances, excess)
+        if cost > promise.t + ROUNDING:
             cost = _least_transport(distances, excess)
         farthest = max(farthest, cost)
     return farthest
@@ -455,6 +457,22 @@ def _quick_transport(distances: Floats, nearest: Longs, excess: Floats) -> float
         moved = np.diff(np.minimum(wanted, excess[source]), prepend=0.0)
         cost += float(moved @ distances[source, targets])
         lack[targets] -= moved
+    return cost
+
+
+def _thrifty_transport(distances: Floats, excess: Floats) -> float:
+    """The cost of a better plan: the cheapest ways first, each as far as it can be used."""
+    sources, targets = np.flatnonzero(excess > 0), np.flatnonzero(excess < 0)
+    costs = distances[np.ix_(sources, targets)].ravel()
+    surplus, lack, cost = excess[sources].tolist(), (-excess[targets]).tolist(), 0.0
+    ways = np.argsort(costs, kind="stable")
+    for way, price in zip(ways.tolist(), costs[ways].tolist(), strict=True):
+        source, target = divmod(way, targets.size)
+        moved = min(surplus[source], lack[target])
+        if moved > 0.0:
+            surplus[source] -= moved
+            lack[target] -= moved
+            cost += moved * price
     return cost
 
 
