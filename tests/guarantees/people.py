@@ -303,6 +303,7 @@ def _numeric(generator: Generator, size: int, settings: dict[str, Any]) -> Drawn
         [0.0, -0.0, 1.5, -2.25],
         [0.1, 0.2, 0.1 + 0.2, 1e15],
         [-1, 0, 1],
+        [2**60, 2**60 + 2**20, 2**60 + 2**21],
         generator.integers(0, 99, size).tolist(),
         generator.normal(50, 20, size).round(1).tolist(),
     ]

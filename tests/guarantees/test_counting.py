@@ -1,5 +1,6 @@
 """The counters themselves, on groups small enough to be counted by hand."""
 
+import inspect
 import math
 
 import pytest
@@ -81,3 +82,7 @@ def test_the_earth_mover_over_a_hierarchy_and_a_taxonomy():
     above = counting.semantic_ground({"r": [], "x": ["r"], "y": ["r"], "z": ["x", "y"]})
     assert above("x", "y") == pytest.approx(math.log2(1 + 2 / 3))
     assert above("x", "z") == pytest.approx(math.log2(1 + 2 / 4))
+
+
+def test_the_counters_know_nothing_of_the_package():
+    assert "ontomask" not in inspect.getsource(counting)
