@@ -67,12 +67,19 @@ def is_missing(value: object) -> bool:
 
 def _same(one: object, other: object) -> bool:
     """Whether a value came back as it was; True is no 1 here."""
+    if type(one) is type(other) and one == other:
+        return True
     if is_missing(one) or is_missing(other):
         return is_missing(one) and is_missing(other)
     for kind in (bool, str):
         if isinstance(one, kind) != isinstance(other, kind):
             return False
     return bool(one == other)
+
+
+def _equal(values: list[object], back: list[object]) -> bool:
+    """Whether values came back as they were, seen at a glance: no missing ones, no other types."""
+    return values == back and list(map(type, values)) == list(map(type, back))
 
 
 def _first_fitting(
@@ -85,7 +92,8 @@ def _first_fitting(
     for kind in kinds:
         try:
             column = make(kind)
-            if all(map(_same, values, listed(column))):
+            back = listed(column)
+            if _equal(values, back) or all(map(_same, values, back)):
                 return column
         except UNFIT:
             continue
