@@ -235,7 +235,6 @@ def test_snippets_of_plans_are_understood(file, tmp_path, monkeypatch):
     monkeypatch.setenv("PSEUDONYM_KEY", "a secret of twenty-odd characters")
     write_release(tmp_path / "SnomedCT_InternationalRF2.zip")
     (tmp_path / "wards.txt").write_text("hospital\n    medicine\n    surgery\n")
-    (tmp_path / "age.csv").write_text("34;30-39;*\n71;70-79;*\n")
     (tmp_path / "icd10gm.csv").write_text("code,label\nE11,Type 2 diabetes\nE11.9,uncomplicated\n")
     (tmp_path / "mapping.csv").write_text("value,concept\n8.45,008.45\n")
     text = file.read_text(encoding="utf-8")

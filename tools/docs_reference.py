@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 Schema = Mapping[str, Any]
@@ -126,6 +127,7 @@ TITLES = {"columns": "[columns.NAME]", "steps": "[[steps]]"}
 INNER = {
     "taxonomy": "taxonomy of a nominal column, as a table",
     "privacy": "[[steps.privacy]]",
+    "hierarchies": "[steps.hierarchies], each a table that says how to build it",
     "quality": "quality of a generalization, as a table",
 }
 
@@ -145,16 +147,19 @@ def _models(node: Schema, schema: Schema) -> Iterator[Schema]:
 
 
 def _tag(model: Schema) -> str:
-    """What tells a table from its alternatives; their order in the schema is that of imports."""
-    return next((one["const"] for one in model["properties"].values() if "const" in one), "")
+    """What tells a table from its alternatives: the value of a key, or a key that only it has."""
+    constants = (one["const"] for one in model["properties"].values() if "const" in one)
+    return next(chain(constants, model.get("required", ())), "")
 
 
 def _model(model: Schema, schema: Schema, *, titled: bool) -> list[str]:
     tag = _tag(model)
     parts = []
     if titled:
-        name = next(name for name, one in model["properties"].items() if "const" in one)
-        parts += [f'### {name} = "{tag}"', model.get("description", "")]
+        names = (name for name, one in model["properties"].items() if "const" in one)
+        name = next(names, "")
+        title = f'{name} = "{tag}"' if name else f"{{ {tag} = … }}"
+        parts += [f"### {title}", model.get("description", "")]
         if name == "method":
             parts.append(f"See [the method's page](../methods/{tag}.md).")
     return [*parts, fields_table(model, schema)]

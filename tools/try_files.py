@@ -137,7 +137,10 @@ def attempts(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
 def ontomask(*arguments: object) -> subprocess.CompletedProcess[str]:
     """Run a command of ontomask."""
     command = [sys.executable, "-m", "ontomask.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True)
+    if not done.stdout:
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    return done
 
 
 def _released(plan: Path) -> str:

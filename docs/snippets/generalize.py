@@ -21,8 +21,8 @@ method = om.Generalization(
     [om.KAnonymity(2), om.LDiversity(2, column="outcome")],
     suppression_limit=0.25,
     hierarchies={
-        "sex": [["f", "*"], ["m", "*"]],
-        "age": [[str(age), f"{age // 10}0-{age // 10}9", "*"] for age in sorted(set(frame["age"]))],
+        "sex": [["f", "*"], ["m", "*"]],  # rows: the value, then its generalizations
+        "age": {"intervals": [10]},  # or how to build them
     },
 )
 release = om.protect(frame, schema, method, seed=1)

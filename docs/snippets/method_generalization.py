@@ -13,7 +13,7 @@ schema = om.Schema(age=om.Numeric(), diagnosis=om.Nominal(icd9))
 method = om.Generalization(
     [om.KAnonymity(3)],
     suppression_limit=0.15,
-    hierarchies={"age": om.interval_hierarchy(frame["age"], widths=(10, 20, 40))},
+    hierarchies={"age": {"intervals": [10, 20, 40]}},
 )
 release = om.protect(frame, schema, method, seed=1)
 print(release.levels)

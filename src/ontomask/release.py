@@ -314,6 +314,14 @@ class Release:
         return self.details[-1].get("levels")
 
     @property
+    def generalized(self) -> dict[str, str]:
+        """The levels of generalization in words, where all records have the same."""
+        found = (details.get("generalized", {}) for details in self.details)
+        return {
+            name: words for one in found if isinstance(one, Mapping) for name, words in one.items()
+        }
+
+    @property
     def quality(self) -> Any:
         """The value of the quality model, where the last step has one."""
         return self.details[-1].get("quality")

@@ -81,9 +81,9 @@ shuffle = "yes"
 """
 
 METHODS = (
-    "pseudonyms, drop-columns, microaggregation, hybrid, noise, top-bottom-coding, rounding, "
-    "sampling, pram, rank-swapping, recoding, resampling, shuffling, suppression, "
-    "local-suppression, generalization"
+    "drop-columns, generalization, hybrid, local-suppression, microaggregation, noise, pram, "
+    "pseudonyms, rank-swapping, recoding, resampling, rounding, sampling, shuffling, suppression, "
+    "top-bottom-coding"
 )
 KINDS = "identifier, count, weight, numeric, date, flat, ordinal, nominal"
 
@@ -230,7 +230,7 @@ SINGLE = {
     "numbers for tables": (
         "steps = [7]\ncolumns = { a = 5 }\n[input]\npath = 'people.csv'\n",
         [
-            'line 1, step 1: this must be a table, such as method = "pseudonyms".',
+            'line 1, step 1: this must be a table, such as method = "drop-columns".',
             'line 2, [columns.a]: this must be a table, such as kind = "identifier".',
         ],
     ),
@@ -299,14 +299,14 @@ SINGLE = {
     "a hierarchy of numbers": (
         f"{STRATEGY}{CLASSES}[steps.hierarchies]\nage = [1, 2]\n",
         [
-            "line 27, step 1: The hierarchy of 'age' must be a list that is not empty, each item a "
+            "line 28, step 1: The hierarchy of 'age' must be a list that is not empty, each item a "
             "row of a value and its generalizations, not [1, 2]."
         ],
     ),
     "a hierarchy that is not there": (
         f'{STRATEGY}{CLASSES}[steps.hierarchies]\nage = "no.csv"\n',
         [
-            "line 27, step 1: The hierarchy of 'age' is to be in 'no.csv', which is not a file; "
+            "line 28, step 1: The hierarchy of 'age' is to be in 'no.csv', which is not a file; "
             "the path starts from the plan."
         ],
     ),

@@ -403,7 +403,15 @@ def test_a_check_counts_records_as_often_as_a_column_says(tmp_path):
 
 def test_a_check_looks_at_the_k_of_privacy_models_too(tmp_path):
     write_people(tmp_path)
-    model = '[[steps]]\nmethod = "generalization"\n[[steps.privacy]]\nmodel = "{}"\nk = 61\n'
+    builders = (
+        "age = { intervals = [10] }\nadmitted = { dates = ['year'] }\nseverity = { order = 2 }\n"
+        "sex = { star = true }\n"
+    )
+    model = (
+        '[[steps]]\nmethod = "generalization"\n[steps.hierarchies]\n'
+        + builders.replace("{", "{{").replace("}", "}}")
+        + '[[steps.privacy]]\nmodel = "{}"\nk = 61\n'
+    )
     plan = Plan.parse(plan_text(step=model.format("k-anonymity")), folder=tmp_path)
     with pytest.raises(PlanError, match="step 1: k is 61, but the table has only 60 records"):
         plan.check()

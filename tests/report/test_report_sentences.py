@@ -391,10 +391,11 @@ def test_steps_speak_to_readers_not_to_programmers():
 
 
 def test_of_a_step_s_own_report_only_some_is_public():
-    details = {"levels": {"a": 2}, "suppressed": 7, "quality": 0.25}
+    levels = {"levels": {"a": 2}, "generalized": {"a": "intervals of 10 (level 2 of 3)"}}
+    details = {**levels, "suppressed": 7, "quality": 0.25}
     facts = describe_step(om.Suppression(k=3), details, ["a"])
-    assert facts.public_details == (("levels", "a: 2"),)
-    assert {("suppressed", "7"), ("quality", "0.25")} <= set(facts.details)
+    assert facts.public_details == (("generalized", "a: intervals of 10 (level 2 of 3)"),)
+    assert {("suppressed", "7"), ("loss by the quality model", "0.25")} <= set(facts.details)
 
 
 def test_what_would_tell_how_many_were_left_out_is_no_public_parameter():

@@ -265,6 +265,8 @@ def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     table.add_row("information loss", "", f"{found.loss.loss:.1f}%")
     table.add_row("records left out", "", f"{release.suppressed:,}")
     voice.say("", table, "")
+    for name, level in release.generalized.items():
+        voice.say(f"generalized  {escape(name)}: {escape(level)}")
     _show_unchanged(voice, found.unchanged)
     voice.exceeded(outcome.exceeded)
     for note in outcome.notes:

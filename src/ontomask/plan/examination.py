@@ -21,6 +21,7 @@ from ontomask.evaluation.risk import FileRisk, file_risk
 from ontomask.evaluation.unchanged import UnchangedRisk, unchanged_in_table
 from ontomask.extras import EXTRAS
 from ontomask.methods.base import sizes_asked
+from ontomask.methods.generalization.method import Generalization
 from ontomask.plan.lines import Place
 from ontomask.plan.problems import missing_column, refuse_at
 from ontomask.plan.reading import Contents
@@ -107,6 +108,7 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
         raise
     table = open_table(source.frame)
     refuse_at(name, text, [*_misfits(table, contents.schema), *_too_few(contents, table)])
+    refuse_at(name, text, _ungeneralizable(contents, table))
     return Examination(
         records=len(table),
         columns=tuple(_examined(table, contents.schema)),
@@ -158,6 +160,21 @@ def _too_few(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
         if k > count:
             records = plural(count, "record")
             yield ("steps", number), f"k is {k}, but the table has only {records}."
+
+
+def _ungeneralizable(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
+    """What keeps the generalizations of a plan from being run: hierarchies, models, targets.
+
+    Columns that an earlier step changes are not judged by the values that they have now.
+    """
+    microdata = encode(table, contents.schema.decided())
+    changed: set[str] = set()
+    for number, step in enumerate(contents.steps):
+        if isinstance(step, Generalization):
+            judged = [name for name in microdata.quasi if name not in changed]
+            for place, sentence in step.problems(microdata, judged):
+                yield ("steps", number, *place), sentence
+        changed.update(getattr(step, "columns", None) or microdata.quasi)
 
 
 def _suspicions(contents: Contents, folder: Path) -> list[str]:

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from ontomask.docstrings import parameter_texts
 from ontomask.evaluation.evaluation import evaluate
 from ontomask.methods.registry import METHODS
+from ontomask.plan.lines import Place
 
 __all__ = ["Given", "Kind", "Part", "Written", "list_of", "table_of", "union_of"]
 
@@ -55,6 +56,8 @@ class Written:
         What to tell a person about it.
     required
         Whether it may not be left out.
+    examine
+        Finds all that is wrong with what is written, each with its place inside.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Written:
     make: Callable[[Any, Path], Any]
     text: str
     required: bool = False
+    examine: Callable[[Any, Path], Iterable[tuple[Place, str]]] = lambda _value, _folder: ()
 
 
 class Given(NamedTuple):
@@ -70,6 +74,7 @@ class Given(NamedTuple):
     key: str
     name: str
     make: Callable[[], Any]
+    problems: tuple[tuple[Place, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,8 +123,12 @@ class Kind:
         for key in type(part).model_fields:
             if key in part.model_fields_set and key != self.tag:
                 name, value = names.get(key, key), getattr(part, key)
-                make = self.written[name].make if key in names else _as_it_is
-                yield Given(key, name, functools.partial(make, value, folder))
+                if key not in names:
+                    yield Given(key, name, functools.partial(_as_it_is, value, folder))
+                    continue
+                written = self.written[name]
+                problems = tuple(written.examine(value, folder))
+                yield Given(key, name, functools.partial(written.make, value, folder), problems)
 
     def make(self, part: Part, folder: Path) -> Any:
         """Make the thing that a part describes."""

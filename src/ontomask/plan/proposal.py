@@ -6,9 +6,11 @@ import os
 import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ontomask.data.encoding import encode
 from ontomask.data.files import FileFormat, Source, first_look
 from ontomask.data.files.reading import GUESSABLE
 from ontomask.data.inference import Proposal, infer_schema
@@ -16,6 +18,7 @@ from ontomask.data.schema import AnyColumn, Column, Date, Nominal, Ordinal, Sche
 from ontomask.data.tables import open_table
 from ontomask.errors import DataError
 from ontomask.evaluation.unchanged import unchanged_in_table
+from ontomask.methods.generalization.recipes import drafted
 from ontomask.toml_text import toml_comment, toml_key, toml_value
 from ontomask.wording import plural
 
@@ -61,6 +64,15 @@ TAIL = """
 method = "microaggregation"
 k = {k}
 
+# Generalization makes values coarser instead, level by level, until every combination occurs k
+# times or more: what is released is true, only less precise. To use it, delete the step above and
+# the # in front of these lines:
+# [[steps]]
+# method = "generalization"
+# suppression_limit = 0.05   # so many records may be starred
+# privacy = [{{ model = "k-anonymity", k = {k} }}]
+# [steps.hierarchies]        # nominal columns have their taxonomy
+{hierarchies}
 # ---- What is measured -------------------------------------------------------------------------
 [evaluation]
 distances = ["semantic", "matching"]   # how an intruder may link records
@@ -121,6 +133,7 @@ def propose(
         TAIL.format(
             methods=others,
             k=k,
+            hierarchies="".join(_hierarchies(frame, proposal.schema)),
             folder=toml_value(f"{target.stem}-release"),
             most=MOST_UNIQUE,
             now=_unchanged(frame, proposal.schema),
@@ -150,6 +163,17 @@ def _publishable(proposal: Proposal, shown: str) -> Proposal:
     if not any(isinstance(one, Column) for one in proposal.schema.values()):
         _nothing(shown)
     return proposal
+
+
+def _hierarchies(frame: Any, schema: Schema) -> Iterator[str]:
+    """How the quasi-identifiers could be generalized, those included that may become such."""
+    table = open_table(frame)
+    for name, column in schema.items():
+        if isinstance(column, Column) and column.role in ("quasi", "undecided"):
+            known = Schema.of({name: replace(column, role="quasi")})
+            recipe = drafted(encode(table, known)[name])
+            if recipe:
+                yield f"# {toml_key(name)} = {toml_comment(toml_value(recipe))}\n"
 
 
 def _unchanged(frame: Any, schema: Schema) -> str:

@@ -122,6 +122,10 @@ class _Reader:
     def _given(self, kind: Kind, part: Part, place: Place) -> Iterator[tuple[str, Any]]:
         """The parameters of a part that can be made; a mistake in one hides none in another."""
         for one in kind.parameters(part, self.folder):
+            for inner, sentence in one.problems:
+                self.note((*place, one.key, *inner), sentence)
+            if one.problems:
+                continue
             try:
                 yield one.name, one.make()
             except (OntomaskError, OSError) as error:

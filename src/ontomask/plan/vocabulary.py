@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
 
 from ontomask.checks import ListOf, Text, Typed, check
 from ontomask.data.files import FileFormat, read_file
@@ -22,6 +22,7 @@ from ontomask.data.schema import (
     Weight,
 )
 from ontomask.errors import ParameterError
+from ontomask.methods.generalization.recipes import RECIPES, check_hierarchy
 from ontomask.methods.registry import METHODS
 from ontomask.plan.parts import Kind, Part, Written, list_of, union_of
 from ontomask.privacy import (
@@ -54,6 +55,19 @@ __all__ = [
 
 Word = Annotated[str, Text()]
 ROWS = ListOf(Typed(list, "a row of a value and its generalizations"), empty=False)
+HierarchyForm = Annotated[
+    Any,
+    Typed((str, list, dict), "a file, a list of rows, or a table that says how to build it"),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                ROWS.json_schema(),
+                *(recipe.json_schema for recipe in RECIPES.values()),
+            ]
+        }
+    ),
+]
 
 
 def _or_word(part: Any, key: str, described: str) -> Any:
@@ -165,19 +179,29 @@ def _quality(written: Part, folder: Path) -> Any:
 
 
 def _hierarchies(written: dict[str, Any], folder: Path) -> Any:
-    return {name: _hierarchy(name, one, folder) for name, one in written.items()}
+    return {name: _hierarchy(one, folder) for name, one in written.items()}
 
 
-def _hierarchy(column: str, written: str | list[Any], folder: Path) -> Any:
-    if isinstance(written, list):
-        check(f"The hierarchy of {column!r}", written, ROWS)
-        return [tuple(row) for row in written]
-    if not (folder / written).is_file():
-        raise ParameterError(
-            f"The hierarchy of {column!r} is to be in {written!r}, which is not "
-            "a file; the path starts from the plan."
-        )
-    return folder / written
+def _wrong_hierarchies(written: dict[str, Any], folder: Path) -> Iterator[tuple[tuple[str], str]]:
+    for name, one in written.items():
+        try:
+            if isinstance(one, list):
+                check(f"The hierarchy of {name!r}", one, ROWS)
+            check_hierarchy(name, _hierarchy(one, folder))
+        except ParameterError as error:
+            yield (name,), str(error)
+        if isinstance(one, str) and not (folder / one).is_file():
+            yield (
+                (name,),
+                f"The hierarchy of {name!r} is to be in {one!r}, which is not a file; the path "
+                "starts from the plan.",
+            )
+
+
+def _hierarchy(written: str | list[Any] | dict[str, Any], folder: Path) -> Any:
+    if isinstance(written, str):
+        return folder / written
+    return [tuple(row) for row in written] if isinstance(written, list) else written
 
 
 def _population(written: str, folder: Path) -> Any:
@@ -215,10 +239,12 @@ WRITTEN: dict[str, dict[str, Written]] = {
         ),
         "hierarchies": Written(
             "hierarchies",
-            dict[str, Annotated[Any, Typed((str, list), "a file, or a list of rows")]],
+            dict[str, HierarchyForm],
             _hierarchies,
-            "For a column a file relative to the plan with rows of a value and its "
-            "generalizations, or such rows; nominal columns have their taxonomy.",
+            "For each column how to build its hierarchy, as in { intervals = [5, 10, 20] } or "
+            '{ dates = ["month", "year"] }; or rows of a value and its generalizations, or a file '
+            "of such rows relative to the plan. Nominal columns have their taxonomy.",
+            examine=_wrong_hierarchies,
         ),
         "population": Written(
             "population",
@@ -239,7 +265,7 @@ WRITTEN: dict[str, dict[str, Written]] = {
 }
 
 STEPS = _by_name(
-    *(Kind("method", name, made, WRITTEN.get(name, {})) for name, made in METHODS.items())
+    *(Kind("method", name, made, WRITTEN.get(name, {})) for name, made in sorted(METHODS.items()))
 )
 
 STEP_MODELS = {name: kind.model() for name, kind in STEPS.items()}

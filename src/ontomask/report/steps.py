@@ -20,8 +20,10 @@ from ontomask.report.words import grouped, listing
 
 __all__ = ["COUNTING", "Parameter", "StepFacts", "describe_step"]
 
-PUBLIC_DETAILS = ("levels", "quality_model", "metric")
+PUBLIC_DETAILS = ("generalized", "quality_model", "metric")
 """What a public report tells of a step's own report; the rest may count records, also left out."""
+LABELS = {"quality": "loss by the quality model", "nodes": "combinations of levels"}
+"""What a step reports of itself, where its name alone says too little."""
 COUNTING = {"generalization": ("suppression_limit",), "sampling": ("share", "size")}
 """Parameters that would tell, with the size of the release, how many records were left out."""
 UNTOLD = "not shown: it would tell how many records were left out"
@@ -62,14 +64,18 @@ def describe_step(step: Method, details: Mapping[str, object], columns: Sequence
         for one in dataclasses.fields(step)
     )
     said = {(one.name, one.full) for one in shown}
-    rest = {k: v for k, v in details.items() if v is not None and (k, _words(v, None)) not in said}
-    told = tuple((name.replace("_", " "), _words(value, None)) for name, value in rest.items())
-    public = tuple(
-        (name.replace("_", " "), _words(value, known))
-        for name, value in rest.items()
-        if name in PUBLIC_DETAILS
-    )
-    return StepFacts(step.name, _idea(type(step)), shown, public, told)
+    rest = {
+        name: _words(value, None)
+        for name, value in details.items()
+        if value is not None and not (name == "levels" and "generalized" in details)
+    }
+    told = {name: words for name, words in rest.items() if (name, words) not in said}
+    public = {name: told[name] for name in PUBLIC_DETAILS if name in told}
+    return StepFacts(step.name, _idea(type(step)), shown, _labeled(public), _labeled(told))
+
+
+def _labeled(details: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple((LABELS.get(one, one.replace("_", " ")), words) for one, words in details.items())
 
 
 def _parameter(

@@ -26,8 +26,11 @@ from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 from ontomask.taxonomy.levels import Row, add_rows
 from ontomask.taxonomy.mapping import is_missing
 from ontomask.taxonomy.taxonomy import Taxonomy
+from ontomask.wording import plural
 
 __all__ = [
+    "UNITS",
+    "check_intervals",
     "date_hierarchy",
     "date_taxonomy",
     "frequency_hierarchy",
@@ -60,8 +63,9 @@ def _distinct(values: Iterable[object]) -> dict[str, object]:
     return {text.strip(): value for text, value in texts.items() if not is_missing(value, text)}
 
 
-def _hierarchy(rows: Iterable[Sequence[str]], source: str) -> Hierarchy:
-    return Hierarchy.from_rows([[*row, ROOT] for row in rows], source)
+def _hierarchy(rows: Iterable[Sequence[str]], source: str, named: Iterable[str] = ()) -> Hierarchy:
+    """A hierarchy of rows below the root, with what its levels are in words."""
+    return Hierarchy.from_rows([[*row, ROOT] for row in rows], source, named)
 
 
 def _taxonomy(rows: Iterable[Sequence[str]], source: str, name: str, names: Names) -> Taxonomy:
@@ -97,11 +101,12 @@ def interval_hierarchy(
     origin
         A bound of the intervals, from which the others are counted.
     """
-    _check_intervals(widths, bottom, top)
+    check_intervals(widths, bottom, top)
     numbers = {written: _number(value) for written, value in _distinct(values).items()}
     steps, start = [_number(width) for width in widths], _number(origin)
     low, high = (None if bound is None else _number(bound) for bound in (bottom, top))
-    return _hierarchy(_interval_rows(numbers, steps, start, low, high), "the intervals")
+    rows = _interval_rows(numbers, steps, start, low, high)
+    return _hierarchy(rows, "the intervals", [f"intervals of {width:g}" for width in widths])
 
 
 def interval_taxonomy(
@@ -168,7 +173,10 @@ def _shown(number: Decimal) -> str:
     return "0" if text in ("-0", "") else text
 
 
-def _check_intervals(widths: Sequence[float], bottom: float | None, top: float | None) -> None:
+def check_intervals(
+    widths: Sequence[float], bottom: float | None = None, top: float | None = None
+) -> None:
+    """Refuse widths and ends that make no intervals inside of each other."""
     check("widths", list(widths), ListOf(Real(0, open_low=True), empty=False))
     for name, bound in (("bottom", bottom), ("top", top)):
         check(name, bound, AnyOf(Real(), Null()))
@@ -270,7 +278,10 @@ def masking_hierarchy(
     All masks are as long as the longest text; a shorter text is masked from its own end on, so
     that equal masks mean equal beginnings (or, with `from_right=False`, equal ends).
     """
-    return _hierarchy(_mask_rows(values, character, from_right), "the masks")
+    rows = _mask_rows(values, character, from_right)
+    longest = max((len(row) for row in rows), default=1)
+    named = [f"{plural(count, 'character')} masked" for count in range(1, longest)]
+    return _hierarchy(rows, "the masks", named)
 
 
 def masking_taxonomy(
@@ -341,7 +352,8 @@ def date_hierarchy(
     `week` goes only with levels that it determines in the dates at hand.
     """
     check("units", list(units), ListOf(Choice(*UNITS), empty=False))
-    return _hierarchy(_date_rows(_days(values), units), "the dates")
+    named = ["centuries" if unit == "century" else f"{unit}s" for unit in units]
+    return _hierarchy(_date_rows(_days(values), units), "the dates", named)
 
 
 def date_taxonomy(values: Iterable[object], *, name: str = "") -> Taxonomy:
@@ -403,7 +415,8 @@ def order_hierarchy(values: Sequence[object], *, fanout: int = 2) -> Hierarchy:
         [value, *(around(position, fanout**level) for level in range(1, levels))]
         for position, value in enumerate(ordered)
     ]
-    return _hierarchy(rows, "the order")
+    named = [f"groups of {fanout**level} neighbors" for level in range(1, levels)]
+    return _hierarchy(rows, "the order", named)
 
 
 def frequency_hierarchy(
@@ -426,7 +439,8 @@ def frequency_hierarchy(
         [value, *(other if count < least else value for least in thresholds)]
         for value, count in counts.items()
     ]
-    return _hierarchy(rows, "the frequencies")
+    named = [f"values below {least} records united" for least in thresholds]
+    return _hierarchy(rows, "the frequencies", named)
 
 
 def nested_taxonomy(*columns: Sequence[object], name: str = "") -> Taxonomy:

@@ -43,19 +43,30 @@ class Hierarchy:
         For each level the generalized values, by code.
     distances
         For each level and row, the semantic distance of the value to its generalization.
+    named
+        What the levels above the values are in words, the top excepted, if anybody said it.
     """
 
     levels: Ints
     labels: tuple[tuple[str, ...], ...]
     distances: Floats = field(repr=False)
+    named: tuple[str, ...] = ()
 
     # Making -----------------------------------------------------------------------------------
 
     @staticmethod
-    def from_rows(rows: Iterable[Sequence[object]], source: str = "the hierarchy") -> Hierarchy:
-        """Make a hierarchy of rows: the value first, then its generalizations, the root last."""
+    def from_rows(
+        rows: Iterable[Sequence[object]],
+        source: str = "the hierarchy",
+        named: Iterable[str] = (),
+    ) -> Hierarchy:
+        """Make a hierarchy of rows: the value first, then its generalizations, the root last.
+
+        `source` is what mistakes are told of; `named` says what the levels in between are.
+        """
         cells = ([str(cell).strip() for cell in row] for row in rows)
-        return _of_rows([Row(f"row {n}", row) for n, row in enumerate(cells, start=1)], source)
+        listed = [Row(f"row {n}", row) for n, row in enumerate(cells, start=1)]
+        return replace(_of_rows(listed, source), named=tuple(named))
 
     @staticmethod
     def from_csv(path: str | os.PathLike[str], separator: str | None = None) -> Hierarchy:
@@ -93,7 +104,8 @@ class Hierarchy:
         space = taxonomy.space(concepts.ravel(), measure, **options)
         below = np.broadcast_to(concepts[0], concepts.shape)
         distances = space.paired(concepts.ravel(), below.ravel()).reshape(concepts.shape)
-        return replace(plain, distances=distances)
+        named = [f"{plural(level, 'step')} up" for level in range(1, plain.height)]
+        return replace(plain, distances=distances, named=tuple(named) if by == "steps" else ())
 
     # Asking -----------------------------------------------------------------------------------
 
@@ -101,6 +113,15 @@ class Hierarchy:
     def height(self) -> int:
         """The highest level."""
         return len(self.levels) - 1
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What each level is, in words: as it is, intervals of 10 (level 2 of 4), and so on."""
+        places = [f"level {level} of {self.height}" for level in range(1, self.height + 1)]
+        if len(self.named) == self.height - 1:
+            above = zip([*self.named, "any value"], places, strict=True)
+            places = [f"{one} ({place})" for one, place in above]
+        return ("as it is", *places)
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -148,16 +169,17 @@ class Hierarchy:
     def with_missing_value(self, label: str) -> Hierarchy:
         """The same with a last row for missing values, which stay apart until the top level."""
         missing = [label] * max(1, self.height) + [self.labels[-1][0]] * bool(self.height)
-        grown = Hierarchy.from_rows([*self._cells(), missing])
+        grown = Hierarchy.from_rows([*self.cells(), missing], named=self.named)
         return replace(grown, distances=np.append(self.distances, grown.distances[:, -1:], axis=1))
 
     def to_taxonomy(self, name: str = "") -> Taxonomy:
         """The same as a taxonomy, in which a value is one concept at whatever level it stands."""
         draft = Draft("The hierarchy")
-        add_rows(draft, (Row(f"row {n}", row) for n, row in enumerate(self._cells(), start=1)))
+        add_rows(draft, (Row(f"row {n}", row) for n, row in enumerate(self.cells(), start=1)))
         return assemble(draft, name=name)
 
-    def _cells(self) -> list[list[str]]:
+    def cells(self) -> list[list[str]]:
+        """The rows: every value, then its generalizations."""
         return [
             [labels[code] for labels, code in zip(self.labels, codes, strict=True)]
             for codes in self.levels.T.tolist()

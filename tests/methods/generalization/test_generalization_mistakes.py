@@ -77,8 +77,8 @@ MISTAKES = {
     ),
     "no hierarchy": (
         lambda: protect(KAnonymity(2), hierarchies={"age": AGES}),
-        "Column 'sex' is a quasi-identifier without hierarchy; give it one in "
-        "hierarchies={'sex': …} (a file, rows, or a Hierarchy made by a builder), or declare it as "
+        "Column 'sex' is a quasi-identifier and has no hierarchy; give it one in hierarchies (a "
+        "file, rows of a value and its generalizations, or how to build it), or declare it as "
         "nominal with a taxonomy.",
     ),
     "a hierarchy for nothing": (
@@ -177,7 +177,8 @@ MISTAKES = {
     ),
     "a number for a hierarchy": (
         lambda: protect(KAnonymity(2), hierarchies={**HIERARCHIES, "age": 5}),
-        "hierarchies['age'] must be a path, rows of values, or a Hierarchy, not int.",
+        "The hierarchy of 'age' must be a path, rows of values, a Hierarchy, or how to build one, "
+        "not int.",
     ),
     "no quasi-identifier": (
         lambda: protect(KAnonymity(2), schema=om.Schema(ill=om.Flat(role="other")), hierarchies={}),

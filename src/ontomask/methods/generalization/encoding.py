@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,10 +16,17 @@ from ontomask.data.masked import NewColumn
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Nominal
 from ontomask.data.tables import open_table
-from ontomask.errors import MethodError, ParameterError
+from ontomask.errors import MethodError, OntomaskError, ParameterError
 from ontomask.methods.generalization.problem import Problem, Sensitive, looks_of
+from ontomask.methods.generalization.recipes import (
+    drafted,
+    from_recipe,
+    from_taxonomy,
+    value_text,
+)
 from ontomask.privacy import Ground, PrivacyModel, TCloseness
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
+from ontomask.toml_text import toml_key, toml_value
 
 __all__ = ["EncodedColumn", "encode_columns", "make_problem"]
 
@@ -105,18 +112,44 @@ def encode_columns(
             )
     if not microdata.quasi:
         raise MethodError("No column has the role 'quasi'; say which columns an intruder may know.")
-    columns = {}
-    for name in microdata.quasi:
-        attribute = microdata[name]
-        hierarchy = hierarchy_of(attribute, hierarchies.get(name), levels_by)
-        if hierarchy is None:
-            raise MethodError(
-                f"Column {name!r} is a quasi-identifier without hierarchy; give it one in "
-                f"hierarchies={{{name!r}: …}} (a file, rows, or a Hierarchy made by a builder), or "
-                "declare it as nominal with a taxonomy."
-            )
-        columns[name] = _encoded(attribute, hierarchy, given=name in hierarchies)
-    return columns
+    return {
+        name: encode_column(microdata[name], hierarchies.get(name), levels_by)
+        for name in microdata.quasi
+    }
+
+
+def encode_column(attribute: Attribute, given: Any, levels_by: str) -> EncodedColumn:
+    """Give a quasi-identifier its hierarchy, which must have a row for each of its values."""
+    hierarchy = hierarchy_of(attribute, given, levels_by)
+    if hierarchy is None:
+        raise MethodError(
+            f"Column {attribute.name!r} is a quasi-identifier and has no hierarchy; give it one in "
+            "hierarchies (a file, rows of a value and its generalizations, or how to build it), or "
+            "declare it as nominal with a taxonomy."
+        )
+    encoded = _encoded(attribute, hierarchy, given=given is not None)
+    encoded.rows(attribute)
+    return encoded
+
+
+def unfit_hierarchies(
+    microdata: Microdata, columns: Sequence[str], hierarchies: Mapping[str, Any], levels_by: str
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The columns whose hierarchy is missing, wrong, or incomplete, each with a sentence."""
+    for name in columns:
+        given = hierarchies.get(name)
+        try:
+            if given is None and microdata[name].concepts is None:
+                recipe = toml_value(drafted(microdata[name]))
+                yield (
+                    ("hierarchies",),
+                    f"{name!r} has no hierarchy; say how to build it, for instance "
+                    f"{toml_key(name)} = {recipe} under [steps.hierarchies].",
+                )
+            else:
+                encode_column(microdata[name], given, levels_by)
+        except (OntomaskError, OSError) as error:
+            yield ("hierarchies", name), str(error)
 
 
 def hierarchy_of(attribute: Attribute, given: Any, levels_by: str) -> Hierarchy | None:
@@ -125,21 +158,11 @@ def hierarchy_of(attribute: Attribute, given: Any, levels_by: str) -> Hierarchy 
         return given
     if isinstance(given, (str, os.PathLike)):
         return Hierarchy.from_csv(given)
+    if isinstance(given, Mapping):
+        return from_recipe(attribute, given)
     if given is not None:
-        if not isinstance(given, Sequence):
-            raise ParameterError(
-                f"hierarchies[{attribute.name!r}] must be a path, rows of values, or a Hierarchy, "
-                f"not {type(given).__name__}."
-            )
         return Hierarchy.from_rows(given, f"the hierarchy of {attribute.name!r}")
-    column = attribute.column
-    if not isinstance(column, Nominal) or column.taxonomy is None or attribute.concepts is None:
-        return None
-    ids = column.taxonomy.ids_of(attribute.concepts.tolist())
-    options = {"root": column.root, **column.options}
-    return Hierarchy.from_taxonomy(
-        column.taxonomy, ids, by=levels_by, measure=column.measure, **options
-    )
+    return from_taxonomy(attribute, levels_by) if attribute.concepts is not None else None
 
 
 def _encoded(attribute: Attribute, hierarchy: Hierarchy, *, given: bool) -> EncodedColumn:
@@ -169,13 +192,6 @@ def _hierarchy_rows(attribute: Attribute, hierarchy: Hierarchy) -> Ints:
         concepts = attribute.concepts.tolist()
         texts = [by_concept.get(one, text) for one, text in zip(concepts, texts, strict=True)]
     return hierarchy.encode(texts + [MISSING] * attribute.has_missing, attribute.name)
-
-
-def value_text(value: object) -> str:
-    """A value as it is looked up in a hierarchy: whole numbers without decimal point."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
 
 
 def _shown(attribute: Attribute, hierarchy: Hierarchy) -> tuple[tuple[object, ...], ...]:

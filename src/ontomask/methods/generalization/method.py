@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
@@ -12,20 +12,27 @@ from ontomask.arrays import Bools, Ints
 from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Real, Text, Typed
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata
-from ontomask.errors import MethodError
+from ontomask.errors import MethodError, OntomaskError, ParameterError
 from ontomask.methods.base import Context, Method, register, strata_of
 from ontomask.methods.generalization.best_effort import best_effort
-from ontomask.methods.generalization.encoding import encode_columns, make_problem
+from ontomask.methods.generalization.encoding import (
+    EncodedColumn,
+    encode_columns,
+    make_problem,
+    unfit_hierarchies,
+)
 from ontomask.methods.generalization.local import local
 from ontomask.methods.generalization.mondrian import mondrian
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.promised import Outcome
+from ontomask.methods.generalization.recipes import check_hierarchy
 from ontomask.methods.generalization.recoded import LocalSolution
 from ontomask.methods.generalization.scheme import Levels
 from ontomask.methods.generalization.search import Solution, optimal
 from ontomask.methods.generalization.shown import class_places, kept_records
 from ontomask.methods.generalization.tuples import generalize_tuples
 from ontomask.privacy import DeltaPresence, KAnonymity, PrivacyModel
+from ontomask.privacy.classes import chosen_column
 from ontomask.quality import QUALITIES, Quality, quality_model
 
 __all__ = ["SEARCHES", "Generalization"]
@@ -70,8 +77,10 @@ class Generalization(Method):
         columns), `local` (different records may be generalized differently), `mondrian` (a table
         divided top-down) or `tuple` (single tuples generalized until k is reached).
     hierarchies
-        For each column a file or rows (the value, then its generalizations), or a `Hierarchy`;
-        nominal columns have their taxonomy.
+        For each column a file or rows (the value, then its generalizations), a `Hierarchy`, or how
+        to build one: ``{"intervals": [5, 10, 20]}``, ``{"dates": ["month", "year"]}``,
+        ``{"order": 2}``, ``{"digits": "last"}``, ``{"star": True}``; nominal columns have their
+        taxonomy.
     levels_by
         How a taxonomy is made level-wise: see `Hierarchy.from_taxonomy`.
     outliers
@@ -118,6 +127,32 @@ class Generalization(Method):
                 "leave out strata."
             )
         quality_model(self.quality)
+        for name, given in self.hierarchies.items():
+            check_hierarchy(name, given)
+
+    def problems(
+        self, microdata: Microdata, columns: Sequence[str]
+    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """What keeps a table from being generalized, each with the parameter that is wrong.
+
+        The hierarchies of `columns` are tried, and the rest if there is nothing wrong with them.
+        """
+        found: list[tuple[tuple[str | int, ...], str]] = [
+            *unfit_hierarchies(microdata, columns, self.hierarchies, self.levels_by)
+        ]
+        sensitive = dict.fromkeys(microdata.schema.with_role("sensitive"))
+        for place, model in enumerate(self.privacy):
+            try:
+                if hasattr(model, "column"):
+                    chosen_column(model.column, sensitive)
+            except ParameterError as error:
+                found.append((("privacy", place), str(error)))
+        yield from found
+        if not found and set(columns) == set(microdata.quasi):
+            try:
+                self._problem(microdata)
+            except OntomaskError as error:
+                yield (), str(error)
 
     def run(self, microdata: Microdata, context: Context) -> Masked:
         """Generalize the quasi-identifiers; inside strata, too, the whole table is seen."""
@@ -130,11 +165,8 @@ class Generalization(Method):
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Generalize the quasi-identifiers."""
-        columns = encode_columns(microdata, self.hierarchies, levels_by=self.levels_by)
+        columns, problem = self._problem(microdata)
         quality = quality_model(self.quality)
-        problem = make_problem(
-            microdata, columns, self.privacy, quality.targets, self.hierarchies, self.population
-        )
         if self.strata:
             found, stars = self._found_by_stratum(problem, microdata, quality, context)
         else:
@@ -149,6 +181,12 @@ class Generalization(Method):
         outcome = Outcome(microdata, problem, columns, found.levels, found.suppressed, kept)
         masked = _masked(outcome, found.details)
         return replace(masked, promises=outcome.promises(self.privacy))
+
+    def _problem(self, microdata: Microdata) -> tuple[dict[str, EncodedColumn], Problem]:
+        columns = encode_columns(microdata, self.hierarchies, levels_by=self.levels_by)
+        targets = quality_model(self.quality).targets
+        given = (self.privacy, targets, self.hierarchies, self.population)
+        return columns, make_problem(microdata, columns, *given)
 
     def _found_by_stratum(
         self, problem: Problem, microdata: Microdata, quality: Quality, context: Context
@@ -219,6 +257,12 @@ def _found_globally(problem: Problem, quality: Quality, solution: Solution) -> _
     levels = np.array(solution.levels, np.int32)
     details: dict[str, object] = {
         "levels": dict(zip(problem.names, solution.levels, strict=True)),
+        "generalized": {
+            name: hierarchy.words[level]
+            for name, hierarchy, level in zip(
+                problem.names, problem.hierarchies, solution.levels, strict=True
+            )
+        },
         "quality": solution.loss,
         "quality_model": quality.name,
         "optimal": solution.optimal,
