@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ontomask.kernels.records import Attribute, Points, distances, pack_points, select_points
-from ontomask.kernels.windows import nearest_reference, nearest_references
+from ontomask.kernels.records import (
+    Attribute,
+    Points,
+    distances,
+    nearest_references,
+    pack_points,
+    select_points,
+)
 
 TABLE = np.array([[0.0, 0.4, 1.0], [0.4, 0.0, 0.7], [1.0, 0.7, 0.0]])
 CODES = np.array([[0, 1, 2, 1, 0]], np.int32)
@@ -36,11 +42,8 @@ def test_chosen_points_are_as_if_packed_alone() -> None:
 def test_one_point_finds_what_all_find_together() -> None:
     points = packed([0, 1, 2, 3, 4])
     rows, numbers = np.array([[2], [0], [0]], np.int32), np.array([[0.0], [0.1], [0.1]])
-    together = nearest_references(points, rows, numbers)
-    alone = [nearest_reference(points, place, rows, numbers) for place in range(5)]
+    together = nearest_references(points, np.arange(5), rows, numbers)
+    alone = [int(nearest_references(points, np.array([i]), rows, numbers)[0]) for i in range(5)]
     assert together.tolist() == alone
-    assert alone[:3] == [
-        1,
-        1,
-        0,
-    ]  # by hand: 0.1 against 1.0; 0.4 + 1.4 against 0.7 + 1.5; 0 against 1
+    # by hand: 0.1 against 1.0; 0.4 + 1.4 against 0.7 + 1.5; 0 against 1
+    assert alone[:3] == [1, 1, 0]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ontomask.kernels import record_swapping, swapping
+from ontomask.kernels.records import compared, pack_points
 from reference import swapping as slow
 
 SEEDS = range(12)
@@ -188,14 +189,10 @@ def mixed_table(generator: np.random.Generator, count: int):
     number[generator.random(count) < 0.2] = -1
     rows, tuple_of = np.unique(np.stack([*columns, number], 1), axis=0, return_inverse=True)
     numbers = np.where(rows[:, 2] < 0, np.nan, rows[:, 2])[None]
-    tuples = record_swapping.Tuples(
-        np.ascontiguousarray(rows[:, :2].T).astype(np.int32),
-        numbers,
-        np.ones(1),
-        np.concatenate([matrix.ravel() for matrix in matrices]),
-        np.array([0, 25]),
-        np.array(sizes),
-    )
+    codes = rows[:, :2].T.astype(np.int32)
+    ones = np.ones(rows.shape[0])
+    attributes = [compared(matrix) for matrix in matrices]
+    tuples = pack_points(attributes, codes, numbers, ones, ones, ones, np.ones(1), 1)
 
     def distance(a: int, b: int) -> float:
         total = 0.0
@@ -235,13 +232,9 @@ def test_one_attribute_of_records_is_the_univariate_algorithm():
     generator = np.random.default_rng(8)
     upper = np.triu(generator.random((30, 30)) + 0.1, 1)
     matrix, codes = upper + upper.T, generator.permutation(30).astype(np.int32)
-    tuples = record_swapping.Tuples(
-        np.arange(30, dtype=np.int32)[None],
-        np.empty((0, 30)),
-        np.empty(0),
-        matrix.ravel(),
-        np.array([0]),
-        np.array([30]),
+    values, ones = np.arange(30, dtype=np.int32)[None], np.ones(30)
+    tuples = pack_points(
+        [compared(matrix)], values, np.empty((0, 30)), ones, ones, ones, np.empty(0), 1
     )
     priority = generator.permutation(30)
     whole, _ = record_swapping.swap_records(

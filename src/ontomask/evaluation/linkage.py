@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, Longs
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, check
 from ontomask.data.encoding import record_counts
 from ontomask.data.schema import Nominal, Schema
 from ontomask.data.tables import open_table
 from ontomask.errors import DataError, ParameterError
 from ontomask.evaluation.pairing import Paired, PairedColumn, pair_tables, tuple_groups
-from ontomask.kernels.linkage import closest_links
+from ontomask.kernels.neighbors import closest_links, paired_distances
+from ontomask.kernels.records import Points, compared, pack_points
 from ontomask.semantics.operators import Comparison
 from ontomask.taxonomy.measures import MEASURES
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -248,55 +249,43 @@ def _links(
     """Least distance and weight at it of each original tuple, and the distance of each own pair."""
     if distance == "matching":
         return _matching(columns, firsts, masked_firsts, sizes, old, new, masked)
-    arrays = _arrays(columns, firsts, masked_firsts, distance, masked)
-    codes, masked_codes, tables, starts, table_sizes, numbers, masked_numbers, power = arrays
-    nearest, shared = closest_links(
-        *(codes, masked_codes, tables, starts, table_sizes, numbers, masked_numbers, sizes),
-        power,
-        TOLERANCE,
-    )
-    own = np.zeros(old.size)
-    for place in range(codes.shape[0]):
-        rows = codes[place, old].astype(np.int64) * table_sizes[place]
-        own += tables[starts[place] + rows + masked_codes[place, new]]
-    for place in range(numbers.shape[0]):
-        own += _differences(numbers[place, old], masked_numbers[place, new], power)
-    return nearest, shared, own
+    points = _masked_points(columns, masked_firsts, sizes, distance, masked)
+    references = _references(columns, firsts, distance)
+    nearest, shared = closest_links(points, references, TOLERANCE)
+    return nearest, shared, paired_distances(points, references, old, new)
 
 
-def _differences(one: Floats, other: Floats, power: int) -> Floats:
-    difference = np.abs(one - other) ** power
-    gaps = np.isnan(one), np.isnan(other)
-    return np.where(gaps[0] | gaps[1], (gaps[0] != gaps[1]).astype(np.float64), difference)
-
-
-def _arrays(
-    columns: list[PairedColumn], firsts: Longs, masked_firsts: Longs, distance: str, masked: str
-) -> tuple[Ints, Ints, Floats, Longs, Longs, Floats, Floats, int]:
-    """The columns as the kernel takes them."""
-    power = 1 if distance == "semantic" else 2
-    coded = [one for one in columns if not one.is_numeric]
-    numeric = [one for one in columns if one.is_numeric]
-    tables = [_contributions(one, METRIC[distance]) for one in coded]
-    sizes = np.array([table.shape[0] for table in tables], np.int64)
-    starts = np.concatenate([[0], np.cumsum(sizes**2)])[:-1].astype(np.int64)
-    flat = np.concatenate([table.ravel() for table in tables]) if tables else np.empty(0)
-    codes = [one.old[firsts] for one in coded]
-    masked_codes = [(one.new if masked == "new" else one.old)[masked_firsts] for one in coded]
-    scales = [_scale(one, distance) for one in numeric]
-    pairs = list(zip(numeric, scales, strict=True))
-    numbers = [_numbers(one, "old")[firsts] * scale for one, scale in pairs]
-    masked_numbers = [_numbers(one, masked)[masked_firsts] * scale for one, scale in pairs]
-    return (
+def _masked_points(
+    columns: list[PairedColumn], firsts: Longs, sizes: Floats, distance: str, side: str
+) -> Points:
+    """The masked tuples as the kernels take them, compared as the distance says."""
+    coded, numeric = _by_kind(columns)
+    codes = [(one.new if side == "new" else one.old)[firsts] for one in coded]
+    numbers = [_numbers(one, side)[firsts] * _scale(one, distance) for one in numeric]
+    return pack_points(
+        [compared(_contributions(one, METRIC[distance])) for one in coded],
         np.array(codes, np.int32).reshape(len(coded), firsts.size),
-        np.array(masked_codes, np.int32).reshape(len(coded), masked_firsts.size),
-        flat,
-        starts,
-        sizes,
         np.array(numbers, np.float64).reshape(len(numeric), firsts.size),
-        np.array(masked_numbers, np.float64).reshape(len(numeric), masked_firsts.size),
-        power,
+        sizes,
+        sizes,
+        np.ones(firsts.size),
+        np.ones(len(numeric)),
+        1 if distance == "semantic" else 2,
     )
+
+
+def _references(columns: list[PairedColumn], firsts: Longs, distance: str) -> Floats:
+    """The original tuples, one per line: their codes, then their numbers."""
+    coded, numeric = _by_kind(columns)
+    lines = [one.old[firsts].astype(np.float64) for one in coded]
+    lines += [_numbers(one, "old")[firsts] * _scale(one, distance) for one in numeric]
+    return np.stack(lines, axis=1)
+
+
+def _by_kind(columns: list[PairedColumn]) -> tuple[list[PairedColumn], list[PairedColumn]]:
+    """Coded columns, then numeric ones, in the order of the kernels."""
+    coded = [one for one in columns if not one.is_numeric]
+    return coded, [one for one in columns if one.is_numeric]
 
 
 def _numbers(one: PairedColumn, which: str) -> Floats:

@@ -38,8 +38,8 @@ from ontomask.kernels.records import (
     Points,
     compiled,
     inner,
-    number_difference,
     part,
+    replacement_cost,
     whole,
 )
 
@@ -55,7 +55,6 @@ __all__ = [
     "loss_to",
     "members_by_cluster",
     "new_tally",
-    "replacement_cost",
     "tallied",
 ]
 
@@ -379,34 +378,18 @@ def centroids(points: Points, labels: Ints, count: int, uniforms: Floats) -> tup
     return references[:, :coded].astype(np.int32), references[:, coded:].copy()
 
 
-@inner
-def replacement_cost(points: Points, point: int, reference: Floats) -> float:
-    """Cost of replacing one record of the point by a centroid."""
-    codes, heads = points.codes, points.heads
-    columns, costs = points.numbers, points.costs
-    coded, gaps = codes.shape[0], points.gaps
-    power, total = points.power, 0.0
-    for attribute in range(coded):
-        base = heads[attribute, START] + codes[attribute, point] * heads[attribute, ROWS]
-        total += costs[base + whole(reference[attribute])]
-    for attribute in range(gaps.size):
-        number, other = columns[attribute, point], reference[coded + attribute]
-        total += number_difference(number, other, gaps[attribute], power)
-    return total
+@compiled
+def _fill_costs(points: Points, labels: Ints, references: Floats, result: Floats) -> None:
+    """Write what it costs to replace a record of each point by its cluster's reference."""
+    for point in range(result.size):
+        result[point] = replacement_cost(points, references[labels[point]], point)
 
 
 def loss_to(points: Points, labels: Ints, rows: Ints, numbers: Floats) -> float:
     """Sum over points of weight times the cost of replacement by the given centroids."""
-    cost = np.zeros(labels.size)
-    for attribute, codes in enumerate(points.codes):
-        head = points.heads[attribute]
-        cost += points.costs[head[START] + codes * head[ROWS] + rows[labels, attribute]]
-    for attribute, own in enumerate(points.numbers):
-        other = numbers[labels, attribute]
-        missing = np.isnan(own) != np.isnan(other)
-        difference = np.nan_to_num(np.abs(own - other)) ** points.power
-        cost += np.where(missing, points.gaps[attribute], difference)
-    return float(points.weights @ cost)
+    costs = np.empty(labels.size)
+    _fill_costs(points, labels, np.concatenate([rows, numbers], axis=1), costs)
+    return float(points.weights @ costs)
 
 
 def loss(points: Points, labels: Ints, count: int) -> float:

@@ -38,11 +38,10 @@ from ontomask.kernels.index import (
 )
 from ontomask.kernels.ranking import Ranking, farthest_from_center, new_ranking
 from ontomask.kernels.records import (
-    START,
-    VALUES,
     Points,
     compiled,
     inner,
+    nearest_references,
     part,
     point_reference,
     whole,
@@ -153,21 +152,7 @@ def _distribute(points: Points, labels: Ints, count: int) -> None:
         labels[:] = 0
         return
     rows, numbers = centroids(points, labels, count, np.zeros(count, np.float64))
-    labels[leftover] = [_nearest_cluster(points, int(point), rows, numbers) for point in leftover]
-
-
-def _nearest_cluster(points: Points, point: int, rows: Ints, numbers: Floats) -> int:
-    """The cluster whose centroid is nearest to a point."""
-    totals = np.zeros(rows.shape[0])
-    for attribute, codes in enumerate(points.codes):
-        head = points.heads[attribute]
-        totals += points.tables[head[START] + rows[:, attribute] * head[VALUES] + codes[point]]
-    for attribute, own in enumerate(points.numbers):
-        other = numbers[:, attribute]
-        missing = np.isnan(own[point]) != np.isnan(other)
-        difference = np.nan_to_num(np.abs(own[point] - other)) ** points.power
-        totals += np.where(missing, points.gaps[attribute], difference)
-    return int(np.argmin(totals))
+    labels[leftover] = nearest_references(points, leftover, rows, numbers)
 
 
 @inner

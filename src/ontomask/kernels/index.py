@@ -38,10 +38,13 @@ __all__ = [
     "FARTHEST",
     "LEAF",
     "NEAREST",
+    "POINT",
     "Finds",
     "Index",
+    "bound_all",
     "build_index",
     "new_finds",
+    "records_within",
     "remove",
     "search",
     "set_factor",
@@ -520,3 +523,30 @@ def search(
             stack[slot, 0], stack[slot, 1] = child, bound
             top += 1
     return count
+
+
+@inner
+def records_within(
+    points: Points, index: Index, finds: Finds, reference: Floats, radius: float
+) -> float:
+    """How many records the living points stand for that are no farther than the radius.
+
+    Asked after a search for the nearest of the same reference, whose extremes are used again.
+    """
+    extremes, gaps, power = finds.extremes[0], points.gaps, points.power
+    nodes, cells, stack = index.nodes, index.cells, finds.stack
+    stack[0, 0], top, records = 0.0, 1, 0.0
+    while top > 0:
+        top -= 1
+        node = whole(stack[top, 0])
+        if _bound(index, extremes, reference, gaps, power, NEAREST, 0, node) > radius:
+            continue
+        if nodes[node, FOLLOWING] >= 0:
+            stack[top, 0], stack[top + 1, 0] = node + 1, nodes[node, FOLLOWING]
+            top += 2
+            continue
+        for place in range(nodes[node, FIRST], nodes[node, FIRST] + nodes[node, LIVE]):
+            distance = _signed_distance(index, extremes, reference, gaps, power, NEAREST, place)
+            if distance <= radius:
+                records += points.sizes[cells[POINT, place]]
+    return records

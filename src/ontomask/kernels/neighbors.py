@@ -1,4 +1,4 @@
-"""The nearest points of every point, on all cores."""
+"""The nearest points of every point or reference, on all cores."""
 
 from __future__ import annotations
 
@@ -15,11 +15,20 @@ from ontomask.kernels.index import (
     bound_all,
     build_index,
     new_finds,
+    records_within,
     search,
 )
-from ontomask.kernels.records import Points, compiled, inner, point_reference, whole
+from ontomask.kernels.records import (
+    VALUES,
+    Points,
+    compiled,
+    contribution,
+    inner,
+    point_reference,
+    whole,
+)
 
-__all__ = ["nearest_points", "sort_by_keys"]
+__all__ = ["closest_links", "nearest_points", "paired_distances", "sort_by_keys"]
 
 SMALLEST_SHARE = 2048
 """Points for which it pays to start a thread."""
@@ -42,6 +51,12 @@ def sort_by_keys(keys: Floats, items: Longs, count: int) -> None:
 
 
 @compiled
+def _prepare(index: Index) -> None:
+    """Find the bounds of the index, before threads share it."""
+    bound_all(index)
+
+
+@compiled
 def _link_nearest(
     points: Points,
     index: Index,
@@ -53,10 +68,8 @@ def _link_nearest(
     last: int,
     graph: Ints,
 ) -> None:
-    """Fill the graph for the points at places first to last; none: prepare the index."""
+    """Fill the graph for the points at places first to last."""
     wanted = graph.shape[1]
-    if first == last:
-        bound_all(index)
     for place in range(first, last):
         point = whole(index.cells[POINT, place])
         point_reference(points, point, reference)
@@ -76,6 +89,7 @@ def nearest_points(points: Points, wanted: int) -> Ints:
     size = points.weights.size
     index = build_index(points, np.arange(size), np.ones(size), np.zeros(size), LEAF)
     graph = np.full((size, wanted), -1, np.int32)
+    _prepare(index)
 
     def work(first: int, last: int) -> None:
         finds, reference = (
@@ -85,6 +99,66 @@ def nearest_points(points: Points, wanted: int) -> Ints:
         keys, near = np.empty(wanted + 1), np.empty(wanted + 1, np.int64)
         _link_nearest(points, index, finds, reference, keys, near, first, last, graph)
 
-    work(0, 0)
     in_blocks(work, size, SMALLEST_SHARE)
     return graph
+
+
+@compiled
+def _link_references(
+    points: Points,
+    index: Index,
+    finds: Finds,
+    references: Floats,
+    order: Longs,
+    tolerance: float,
+    first: int,
+    last: int,
+    links: Floats,
+) -> None:
+    """Write the least distance and the records at it for the references at first to last."""
+    for slot in range(first, last):
+        number = order[slot]
+        reference = references[number]
+        search(points, index, finds, reference, NEAREST, whole(1))
+        links[0, number] = finds.answers[0, 0]
+        radius = finds.answers[0, 0] + tolerance
+        links[1, number] = records_within(points, index, finds, reference, radius)
+
+
+def closest_links(points: Points, references: Floats, tolerance: float) -> tuple[Floats, Floats]:
+    """For each reference the least distance to a point, and the records at that distance.
+
+    Distances that differ by no more than `tolerance` count as equal; there is at least one point.
+    """
+    size, coded = points.weights.size, points.codes.shape[0]
+    index = build_index(points, np.arange(size), points.factors, np.zeros(size), LEAF)
+    links = np.empty((2, references.shape[0]))
+    # what the index knows of a row is found again whenever the row changes: let it change rarely
+    widest = int(points.heads[:, VALUES].argmax()) if coded else 0
+    order = np.argsort(references[:, widest], kind="stable")
+    _prepare(index)
+
+    def work(first: int, last: int) -> None:
+        finds = new_finds(index, 1)
+        _link_references(points, index, finds, references, order, tolerance, first, last, links)
+
+    in_blocks(work, references.shape[0], SMALLEST_SHARE)
+    return links[0], links[1]
+
+
+@compiled
+def _fill_pairs(
+    points: Points, references: Floats, firsts: Longs, seconds: Longs, result: Floats
+) -> None:
+    """Write the distance of every pair."""
+    for pair in range(result.size):
+        point = seconds[pair]
+        distance = contribution(points, references[firsts[pair]], point)
+        result[pair] = distance * points.factors[point]
+
+
+def paired_distances(points: Points, references: Floats, firsts: Longs, seconds: Longs) -> Floats:
+    """Distance of the reference firsts[i] to the point seconds[i], for every i."""
+    result = np.empty(firsts.size)
+    _fill_pairs(points, references, firsts, seconds, result)
+    return result

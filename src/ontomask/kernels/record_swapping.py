@@ -1,9 +1,9 @@
 """The loop of multivariate rank swapping, on whole records (see `kernels.swapping`).
 
-Records that are equal form one *tuple*. A step measures the reference's distance to all tuples by
-table look-up, finds the distance at one position of the ranking by counting in bins, and draws
-among the tuples at that distance. Distances are sums over attributes; dividing by their number,
-as the published mean does, changes no order.
+Records that are equal form one *tuple*, a point of factor 1. A step measures the reference's
+distance to all of them, finds the distance at one position of the ranking by counting in bins, and
+draws among the tuples at that distance. Distances are sums over attributes; dividing by their
+number, as the published mean does, changes no order.
 """
 
 from __future__ import annotations
@@ -14,31 +14,14 @@ import numpy as np
 from numba import njit
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.kernels.records import add_differences, add_looked_up
+from ontomask.kernels.records import Points, fill_distances, point_reference
 from ontomask.kernels.swapping import pick
 
-__all__ = ["Tuples", "nearer_records", "swap_records"]
+__all__ = ["nearer_records", "swap_records"]
 
 BINS = 512
 SAMPLE, NEXT, FIRST = 0, 1, 2
 """Columns of the draws: seed of the sample of a tie, next reference, then two per attribute."""
-
-
-class Tuples(NamedTuple):
-    """p distinct tuples of coded and numeric attributes; coded ones come first."""
-
-    codes: Ints
-    """[coded, p] value of each tuple."""
-    numbers: Floats
-    """[numeric, p] scaled numbers; NaN means missing."""
-    gaps: Floats
-    """[numeric] distance when exactly one of two numbers is missing."""
-    tables: Floats
-    """Distance matrices, one after the other, each values x values in C order."""
-    starts: Longs
-    """[coded] where the matrix of each attribute starts."""
-    values: Longs
-    """[coded] number of values."""
 
 
 class State(NamedTuple):
@@ -65,6 +48,7 @@ class State(NamedTuple):
 class Scratch(NamedTuple):
     """Room for a step."""
 
+    reference: Floats
     distances: Floats
     found: Ints
     bins: Longs
@@ -72,16 +56,12 @@ class Scratch(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _measure(tuples: Tuples, reference: int, distances: Floats) -> None:
+def _measure(points: Points, point: int, scratch: Scratch) -> Floats:
     """Distances of one tuple to all."""
-    distances[:] = 0.0
-    for attribute in range(tuples.codes.shape[0]):
-        codes = tuples.codes[attribute]
-        base = tuples.starts[attribute] + codes[reference] * tuples.values[attribute]
-        add_looked_up(distances, codes, tuples.tables, base)
-    for attribute in range(tuples.numbers.shape[0]):
-        numbers = tuples.numbers[attribute]
-        add_differences(distances, numbers, numbers[reference], tuples.gaps[attribute], 1)
+    distances = scratch.distances[: points.factors.size]
+    point_reference(points, point, scratch.reference)
+    fill_distances(points, scratch.reference, distances)
+    return distances
 
 
 # The ranking: which distance lies at a position ------------------------------------------------
@@ -339,7 +319,7 @@ def _start(tuple_of: Ints, size: int, priorities: Longs) -> State:
 
 
 @njit(cache=True, nogil=True)
-def _kept(tuples: Tuples, state: State, tuple_of: Ints) -> tuple[Tuples, State]:
+def _kept(points: Points, state: State, tuple_of: Ints) -> tuple[Points, State]:
     """The same without the tuples whose records are all finished; renumbers `tuple_of`."""
     alive = np.flatnonzero(state.unfinished > 0)
     numbers = np.full(state.unfinished.size, -1, np.int32)
@@ -348,13 +328,18 @@ def _kept(tuples: Tuples, state: State, tuple_of: Ints) -> tuple[Tuples, State]:
     for record in range(tuple_of.size):
         if tuple_of[record] >= 0:
             tuple_of[record] = numbers[tuple_of[record]]
-    fewer = Tuples(
-        np.ascontiguousarray(tuples.codes[:, alive]),
-        np.ascontiguousarray(tuples.numbers[:, alive]),
-        tuples.gaps,
-        tuples.tables,
-        tuples.starts,
-        tuples.values,
+    fewer = Points(
+        np.ascontiguousarray(points.codes[:, alive]),
+        np.ascontiguousarray(points.numbers[:, alive]),
+        points.gaps,
+        points.sizes[alive],
+        points.weights[alive],
+        points.factors[alive],
+        points.tables,
+        points.costs,
+        points.heads,
+        points.lineages,
+        points.power,
     )
     rest = State(
         np.ascontiguousarray(state.unswapped[:, alive]),
@@ -426,7 +411,7 @@ def _swap_reference(
 
 @njit(cache=True, nogil=True)
 def swap_records(
-    tuples: Tuples,
+    points: Points,
     tuple_of: Ints,
     first: int,
     k: int,
@@ -445,9 +430,10 @@ def swap_records(
     """
     attributes, count = priorities.shape[0] - 1, tuple_of.size
     tuple_of = tuple_of.copy()
-    size = max(tuples.codes.shape[1], tuples.numbers.shape[1])
+    size = points.factors.size
     state = _start(tuple_of, size, priorities)
     scratch = Scratch(
+        np.empty(attributes, np.float64),
         np.empty(size, np.float64),
         np.empty(size, np.int32),
         np.empty(BINS, np.int64),
@@ -458,8 +444,7 @@ def swap_records(
     references, room = np.empty(count, np.int64), np.full(attributes, count)
     reference, step = _first_unfinished(state, first), 0
     while reference >= 0 and signal[1] == 0:
-        distances = scratch.distances[: state.sizes.size]
-        _measure(tuples, tuple_of[reference], distances)
+        distances = _measure(points, tuple_of[reference], scratch)
         draws = uniforms[step]
         _swap_reference(state, tuple_of, reference, room, k, everyone, draws, scratch, partners)
         references[step] = reference
@@ -468,29 +453,30 @@ def swap_records(
         place = _farthest(distances, state.unfinished, draws[NEXT])
         reference = _first_unfinished(state, place) if place >= 0 else -1
         if not everyone and step % 1024 == 0:
-            tuples, state = _kept(tuples, state, tuple_of)
+            points, state = _kept(points, state, tuple_of)
     return partners, references[:step]
 
 
 @njit(cache=True, nogil=True)
 def nearer_records(
-    tuples: Tuples, tuple_of: Ints, partners: Longs, references: Longs, everyone: bool
+    points: Points, tuple_of: Ints, partners: Longs, references: Longs, everyone: bool
 ) -> Longs:
     """For each step and attribute, how many records of the pool were nearer than the partner.
 
     Recounted from the result by plain counting; in a correct run every number is smaller than k.
     """
     attributes, count = partners.shape
-    size = max(tuples.codes.shape[1], tuples.numbers.shape[1])
+    size = points.factors.size
     present = np.zeros((attributes, size), np.int64)
     for place in tuple_of:
         present[:, place] += 1
     swapped = np.zeros((attributes, count), np.bool_)
-    distances = np.empty(size, np.float64)
+    reference, distances = np.empty(attributes, np.float64), np.empty(size, np.float64)
     result = np.zeros((references.size, attributes), np.int64)
     for step in range(references.size):
         record = references[step]
-        _measure(tuples, tuple_of[record], distances)
+        point_reference(points, tuple_of[record], reference)
+        fill_distances(points, reference, distances)
         for attribute in range(attributes):
             other = partners[attribute, record]
             if swapped[attribute, record]:

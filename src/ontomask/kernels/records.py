@@ -24,6 +24,7 @@ import numpy as np
 from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.blocks import in_blocks
 
 __all__ = [
     "LCS",
@@ -40,18 +41,21 @@ __all__ = [
     "VALUE_START",
     "Attribute",
     "Points",
-    "add_differences",
-    "add_looked_up",
+    "coded_cost",
+    "compared",
     "compiled",
     "contribution",
     "distances",
     "farthest",
+    "fill_distances",
     "inner",
     "nearest",
+    "nearest_references",
     "number_difference",
     "pack_points",
     "part",
     "point_reference",
+    "replacement_cost",
     "select_points",
     "whole",
 ]
@@ -148,6 +152,22 @@ MISSING = 6
 """Column of `heads`: the code that means "missing", or -1."""
 MISSING_ROW = 7
 """Column of `heads`: the row of that code, or -1."""
+
+
+def compared(table: Floats) -> Attribute:
+    """A coded attribute that is compared only (rows x values) and never gets a centroid."""
+    rows = table.shape[0]
+    every = np.arange(rows, dtype=np.int32)
+    return Attribute(
+        table=np.ascontiguousarray(table),
+        costs=np.empty((0, 0)),
+        own_rows=np.asarray(table.argmin(axis=0), np.int32),
+        row_depths=np.ones(rows, np.int32),
+        row_above_offsets=np.arange(rows + 1, dtype=np.int64),
+        row_above=every,
+        rule=PRESENT,
+        missing=-1,
+    )
 
 
 def _starts(sizes: Sequence[int]) -> Longs:
@@ -255,49 +275,68 @@ def number_difference(number: float, other: float, gap: float, power: int) -> fl
     return 0.0 if number != number and other != other else gap
 
 
-@compiled
-def add_looked_up(totals: Floats, codes: Ints, table: Floats, base: int) -> None:
-    """Add the table's row that starts at `base` to the totals, by code."""
-    for position in range(totals.size):
-        totals[position] += table[base + codes[position]]
-
-
-@compiled
-def add_differences(
-    totals: Floats, numbers: Floats, reference: float, gap: float, power: int
-) -> None:
-    """Add |number - reference| ** power to the totals; missing ones count as the gap says."""
-    for position in range(totals.size):
-        totals[position] += number_difference(numbers[position], reference, gap, power)
+@part
+def _add_differences(points: Points, reference: Floats, point: int, total: float) -> float:
+    """The total and what the numbers contribute, one after the other."""
+    columns, gaps, coded = points.numbers, points.gaps, points.codes.shape[0]
+    for attribute in range(gaps.size):
+        number, other = columns[attribute, point], reference[coded + attribute]
+        total += number_difference(number, other, gaps[attribute], points.power)
+    return total
 
 
 @inner
 def contribution(points: Points, reference: Floats, point: int) -> float:
-    """Contribution of a reference to one point, by the same operations as all distances."""
-    codes, heads = points.codes, points.heads
-    tables, columns = points.tables, points.numbers
-    coded, gaps = codes.shape[0], points.gaps
-    power, total = points.power, 0.0
-    for attribute in range(coded):
+    """Contribution of a reference to one point: the one record distance of all kernels."""
+    codes, heads, tables, total = points.codes, points.heads, points.tables, 0.0
+    for attribute in range(heads.shape[0]):
         base = heads[attribute, START] + whole(reference[attribute]) * heads[attribute, VALUES]
         total += tables[base + codes[attribute, point]]
-    for attribute in range(gaps.size):
-        number, other = columns[attribute, point], reference[coded + attribute]
-        total += number_difference(number, other, gaps[attribute], power)
+    return _add_differences(points, reference, point, total)
+
+
+@inner
+def coded_cost(points: Points, reference: Floats, point: int) -> float:
+    """Cost of replacing a point's coded values by those of a reference."""
+    codes, heads, costs, total = points.codes, points.heads, points.costs, 0.0
+    for attribute in range(heads.shape[0]):
+        base = heads[attribute, START] + codes[attribute, point] * heads[attribute, ROWS]
+        total += costs[base + whole(reference[attribute])]
     return total
 
 
+@inner
+def replacement_cost(points: Points, reference: Floats, point: int) -> float:
+    """Cost of replacing one record of the point by a reference."""
+    return _add_differences(points, reference, point, coded_cost(points, reference, point))
+
+
 @compiled
-def _fill_distances(points: Points, reference: Floats, result: Floats) -> None:
-    """Write the distance of a reference to every point."""
+def fill_distances(points: Points, reference: Floats, result: Floats) -> None:
+    """Write the distance of a reference to every point.
+
+    What `contribution` computes, but attribute by attribute: the same sums in the same order, and
+    the columns of the points are read in one stream each.
+    """
+    codes, heads, tables, coded = points.codes, points.heads, points.tables, points.codes.shape[0]
+    columns, gaps, power = points.numbers, points.gaps, points.power
+    result[:] = 0.0
+    for attribute in range(coded):
+        base = heads[attribute, START] + whole(reference[attribute]) * heads[attribute, VALUES]
+        for point in range(result.size):
+            result[point] += tables[base + codes[attribute, point]]
+    for attribute in range(gaps.size):
+        number, gap = reference[coded + attribute], gaps[attribute]
+        for point in range(result.size):
+            result[point] += number_difference(columns[attribute, point], number, gap, power)
     for point in range(result.size):
-        result[point] = contribution(points, reference, point) * points.factors[point]
+        result[point] *= points.factors[point]
 
 
 def distances(points: Points, rows: Ints, numbers: Floats) -> Floats:
     """Distance of one reference to every point, by a full scan."""
     result = np.empty(points.weights.size, np.float64)
-    _fill_distances(points, np.concatenate([rows, numbers]), result)
+    fill_distances(points, np.concatenate([rows, numbers]), result)
     return result
 
 
@@ -309,3 +348,36 @@ def nearest(points: Points, rows: Ints, numbers: Floats) -> int:
 def farthest(points: Points, rows: Ints, numbers: Floats) -> int:
     """Point of greatest distance."""
     return int(np.argmax(distances(points, rows, numbers)))
+
+
+LEAST_REFERENCES = 20_000
+"""Pairs of a point and a reference that are enough work for one more thread."""
+
+
+@compiled
+def _find_nearest(
+    first: int, last: int, points: Points, references: Floats, chosen: Longs, found: Longs
+) -> None:
+    """For the chosen points from first to last the nearest reference; ties: the smaller number."""
+    for slot in range(first, last):
+        best, least = whole(0), np.inf
+        for number in range(references.shape[0]):
+            distance = contribution(points, references[number], chosen[slot])
+            if distance < least:
+                best, least = number, distance
+        found[slot] = best
+
+
+def nearest_references(points: Points, chosen: Longs, rows: Ints, numbers: Floats) -> Longs:
+    """The nearest reference of each of the chosen points, on all cores; ties: the first.
+
+    `rows` and `numbers` hold one reference per line. Factors belong to points, so they do not
+    matter here.
+    """
+    references, found = np.concatenate([rows, numbers], axis=1), np.empty(chosen.size, np.int64)
+
+    def work(first: int, last: int) -> None:
+        _find_nearest(first, last, points, references, chosen, found)
+
+    in_blocks(work, chosen.size, 1 + LEAST_REFERENCES // max(1, rows.shape[0]))
+    return found

@@ -23,19 +23,18 @@ from ontomask.kernels.centroids import (
     centroid_reference,
     fill,
     new_tally,
-    replacement_cost,
 )
 from ontomask.kernels.neighbors import nearest_points, sort_by_keys
 from ontomask.kernels.records import (
-    ROWS,
-    START,
     Points,
+    coded_cost,
     compiled,
     contribution,
     inner,
     number_difference,
     part,
     point_reference,
+    replacement_cost,
     whole,
 )
 
@@ -120,18 +119,7 @@ def _price(points: Points, tally: Tally, members: Longs, reference: Floats) -> f
         fill(points, tally, members)
         centroid_reference(points, tally, reference)
     for point in members:
-        total += points.weights[point] * replacement_cost(points, point, reference)
-    return total
-
-
-@inner
-def _coded_cost(points: Points, figures: Floats, cluster: int, point: int) -> float:
-    """Cost of a point's coded values in a cluster."""
-    codes, heads, costs = points.codes, points.heads, points.costs
-    total = 0.0
-    for attribute in range(heads.shape[0]):
-        base = heads[attribute, START] + codes[attribute, point] * heads[attribute, ROWS]
-        total += costs[base + whole(figures[cluster, CENTROID + attribute])]
+        total += points.weights[point] * replacement_cost(points, reference, point)
     return total
 
 
@@ -149,7 +137,7 @@ def _settle(points: Points, partition: Partition, bench: Bench, cluster: int) ->
         figures[cluster, CENTROID + coded + numeric + attribute] = tally.numbers[1, attribute]
     for point in members:
         figures[cluster, RECORDS] += points.sizes[point]
-        partition.own[point] = _coded_cost(points, figures, cluster, point)
+        partition.own[point] = coded_cost(points, figures[cluster, CENTROID:], point)
     partition.clusters[cluster, CHANGED] = partition.clock[CHANGES]
     return figures[cluster, LOSS]
 
@@ -184,7 +172,9 @@ def _number_change(points: Points, figures: Floats, cluster: int, out: int, new:
 @inner
 def _join_change(points: Points, partition: Partition, cluster: int, point: int) -> float:
     """Estimated change of a cluster's loss when a point joins it."""
-    change = points.weights[point] * _coded_cost(points, partition.figures, cluster, point)
+    change = points.weights[point] * coded_cost(
+        points, partition.figures[cluster, CENTROID:], point
+    )
     return change + _number_change(points, partition.figures, cluster, whole(-1), point)
 
 
@@ -229,7 +219,7 @@ def _try_transfer(
     for number in (home, cluster):
         member = clusters[number, HEAD]
         while member >= 0:
-            partition.own[member] = _coded_cost(points, figures, number, member)
+            partition.own[member] = coded_cost(points, figures[number, CENTROID:], member)
             member = partition.links[0, member]
     return 0.0
 
@@ -242,7 +232,7 @@ def _best_partner(
     figures, weights, own = partition.figures, points.weights, partition.own
     home, weight, sizes = partition.links[2, point], weights[point], points.sizes
     spare = figures[home, RECORDS] - sizes[point] - k
-    base = weight * (_coded_cost(points, figures, cluster, point) - own[point])
+    base = weight * (coded_cost(points, figures[cluster, CENTROID:], point) - own[point])
     best, partner = np.inf, whole(-1)
     if spare >= 0.0:
         best = base + _number_change(points, figures, home, point, whole(-1))
@@ -256,7 +246,7 @@ def _best_partner(
             change += _number_change(points, figures, cluster, other, point)
             # what is left can only add to it
             if change < best:
-                change += weights[other] * _coded_cost(points, figures, home, other)
+                change += weights[other] * coded_cost(points, figures[home, CENTROID:], other)
             if change < best:
                 best, partner = change, other
         other = partition.links[0, other]

@@ -11,7 +11,6 @@ from ontomask.arrays import Floats, Ints, Longs
 from ontomask.data.masked import Masked, NewColumn
 from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.kernels import records as kernel
-from ontomask.kernels.windows import nearest_references
 from ontomask.methods.points import Layout
 from ontomask.semantics.operators import Comparison
 
@@ -67,7 +66,8 @@ class NearestCentroid:
             np.asarray(self.released[name].numbers) * factor
             for name, (factor, _) in self.scaled.items()
         ]
-        found: Longs = nearest_references(points, *_by_centroid(rows, numbers))
+        every = np.arange(len(tuples))
+        found = kernel.nearest_references(points, every, *_by_centroid(rows, numbers))
         places = found[tuples.places]
         masked = {name: replace(one, codes=places) for name, one in self.released.items()}
         return Masked(masked, clusters=places)
@@ -107,18 +107,7 @@ def _crossed(
     released, values = _numbered(old, new)
     rows, places = np.unique(released, return_inverse=True)
     table = comparison.contributions(comparison.plain(rows, values), rows, values)
-    every = np.arange(rows.size, dtype=np.int32)
-    arrays = kernel.Attribute(
-        np.ascontiguousarray(table),
-        np.zeros_like(table),
-        np.zeros(values.size, np.int32),
-        np.ones(rows.size, np.int32),
-        np.arange(rows.size + 1, dtype=np.int64),
-        every,
-        kernel.PRESENT,
-        -1,
-    )
-    return arrays, places
+    return kernel.compared(table), places
 
 
 def _numbered(old: NewColumn, new: Attribute) -> tuple[Longs, Longs]:

@@ -19,7 +19,6 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError, PromiseError
 from ontomask.kernels import record_swapping as records
 from ontomask.kernels import swapping as kernel
-from ontomask.kernels.records import START, VALUES
 from ontomask.methods.base import Context, Method, register, watched
 from ontomask.methods.permuting import check_no_counts, chosen_columns, permuted_column
 from ontomask.methods.points import Layout, Scaled, layout_of
@@ -169,19 +168,15 @@ class RankSwapping(Method):
         )
         tuples = microdata.tuples(names)
         points = layout.points(tuples)
-        starts, values = points.heads[:, START].copy(), points.heads[:, VALUES].copy()
-        packed = records.Tuples(
-            points.codes, points.numbers, points.gaps, points.tables, starts, values
-        )
         places = tuples.places.astype(np.int32)
         priorities = np.stack([generator.permutation(count) for _ in range(len(names) + 1)])
         uniforms = generator.random((count, 2 + 2 * len(names)))
         first = _most_distant_tuple(layout, names, tuples.codes, tuples.counts)
-        arguments = (packed, places, first, k, self._everyone, priorities, uniforms)
+        arguments = (points, places, first, k, self._everyone, priorities, uniforms)
         partners, references = watched(
             records.swap_records, *arguments, total=count, context=context, message="swapping"
         )
-        nearer = records.nearer_records(packed, places, partners, references, self._everyone)
+        nearer = records.nearer_records(points, places, partners, references, self._everyone)
         order = [names.index(name) for name in _layout_names(layout)]
         placed = np.argsort(order)
         ranks = [_checked_rank(nearer[:, place], k, "records") for place in placed]

@@ -16,8 +16,7 @@ from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata
 from ontomask.errors import MethodError
 from ontomask.kernels import centroids as centers
-from ontomask.kernels.records import Points, distances, select_points
-from ontomask.kernels.windows import nearest_reference
+from ontomask.kernels.records import Points, distances, nearest_references, select_points
 from ontomask.methods.base import Context, Method, check_k, register
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.points import Layout, quasi_layout
@@ -134,8 +133,8 @@ def _averaged(
     used = labels >= 0
     inside = select_points(records, np.flatnonzero(used))
     rows, numbers = centers.centroids(inside, labels[used], size, uniforms)
-    for record in rest:
-        cluster = int(nearest_reference(records, int(record), rows, numbers))
+    for place, record in enumerate(rest):
+        cluster = int(nearest_references(records, rest[place : place + 1], rows, numbers)[0])
         labels[record] = cluster
         members = select_points(records, np.flatnonzero(labels == cluster))
         every = np.zeros(members.weights.size, np.int32)
