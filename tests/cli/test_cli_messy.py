@@ -98,6 +98,15 @@ def test_rows_can_be_named_where_the_guess_is_wrong():
     assert len(released) == 58
 
 
+def test_quotation_marks_can_be_mere_characters():
+    text = f'age,sex,paid\n{BODY}\n30,5" f,7\n'
+    Path("t.csv").write_text(text, encoding="utf-8")
+    assert "without a plan: --quote none" in " ".join(run("init", "t.csv").stderr.split())
+    _, plan, released = planned(text, "--quote", "none")
+    assert tomllib.loads(plan)["input"]["quote"] == "none"
+    assert len(released) == 61
+
+
 def test_every_column_is_shown_with_its_profile():
     shown, plan, _ = planned(f"age,sex,paid\n{BODY}\n")
     assert "20 to 49" in shown

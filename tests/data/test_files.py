@@ -263,7 +263,7 @@ class TestDialects:
 
     def test_apostrophes_and_no_quotes(self, read):
         assert read("a;b\n'x;y';2\n", quote="'").frame["a"].to_list() == ["x;y"]
-        assert read('a;b\n5" pipe;2\n', quote=None).frame["a"].to_list() == ['5" pipe']
+        assert read('a;b\n5" pipe;2\n', quote="none").frame["a"].to_list() == ['5" pipe']
 
     def test_many_columns(self, read):
         names = [f"c{number}" for number in range(500)]
@@ -506,8 +506,8 @@ class TestMistakes:
     def test_stray_quotation_marks(self, refused):
         assert refused('a,b\n1,2\n3,5" pipe\n') == (
             "table.csv, line 3: a quotation mark stands inside of a field; double it and enclose "
-            "the field in quotation marks, or say quote=None if quotation marks are mere "
-            "characters in this file."
+            "the field in quotation marks, or say that quotation marks are mere characters in "
+            'this file (in a plan: quote = "none" under [input]; without a plan: --quote none).'
         )
         assert "line 2: a quotation mark stands inside" in refused('a,b\n"x"y,2\n')
 
@@ -693,7 +693,7 @@ class TestWriting:
         assert read_file(path, how, kinds={"a": "flat", "b": "flat"}).frame.equals(frame)
 
     def test_without_quotation_marks(self, tmp_path):
-        how = FileFormat(quote=None, separator=";")
+        how = FileFormat(quote="none", separator=";")
         assert self.written(tmp_path, pl.DataFrame({"a": ['5" x', "y"]}), how) == b'a\n5" x\ny\n'
         with pytest.raises(DataError, match="Texts in 'a' hold separators or line ends"):
             self.written(tmp_path, pl.DataFrame({"a": ["x;y"]}), how)

@@ -134,6 +134,15 @@ def test_units_totals_and_notes_together(write):
     assert source.frame["age"].max() < 100
 
 
+@WRITERS
+def test_a_header_in_the_middle_is_no_person(write):
+    source = looked(write([HEAD, *ROWS[:20], HEAD, *ROWS[20:], HEAD]))
+    assert source.rows == 40
+    assert source.frame["age"].cast(int).sum() == sum(AGES)
+    assert source.format.skip == (22, 43)
+    assert "line 22 repeats the header" in source.guessed["skip"]
+
+
 def test_notes_that_are_no_full_records_are_left_out():
     source = looked(csv([HEAD, *ROWS, ["Source: registry of 2024"], ["see also page 3"]]))
     assert source.rows == 40

@@ -15,7 +15,7 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from ontomask.cli.tables import Decimal, Encoding, Header, Reading, Separator, Sheet, Skip
+from ontomask.cli.tables import Decimal, Encoding, Header, Quote, Reading, Separator, Sheet, Skip
 from ontomask.cli.voice import EXCEEDED, USAGE, Json, Quiet, Voice, grid
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def init(
     sheet: Sheet = None,
     header: Header = None,
     skip: Skip = None,
+    quote: Quote = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing plan.")] = False,
     json_: Json = False,
     quiet: Quiet = False,
@@ -86,7 +87,7 @@ def init(
 
         target = output or data.parent / f"{data.name.lstrip('.').split('.')[0] or 'plan'}.toml"
         require_new(target, force=force)
-        how = Reading(separator, encoding, decimal, sheet, header, tuple(skip or ()))
+        how = Reading(separator, encoding, decimal, sheet, header, tuple(skip or ()), quote)
         with voice.progress("looking at the table", measured=False):
             text, source, proposal = propose(data, target, how.format, k=k, guess=how.guess)
         Plan.parse(text, name=target.name, folder=target.parent)

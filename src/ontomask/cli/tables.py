@@ -21,6 +21,7 @@ __all__ = [
     "Decimal",
     "Encoding",
     "Header",
+    "Quote",
     "Reading",
     "Separator",
     "Sheet",
@@ -36,6 +37,10 @@ Separator = Annotated[
 Encoding = Annotated[str | None, typer.Option(help="Such as latin-1, if not UTF-8.")]
 Decimal = Annotated[
     str | None, typer.Option(help="The decimal mark, . or , if unclear.", show_default=False)
+]
+Quote = Annotated[
+    str | None,
+    typer.Option(help="What encloses texts, \" or '; none if nothing does.", show_default=False),
 ]
 Header = Annotated[
     int | None,
@@ -58,6 +63,7 @@ class Reading:
     sheet: str | None = None
     header: int | None = None
     skip: tuple[int, ...] = ()
+    quote: str | None = None
 
     @property
     def format(self) -> FileFormat:
@@ -71,6 +77,7 @@ class Reading:
             sheet=self.sheet,
             header=self.header,
             skip=self.skip,
+            quote=self.quote or '"',
         )
 
     @property

@@ -201,7 +201,8 @@ def _is_partial_date(evidence: Evidence) -> Guess | None:
     if evidence.is_number or not partial_dates(evidence.texts):
         return None
     reason = (
-        "its values are dates, some of them without day or month, so they are compared as words; "
+        "its values are dates, some without day or month or written otherwise, so they are "
+        "compared as words; "
         "outsiders may know them"
     )
     return Guess(Flat(), reason, unsure=True)

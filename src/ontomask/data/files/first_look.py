@@ -16,6 +16,7 @@ import polars as pl
 
 from ontomask.data.files.formats import FileFormat
 from ontomask.data.files.oddities import (
+    HEADER_AGAIN,
     OddValues,
     likely_header,
     odd_rows,
@@ -85,15 +86,17 @@ def _around(path: str | os.PathLike[str], how: FileFormat) -> Guesses:
 
 
 def _skipping(source: Source, rows: Sequence[tuple[int, str]], guesses: Guesses) -> Guesses:
-    """Say which rows are no records: the first by its line, those at the end from the end."""
+    """Say which rows are no records: by their lines, but those at the end from the end."""
     if not rows:
         return {}
     below, said = guesses.get("skip", ((), ""))
-    ends = [place - source.rows - len(below) for place, _ in rows if place]
-    first = source.numbers([0]) if rows[0][0] == 0 else []
+    inside = [place for place, why in rows if place == 0 or why == HEADER_AGAIN]
+    ends = [place - source.rows - len(below) for place, _ in rows if place not in inside]
     seen = enumerated([f"line {source.numbers([place])[0]} {why}" for place, why in rows])
     sentence = f"These seem to be no records: {seen}."
-    return {"skip": ((*first, *ends, *below), " ".join(filter(None, [sentence, said])))}
+    return {
+        "skip": ((*source.numbers(inside), *ends, *below), " ".join(filter(None, [sentence, said])))
+    }
 
 
 def _values(frame: pl.DataFrame, found: FileFormat, asked: FileFormat) -> Guesses:

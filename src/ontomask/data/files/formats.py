@@ -87,7 +87,7 @@ class FileFormat:
         Lines or rows below the header that are no records, such as units or totals, counted as
         the header is, or from the end: -1 is the last record.
     quote
-        What encloses CSV fields that hold separators or line ends; None if nothing does.
+        What encloses CSV fields that hold separators or line ends; `none` if nothing does.
     missing
         The texts that mean a missing value in CSV, Excel, SPSS and Stata files, compared exactly
         and whether quoted or not. The first of them is written for a missing value in CSV. With
@@ -110,7 +110,7 @@ class FileFormat:
     thousands: Annotated[str | None, AnyOf(Choice(*THOUSANDS), Null())] = None
     header: Annotated[int | None, AnyOf(Integer(1), Null())] = None
     skip: Annotated[tuple[int, ...], ListOf(Integer())] = ()
-    quote: Annotated[str | None, AnyOf(Choice('"', "'"), Null())] = '"'
+    quote: Annotated[str, Choice('"', "'", "none")] = '"'
     missing: Annotated[tuple[str, ...], ListOf(Typed(str, "a text"))] = ("", "NA")
     missing_in: Annotated[Mapping[str, Sequence[str]], TableOf(ListOf(Text()))] = field(
         default_factory=dict
@@ -131,6 +131,11 @@ class FileFormat:
             raise ParameterError(
                 f"thousands and decimal cannot both be {self.decimal!r}; say which of them it is."
             )
+
+    @property
+    def quote_mark(self) -> str | None:
+        """What encloses fields, if anything does."""
+        return None if self.quote == "none" else self.quote
 
     @property
     def dialect(self) -> FileFormat:

@@ -40,6 +40,7 @@ MOST_ROWS = 5
 FAR = 1.5
 """A code for missing values is at least so many times as large as every other number."""
 
+HEADER_AGAIN = "repeats the header"
 CODES = re.compile(r"-[1-9]|-?(?:7{2,}|8{2,}|9{2,})")
 NEGATIVE_CODES = frozenset([-1.0, -7.0, -8.0, -9.0])
 BRACKETED = re.compile(r"[(\[].*[)\]]")
@@ -136,10 +137,14 @@ def _numbers(texts: pl.Series, how: FileFormat) -> pl.Series:
 
 
 def odd_rows(frame: pl.DataFrame, how: FileFormat) -> list[tuple[int, str]]:
-    """The rows at both ends of a table that are no records, with what each does instead."""
+    """The rows that are no records, with what each does instead.
+
+    They stand at both ends of a table, or are its header again, where files were joined.
+    """
     if frame.height < FEWEST:
         return []
     cells = _cells(frame, how)
+    again = [(place, HEADER_AGAIN) for place in _repeated_headers(cells)]
     first = 1 if _gives_units(cells) else 0
     last = cells.height
     below: list[tuple[int, str]] = []
@@ -150,7 +155,16 @@ def odd_rows(frame: pl.DataFrame, how: FileFormat) -> list[tuple[int, str]]:
         last -= 1
         below.append((last, why))
     above = [(0, "gives units")] if first else []
-    return [*above, *reversed(below)]
+    return [
+        *above,
+        *again,
+        *reversed([row for row in below if (row[0], HEADER_AGAIN) not in again]),
+    ]
+
+
+def _repeated_headers(cells: _Cells) -> list[int]:
+    same = pl.DataFrame([texts.eq_missing(name) for name, texts in cells.texts.items()])
+    return same.select(pl.all_horizontal(pl.all())).to_series().arg_true().to_list()
 
 
 def _gives_units(cells: _Cells) -> bool:

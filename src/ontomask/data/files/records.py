@@ -13,6 +13,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Longs
 from ontomask.errors import DataError
+from ontomask.wording import option
 
 __all__ = ["Records", "check_quotes", "find_records", "kept_text", "line_start"]
 
@@ -98,7 +99,8 @@ def check_quotes(content: bytes, separator: str, quote: str | None, shown: str) 
     if seen % 2:
         raise DataError(
             f"{shown}, line {_line(content, last)}: a quotation mark opens a field there that is "
-            "never closed; close it, or say quote=None if quotation marks are mere characters."
+            f"never closed; close it, or say that quotation marks are mere characters "
+            f"({option('quote', 'none')})."
         )
 
 
@@ -158,6 +160,6 @@ def _line(content: bytes, place: int) -> int:
 def _stray_quote(content: bytes, place: int, shown: str) -> DataError:
     return DataError(
         f"{shown}, line {_line(content, place)}: a quotation mark stands inside of a field; double "
-        "it and enclose the field in quotation marks, or say quote=None if quotation marks are "
-        "mere characters in this file."
+        "it and enclose the field in quotation marks, or say that quotation marks are mere "
+        f"characters in this file ({option('quote', 'none')})."
     )

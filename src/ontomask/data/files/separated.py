@@ -37,7 +37,7 @@ def read_separated(
     """Read a CSV text, packed or not, all cells as text."""
     every, separator, encoding = _split(path, how, shown)
     records = _chosen(every, how, shown)
-    names = _header(records.text(0), separator, how.quote)
+    names = _header(records.text(0), separator, how.quote_mark)
     check_names(names, shown)
     _check_fields(records, separator, shown)
     filled = replace(how, format="csv", separator=separator, encoding=encoding)
@@ -50,7 +50,7 @@ def separated_top(path: Path, how: FileFormat, shown: str) -> Top:
     """The first records of a CSV text, and how many at its end have too few fields."""
     records, separator, _ = _split(path, how, shown)
     first = range(min(len(records), TOP))
-    cells = (tuple(_header(records.text(one), separator, how.quote)) for one in first)
+    cells = (tuple(_header(records.text(one), separator, how.quote_mark)) for one in first)
     full = np.flatnonzero(records.fields >= usual_width(records.fields))
     loose = len(records) - 1 - int(full[-1]) if full.size > FEWEST_FULL else 0
     return Top(tuple(zip(records.lines(list(first)), cells, strict=True)), loose)
@@ -64,9 +64,9 @@ def _split(path: Path, how: FileFormat, shown: str) -> tuple[Records, str, str]:
     if not content.strip():
         raise DataError(f"{shown} is empty; a table needs a header with the columns' names.")
     below = content[line_start(content, how.header or 1) :] or content
-    separator = how.separator or _sniffed(below, how.quote)
-    check_quotes(content, separator, how.quote, shown)
-    return find_records(content, separator, how.quote), separator, encoding
+    separator = how.separator or _sniffed(below, how.quote_mark)
+    check_quotes(content, separator, how.quote_mark, shown)
+    return find_records(content, separator, how.quote_mark), separator, encoding
 
 
 def _chosen(records: Records, how: FileFormat, shown: str) -> Records:
@@ -151,7 +151,7 @@ def _parsed(
     frame = pl.read_csv(
         kept_text(records),
         separator=how.separator or ",",
-        quote_char=how.quote,
+        quote_char=how.quote_mark,
         columns=places,
         infer_schema=False,
     )

@@ -183,8 +183,8 @@ def _separated(
             buffer,
             compression=compression,
             separator=how.separator or ",",
-            quote_char=how.quote or '"',
-            quote_style="never" if how.quote is None else "necessary",
+            quote_char=how.quote_mark or '"',
+            quote_style="never" if how.quote_mark is None else "necessary",
             decimal_comma=how.decimal == ",",
             datetime_format="%Y-%m-%dT%H:%M:%S%.f",
             null_value=_missing_text(frame, how),
@@ -199,14 +199,14 @@ def _separated(
 
 def _missing_text(frame: pl.DataFrame, how: FileFormat) -> str:
     """Write what means missing; a lone empty field is quoted, or it would be a blank line."""
-    text, quote = next(iter(how.missing), ""), how.quote
+    text, quote = next(iter(how.missing), ""), how.quote_mark
     special = bool(set(text) & {how.separator or ",", "\n"}) or (not text and frame.width == 1)
     return f"{quote}{text}{quote}" if quote and special else text
 
 
 def _check_unquoted(frame: pl.DataFrame, how: FileFormat) -> None:
     """Without quotation marks no text may hold a separator or a line end."""
-    if how.quote is not None:
+    if how.quote_mark is not None:
         return
     special = rf"[\r\n{how.separator or ','}]"
     texts = [column for column in frame.get_columns() if column.dtype == pl.String]
