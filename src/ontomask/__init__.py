@@ -69,6 +69,17 @@ if TYPE_CHECKING:
     from ontomask.privacy import LDiversity as LDiversity
     from ontomask.privacy import SampleUniqueness as SampleUniqueness
     from ontomask.privacy import TCloseness as TCloseness
+    from ontomask.quality import Ambiguity as Ambiguity
+    from ontomask.quality import AverageClassSize as AverageClassSize
+    from ontomask.quality import Classification as Classification
+    from ontomask.quality import Discernibility as Discernibility
+    from ontomask.quality import EntropyLoss as EntropyLoss
+    from ontomask.quality import Height as Height
+    from ontomask.quality import KLDivergence as KLDivergence
+    from ontomask.quality import Loss as Loss
+    from ontomask.quality import NonUniformEntropy as NonUniformEntropy
+    from ontomask.quality import Precision as Precision
+    from ontomask.quality import Semantic as Semantic
     from ontomask.release import Release as Release
     from ontomask.release import protect as protect
     from ontomask.samples import discharges as discharges
@@ -101,8 +112,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "Ambiguity": "quality",
+    "AverageClassSize": "quality",
     "AverageRisk": "privacy",
     "BetaLikeness": "privacy",
+    "Classification": "quality",
     "compare": "comparison",
     "Comparison": "comparison",
     "Count": "data.schema",
@@ -111,8 +125,10 @@ _HOMES = {
     "date_taxonomy": "taxonomy.from_data",
     "DeltaDisclosure": "privacy",
     "DeltaPresence": "privacy",
+    "Discernibility": "quality",
     "discharges": "samples",
     "DropColumns": "methods.columns",
+    "EntropyLoss": "quality",
     "evaluate": "evaluation.evaluation",
     "Evaluation": "evaluation.evaluation",
     "explore": "methods.generalization.exploration",
@@ -121,6 +137,7 @@ _HOMES = {
     "Flat": "data.schema",
     "frequency_hierarchy": "taxonomy.from_data",
     "Generalization": "methods.generalization.method",
+    "Height": "quality",
     "Hierarchy": "taxonomy.hierarchies",
     "Hybrid": "methods.hybrid",
     "Identifier": "data.schema",
@@ -129,10 +146,12 @@ _HOMES = {
     "interval_taxonomy": "taxonomy.from_data",
     "judge_classification": "comparison",
     "KAnonymity": "privacy",
+    "KLDivergence": "quality",
     "KMap": "privacy",
     "LDiversity": "privacy",
     "load_taxonomy": "taxonomy.loading",
     "LocalSuppression": "methods.suppression",
+    "Loss": "quality",
     "Mapping": "taxonomy.mapping",
     "marginality": "semantics.marginality",
     "masking_hierarchy": "taxonomy.from_data",
@@ -146,6 +165,7 @@ _HOMES = {
     "nominal_covariance": "semantics.marginality",
     "nominal_mean": "semantics.marginality",
     "nominal_variance": "semantics.marginality",
+    "NonUniformEntropy": "quality",
     "Numeric": "data.schema",
     "order_hierarchy": "taxonomy.from_data",
     "Ordinal": "data.schema",
@@ -155,6 +175,7 @@ _HOMES = {
     "plan_schema": "plan.schema",
     "population_uniqueness": "evaluation.population",
     "Pram": "methods.pram",
+    "Precision": "quality",
     "preset": "methods.presets",
     "presets": "methods.presets",
     "protect": "release",
@@ -172,6 +193,7 @@ _HOMES = {
     "SampleUniqueness": "privacy",
     "Sampling": "methods.perturbation",
     "Schema": "data.schema",
+    "Semantic": "quality",
     "semantic_correlation": "semantics.dependence",
     "semantic_covariance": "semantics.dependence",
     "semantic_mean": "semantics.dependence",
