@@ -13,6 +13,7 @@ from typing import Any, Self
 
 __all__ = [
     "AverageRiskLimit",
+    "ClassPromise",
     "ClassSize",
     "Closeness",
     "Counts",
@@ -57,6 +58,11 @@ class Promise:
     def needs(self) -> tuple[str, ...]:
         """All columns that the statement speaks of."""
         return self.columns
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The columns that it guards against an intruder; none where it describes the table."""
+        return ()
 
     def describe(self) -> str:
         """Say it to a person."""
@@ -134,7 +140,17 @@ class Unchanged(Promise):
 
 
 @dataclass(frozen=True)
-class ClassSize(Promise):
+class ClassPromise(Promise):
+    """A statement against an intruder who knows the columns of a person."""
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The columns that it guards: those that the intruder knows, and what is to be learned."""
+        return self.needs
+
+
+@dataclass(frozen=True)
+class ClassSize(ClassPromise):
     """Every combination of values that occurs in the columns is shared by at least k records."""
 
     k: int
@@ -145,7 +161,7 @@ class ClassSize(Promise):
 
 
 @dataclass(frozen=True)
-class MapSize(Promise):
+class MapSize(ClassPromise):
     """Every combination stands for at least k people of a population.
 
     `population` holds its classes; without it, the survey weights of the records are added up.
@@ -160,7 +176,7 @@ class MapSize(Promise):
 
 
 @dataclass(frozen=True)
-class Presence(Promise):
+class Presence(ClassPromise):
     """Of every class of a population, a share within bounds is in the release."""
 
     minimum: float
@@ -176,7 +192,7 @@ class Presence(Promise):
 
 
 @dataclass(frozen=True)
-class AverageRiskLimit(Promise):
+class AverageRiskLimit(ClassPromise):
     """The average risk, classes over records, is at most t."""
 
     t: float
@@ -187,7 +203,7 @@ class AverageRiskLimit(Promise):
 
 
 @dataclass(frozen=True)
-class UniquenessLimit(Promise):
+class UniquenessLimit(ClassPromise):
     """The share of records that are alone in their class is at most t."""
 
     t: float
@@ -201,7 +217,7 @@ class UniquenessLimit(Promise):
 
 
 @dataclass(frozen=True)
-class SensitivePromise(Promise):
+class SensitivePromise(ClassPromise):
     """A statement about the values of a sensitive column inside every class of the columns."""
 
     sensitive: str

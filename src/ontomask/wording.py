@@ -25,10 +25,10 @@ def only(count: float, one: str) -> str:
     return f"there {'is' if count == 1 else 'are'} only {plural(count, one)}"
 
 
-def enumerated(items: Sequence[str]) -> str:
+def enumerated(items: Sequence[str], most: int = SHOWN) -> str:
     """Join the first few items by commas and tell how many more there are."""
-    if len(items) > SHOWN:
-        return f"{', '.join(items[:SHOWN])} and {len(items) - SHOWN} more"
+    if len(items) > most:
+        return f"{', '.join(items[:most])} and {len(items) - most} more"
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 

@@ -113,6 +113,7 @@ def test_sensitive_columns_by_hand():
     (found,) = file_risk(encoded(people())).sensitive
     assert found.column == "illness"
     assert found.distinct_l == 1
+    assert found.homogeneous == 1 / 8
     assert found.entropy_l == 1.0
     assert found.closeness_t == pytest.approx(1 / 2)
 
@@ -156,6 +157,7 @@ def test_against_counting_people(found, threshold):
     assert measured == pytest.approx(expected)
     (sensitive,) = risk.sensitive
     assert sensitive.distinct_l == reference.distinct_l(everyone, illness)
+    assert sensitive.homogeneous == reference.homogeneous(everyone, illness)
     assert sensitive.entropy_l == pytest.approx(reference.entropy_l(everyone, illness))
     assert sensitive.closeness_t == pytest.approx(reference.closeness_t(everyone, illness))
 

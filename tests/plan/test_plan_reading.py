@@ -5,7 +5,7 @@ import pytest
 import ontomask as om
 from ontomask.errors import PlanError
 from ontomask.plan import Plan
-from plans import COLUMNS, STEP, plan_text, write_people
+from plans import COLUMNS, SMALL, STEP, plan_text, write_people
 
 MISTAKES = """\
 seed = -1
@@ -89,8 +89,8 @@ KINDS = "identifier, count, weight, numeric, date, flat, ordinal, nominal"
 
 ANSWERS = [
     "line 1, the plan: seed must be a whole number of at least 0, not -1.",
-    "line 2, the plan: 'sed' is not known here. Did you mean 'seed'? Known here: seed, input, "
-    "columns, steps, evaluation, limits, output.",
+    "line 2, the plan: 'sed' is not known here. Did you mean 'seed'? Known here: seed, about, "
+    "input, columns, steps, evaluation, limits, output.",
     "line 6, [input]: 'seperator' is not known here. Did you mean 'separator'? Known here: "
     "format, separator, encoding, decimal, thousands, header, skip, quote, missing, missing_in, "
     "read_as, sheet, labels, path.",
@@ -189,6 +189,22 @@ def test_a_table_is_not_taken_for_a_plan(tmp_path):
 def test_a_line_that_is_no_toml_gets_a_hint(line, hint, refused):
     (sentence,) = refused(line)
     assert hint in sentence
+
+
+def test_who_a_release_is_for_can_be_said_in_a_plan(refused):
+    about = 'title = "Stays"\ndate = 2026-11-15\n[about.decided_by]\n"the roles" = "A. Smith"\n'
+    read = Plan.parse(f"{SMALL}[about]\n{about}").contents.about
+    assert (read.title, str(read.date)) == ("Stays", "2026-11-15")
+    assert read.decided_by == {"the roles": "A. Smith"}
+    wrong = '[about]\ntitel = "Stays"\nrecipient = 5\ndecided_by = "me"\n'
+    sentences = refused(f"{SMALL}{wrong}")
+    assert [one.partition(": ")[2] for one in sentences] == [
+        "'titel' is not known here. Did you mean 'title'? Known here: title, purpose, recipient, "
+        "contact, date, decided_by.",
+        "recipient must be a text that is not empty, not 5.",
+        "decided_by must be a table of names and values, each value a text that is not empty, not "
+        "'me'.",
+    ]
 
 
 def test_every_mistake_in_a_file_gets_its_sentence_at_once(refused):

@@ -66,6 +66,35 @@ def test_the_table_holds_the_published_columns_and_keeps_k(done):
     assert outcome.release.verification.kept
 
 
+def test_the_manifest_says_first_what_was_promised_and_against_whom(done):
+    found = manifest_of(done[1])
+    assert list(found)[:5] == ["audience", "verdict", "says", "promised", "uncovered"]
+    assert found["verdict"] == "kept, but not covered"
+    assert found["uncovered"] == ["charge"]
+    assert found["promised"][0]["against"] == (
+        "against an intruder who knows diagnosis, age, admitted, severity and sex of a person"
+    )
+
+
+def test_a_report_begins_with_what_the_plan_says_of_the_release(tmp_path):
+    about = (
+        '[about]\ntitle = "Stays <2025>"\npurpose = "study 5/2026"\nrecipient = "an institute"\n'
+        'contact = "office@example.org"\ndate = 2026-11-15\n'
+        '[about.decided_by]\n"the roles" = "A. Smith"\n'
+    )
+    outcome = Plan.read(write_plan(tmp_path, more=about)).run()
+    page = outcome.report.read_text(encoding="utf-8")
+    head = page.partition("<header>")[2].partition("</header>")[0]
+    for said in ("<h1>Stays &lt;2025&gt;</h1>", "study 5/2026", "an institute", "2026-11-15"):
+        assert said in head
+    assert "A. Smith: the roles" in head
+    assert page.count("office@example.org") == 1
+    signed = page.partition('class="sign-off"')[2]
+    assert "<td>A. Smith</td>" in signed
+    assert "the release to an institute" in signed
+    assert manifest_of(outcome)["output"]["sha256"] in signed
+
+
 def test_the_manifest_says_what_is_needed_to_repeat_the_run(done):
     plan, outcome = done
     found = manifest_of(outcome)

@@ -13,6 +13,7 @@ from ontomask.cli.app import app
 from ontomask.errors import DataError, ParameterError
 from ontomask.plan.plan import Plan
 from ontomask.plan.recounting import recount_folder, recount_table
+from ontomask.verdict import Verdict
 from plans import write_small
 from tables import DISEASES
 
@@ -134,6 +135,8 @@ def test_a_table_by_itself(release):
     assert [one.figure for one in found.verification.findings][:1] >= [3]
     assert "known to its owner only" in found.notes[0]
     assert not recount_table(table, ["age", "job"], k=20).verification.kept
+    assert found.judgment.verdict is Verdict.COVERED
+    assert recount_table(table, ["age"], k=3).judgment.uncovered == ("job",)
 
 
 def test_mistakes_are_answered(release, tmp_path):
@@ -151,13 +154,16 @@ def test_the_command(release):
     run = CliRunner()
     good = run.invoke(app, ["verify", str(folder), "--original", str(original)])
     assert good.exit_code == 0
-    assert "kept" in good.stdout
+    assert "Promised against an intruder who knows age of a person:\nkept" in good.stdout
+    assert "Kept, and every published column is covered." in good.stdout
     machine = run.invoke(app, ["verify", str(folder), "--json"])
     assert json.loads(machine.stdout)["kept"] is True
+    assert json.loads(machine.stdout)["verdict"] == "kept and covered"
     changed(folder / "small.csv", one_alone)
     bad = run.invoke(app, ["verify", str(folder)])
     assert bad.exit_code == 1
     assert "BROKEN" in bad.stdout
+    assert "A promise is not kept. Do not publish this table." in bad.stdout
     table = run.invoke(app, ["verify", str(folder / "small.csv"), "--quasi", "age", "--k", "3"])
     assert table.exit_code == 1
     nothing = run.invoke(app, ["verify", str(folder.parent)])

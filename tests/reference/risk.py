@@ -31,6 +31,11 @@ def distinct_l(rows: Rows, values: Sequence) -> int:
     return min(len(set(found)) for found in _by_class(rows, values).values())
 
 
+def homogeneous(rows: Rows, values: Sequence) -> float:
+    found = _by_class(rows, values).values()
+    return sum(len(members) for members in found if len(set(members)) == 1) / len(rows)
+
+
 def entropy_l(rows: Rows, values: Sequence) -> float:
     return min(math.exp(_entropy(found)) for found in _by_class(rows, values).values())
 

@@ -27,8 +27,7 @@ from ontomask.report.discretion import public_plan
 from ontomask.report.document import render
 from ontomask.report.facts import LOSS, SUPPRESSED, Limit, gather
 from ontomask.report.promised import in_words
-from ontomask.report.rounding import STEPS, bucket, coarse, step
-from ontomask.report.words import percent
+from ontomask.report.words import STEPS, bucket, coarse, percent, step
 
 K = 5
 ILLS = ("flu", "cold", "burn", "cut")
@@ -411,7 +410,7 @@ def test_a_limit_is_judged_alike_for_all_counts_that_are_not_told_apart(
     case, count, allowed, name, loss
 ):
     from ontomask.report.discretion import Discretion
-    from ontomask.report.limits import judged
+    from ontomask.report.sentences import judged
 
     def told(gone: int) -> Any:
         released = dataclasses.replace(case.evaluation.released, sse=loss, sst=50.0)
@@ -512,7 +511,7 @@ def starred(seed: int, count: int) -> tuple[om.Release, pl.DataFrame]:
 
 
 def section(page: str, title: str) -> str:
-    return page.partition(f"<h2>{title}</h2>")[2].partition("</section>")[0]
+    return page.partition(f">{title}</h2>")[2].partition("</section>")[0]
 
 
 def test_what_became_of_stars_is_in_no_bar_and_in_no_mean():

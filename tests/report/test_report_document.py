@@ -63,7 +63,10 @@ def page(request, cases) -> str:
 def test_it_needs_nothing_else(page):
     found = outline(page)
     assert not {"script", "link", "img", "iframe", "object", "embed", "form"} & set(found.tags)
-    assert not [one for one in found.attributes if one[1] in ("src", "href", "srcset", "action")]
+    assert not [one for one in found.attributes if one[1] in ("src", "srcset", "action")]
+    links = [value for _, name, value in found.attributes if name == "href"]
+    assert links
+    assert {link.removeprefix("#") for link in links} <= set(found.ids)
     assert not [one for one in found.attributes if one[1].startswith("on")]
     for word in ("http:", "https:", "url(", "@import", "//www"):
         assert word not in page

@@ -14,6 +14,7 @@ import ontomask as om
 from ontomask.data.tables import open_table
 from ontomask.methods.base import METHODS
 from ontomask.promises import (
+    ClassPromise,
     ClassSize,
     Closeness,
     Diversity,
@@ -25,11 +26,11 @@ from ontomask.promises import (
 from ontomask.report import grids, losses, sentences
 from ontomask.report.discretion import Discretion
 from ontomask.report.document import render
-from ontomask.report.facts import Limit, gather
-from ontomask.report.limits import judged
+from ontomask.report.facts import UNCHANGED, Limit, gather
 from ontomask.report.promised import in_words
-from ontomask.report.rounding import bucket
+from ontomask.report.sentences import judged
 from ontomask.report.steps import UNTOLD, describe_step
+from ontomask.report.words import bucket
 from ontomask.verify import Claim, Verification, verify
 
 PUBLIC = Discretion(5, internal=False)
@@ -102,7 +103,7 @@ def kinds_of(promise):
 
 
 def test_every_kind_of_promise_has_words_of_its_own():
-    for kind in set(kinds_of(Promise)) - {Promise, SensitivePromise}:
+    for kind in set(kinds_of(Promise)) - {Promise, ClassPromise, SensitivePromise}:
         assert in_words.__globals__["_kept"].dispatch(kind).__name__ != "_kept", kind
 
 
@@ -121,10 +122,10 @@ def test_what_was_given_up_comes_first(remade):
     schema = om.Schema(age=om.Numeric(), income=om.Numeric(role="sensitive"))
     steps = [om.Microaggregation(k=5), om.Noise(["age"], keeps=False)]
     account = remade(steps, frame, schema).account
-    verdict = sentences.verdict(account, PUBLIC)
-    assert verdict.title == "Given up by a later step"
-    assert "Every combination of age is shared by at least 5." in verdict.text
-    assert sentences.promised(account)[0].startswith("Given up by a later step: Every combination")
+    said = sentences.headline(account, PUBLIC)
+    assert (said.tone, said.title) == ("bad", "Given up by a later step")
+    assert "Every combination of age is shared by at least 5." in said.text
+    assert sentences.promised(account) == {}
     assert "k-anonymity" not in [one.badge for one in account.promised.findings]
 
 
@@ -147,11 +148,38 @@ def test_k_is_that_of_the_promise_not_of_the_method(cases):
 
 
 def test_a_kept_promise(case):
-    verdict = sentences.verdict(case.account, PUBLIC)
-    assert (verdict.tone, verdict.title) == ("good", "Every promise is kept")
-    assert sentences.promised(case.account)[0].startswith("Every combination of age, diagnosis")
+    """A sensitive column that no promise speaks of keeps the verdict from being green."""
+    said = sentences.headline(case.account, PUBLIC)
+    title = "Kept, but 1 published column is not covered"
+    assert (said.tone, said.mark, said.title) == ("warning", "!", title)
+    assert said.text.startswith("No promise holds against those who know charge of a person")
+    ((known, promises),) = sentences.promised(case.account).items()
+    assert known == (
+        "against an intruder who knows age, diagnosis, town, severity and admitted of a person"
+    )
+    assert promises[0].startswith("Every combination of age, diagnosis")
     assert sentences.kept(case.account, PUBLIC)[0].startswith("Kept: the smallest group has ")
-    assert "Left out, since they name people: person." in sentences.promised(case.account)
+    page = render(case.account)
+    assert "Left out, since they name people: person." in page
+    assert page.index(known) < page.index(title) < page.index("Was it kept?")
+    assert "good" not in [one.tone for one in sentences.badges(case.account, PUBLIC)]
+    assert "1 column not covered" in [one.text for one in sentences.badges(case.account, PUBLIC)]
+
+
+def test_green_is_only_what_is_covered(case, remade):
+    schema = om.Schema.of({**case.schema, "charge": om.Numeric()})
+    account = remade(om.Microaggregation(k=5), case.frame, schema).account
+    said = sentences.headline(account, PUBLIC)
+    assert (said.tone, said.mark) == ("good", "✓")
+    assert said.title == "Kept, and every published column is covered"
+    assert 'class="verdict good"' in render(account)
+
+
+def test_a_column_of_counts_needs_no_cover(remade):
+    frame = pl.DataFrame({"age": [30, 31, 60, 61], "n": [3, 4, 5, 6]})
+    schema = om.Schema(age=om.Numeric(), n=om.Count())
+    account = remade(om.Microaggregation(k=5), frame, schema).account
+    assert sentences.headline(account, PUBLIC).tone == "good"
 
 
 def test_a_broken_promise_comes_before_everything(case):
@@ -160,7 +188,7 @@ def test_a_broken_promise_comes_before_everything(case):
     account = case.gathered(
         verification=Verification(tuple(findings)), limits=[Limit("record linkage", 12, 10)]
     )
-    assert sentences.verdict(account, PUBLIC).title == "A promise is not kept"
+    assert sentences.headline(account, PUBLIC).title == "A promise is not kept"
     assert any(one.text.endswith("NOT kept") for one in sentences.badges(account, PUBLIC))
     assert sentences.kept(account, PUBLIC)[0].startswith("NOT KEPT: ")
     assert 'class="no"' in render(account)
@@ -170,27 +198,29 @@ def test_an_exceeded_limit_is_said_loudly(case):
     account = case.gathered(
         limits=[Limit("record linkage", 12.34, 10), Limit("information loss", 20, 20)]
     )
-    verdict = sentences.verdict(account, PUBLIC)
-    assert (verdict.tone, verdict.title) == ("bad", "1 limit of the plan exceeded")
-    assert verdict.text == "Record linkage: 12%, the plan allows 10%."
+    said = sentences.headline(account, PUBLIC)
+    assert (said.tone, said.title) == ("bad", "1 limit of the plan exceeded")
+    assert said.text == "Record linkage: 12%, the plan allows 10%."
     tones = {one.text: one.tone for one in sentences.badges(account, PUBLIC)}
     assert tones["record linkage above the limit"] == "bad"
-    assert tones["information loss within the limit"] == "good"
+    assert tones["information loss within the limit"] == "plain"
 
 
 def test_a_method_without_guarantee_says_so(cases):
     account = cases["rank swapping"].account
-    assert sentences.verdict(account, PUBLIC).title == "Kept, but no anonymity is promised"
-    assert "no guarantee of k-anonymity" in sentences.verdict(account, PUBLIC).text
-    assert "measure of the risk" in sentences.verdict(account, PUBLIC).text
-    assert "no k-anonymity" in [one.text for one in sentences.badges(account, PUBLIC)]
-    assert "k-anonymity kept" not in render(account)
+    said = sentences.headline(account, PUBLIC)
+    assert said.title == "Kept, but nothing is promised against an intruder"
+    assert said.tone == "warning"
+    page = render(account)
+    assert "no guarantee of k-anonymity" in page
+    assert "measure of the risk" in page
+    assert "k-anonymity kept" not in page
 
 
 def test_a_table_masked_elsewhere_has_no_promise(case):
     account = gather(case.frame, case.release.frame, case.schema, case.evaluation)
     assert account.promised is None
-    assert sentences.verdict(account, PUBLIC).title == "No promise to check"
+    assert sentences.headline(account, PUBLIC).title == "Nothing was promised"
     page = render(account)
     assert "masked elsewhere" in page
     assert "kept" not in [one.text for one in sentences.badges(account, PUBLIC)]
@@ -199,15 +229,40 @@ def test_a_table_masked_elsewhere_has_no_promise(case):
 def test_local_recoding_says_that_values_can_be_narrowed_down(case):
     for search, said in (("mondrian", True), ("optimal", False)):
         step = om.Generalization([om.KAnonymity(2)], search=search)
-        account = case.gathered(steps=[step], details=[{}])
-        assert (sentences.DOWNCODED in sentences.risk(account, PUBLIC)) is said
-        assert sentences.BEYOND in sentences.risk(account, PUBLIC)
+        page = render(case.gathered(steps=[step], details=[{}]))
+        assert ("<b>Downcoding.</b>" in page) is said
+        assert "<b>Differencing.</b>" in page
+
+
+def test_minimality_is_a_threat_to_promises_about_values(cases, case):
+    assert "<b>Minimality.</b>" in render(cases["generalization"].account)
+    step = om.Generalization([om.KAnonymity(2)])
+    assert "<b>Minimality.</b>" not in render(case.gathered(steps=[step], details=[{}]))
+
+
+def test_whom_unchanged_columns_single_out_is_on_the_first_screen(case):
+    """Counted here by hand: nearly every charge is another."""
+    counts = case.frame["charge"].value_counts()["count"]
+    alone = (counts == 1).sum() / len(case.frame)
+    account = case.gathered(limits=[Limit(UNCHANGED, 100 * alone, 10)])
+    first = render(account).partition("<nav")[0]
+    assert f"{alone:.1%} of the records are alone with what is published unchanged" in first
+    assert "of records alone by unchanged columns" in first
+    assert "the plan allows 10%" in first
+    assert "the plan sets no limit" in render(case.account)
 
 
 def test_the_threats_that_the_report_names_are_on_their_page():
     page = (Path(__file__).parents[2] / "docs" / "threats.md").read_text(encoding="utf-8")
     assert "{ #downcoding }" in page
-    for heading in ("Differencing", "Several records", "Columns declared harmless"):
+    for heading in (
+        "Columns declared harmless",
+        "Homogeneous classes",
+        "Downcoding",
+        "Minimality",
+        "Differencing",
+        "Several records",
+    ):
         assert f"## {heading}" in page
 
 
@@ -222,7 +277,6 @@ def test_what_was_lost_and_what_is_at_risk(case):
     assert risk[0].startswith("Records that are unique by age, diagnosis, town")
     assert risk[0].endswith("none after.")
     assert "of 100 cases" in risk[1]
-    assert any(one.startswith("Published unchanged: charge.") for one in risk)
 
 
 def test_suppressed_records_are_a_range_in_public_and_a_count_inside(cases):
@@ -244,8 +298,8 @@ def test_a_group_with_one_sensitive_value_is_a_warning(remade):
     )
     schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
     account = remade(om.Microaggregation(k=5), frame, schema).account
-    told = sentences.risk(account, Discretion(5, internal=False))
-    assert any(one.startswith("In some group all records have the same ill") for one in told)
+    assert sentences.beyond(account).homogeneous == (("ill", "50%"),)
+    assert "For 50% of the records, all of the group have the same ill" in render(account)
 
 
 def test_a_table_without_quasi_identifiers_has_no_risk_to_measure(remade):
@@ -287,17 +341,16 @@ def test_cases_of_a_hundred(risk, said):
 
 def test_the_two_figures_of_risk_are_told_apart(cases, case):
     linked = sentences.cases(case.evaluation.risk)
-    told = sentences.two_risks(case.account)
-    assert "the highest risk, 20%, is the most" in told
-    assert f"That {linked} of 100 records" in told
-    assert told in render(case.account)
-    assert sentences.two_risks(cases["rank swapping"].account) == ""
+    page = render(case.account)
+    assert "the highest risk, 20%, is the most" in page
+    assert f"That {linked} of 100 records" in page
+    assert sentences.two_risks(cases["rank swapping"].account) is None
 
 
 @pytest.mark.parametrize(("shuffled", "said"), [(None, False), (True, False), (False, True)])
 def test_the_order_of_the_records_is_a_risk_if_it_is_kept(case, shuffled, said):
-    told = sentences.risk(case.gathered(shuffled=shuffled), PUBLIC)
-    assert any(one.startswith("The records keep their order") for one in told) == said
+    page = render(case.gathered(shuffled=shuffled))
+    assert ("The records keep their order" in page) == said
 
 
 @pytest.mark.parametrize(

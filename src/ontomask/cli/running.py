@@ -251,13 +251,8 @@ def _show_unchanged(voice: Voice, found: UnchangedRisk) -> None:
 
 def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     release, found = outcome.release, outcome.evaluation
-    for promise in outcome.verification.given_up:
-        voice.say(f"[red]GIVEN UP[/]  {escape(promise.describe())}")
-    for finding in outcome.verification.findings:
-        mark = "[green]kept[/]  " if finding.kept else "[red]BROKEN[/]"
-        voice.say(f"{mark}  {escape(finding.statement)}")
     before, after = found.risk_before, found.risk_after
-    table = grid("", "before", "after", numbers=("before", "after"))
+    table = grid("measured", "before", "after", numbers=("before", "after"))
     table.add_row("people alone in their class", f"{before.uniques:.1%}", f"{after.uniques:.1%}")
     table.add_row("highest risk", f"{before.highest_risk:.1%}", f"{after.highest_risk:.1%}")
     table.add_row("average risk", f"{before.average_risk:.1%}", f"{after.average_risk:.1%}")
@@ -265,7 +260,7 @@ def _show_outcome(voice: Voice, outcome: Outcome) -> None:
         table.add_row(f"records linked rightly, {link.distance}", "", f"{link.risk:.1f}%")
     table.add_row("information loss", "", f"{found.loss.loss:.1f}%")
     table.add_row("records left out", "", f"{release.suppressed:,}")
-    voice.say("", table, "")
+    voice.say(table, "")
     for name, level in release.generalized.items():
         voice.say(f"generalized  {escape(name)}: {escape(level)}")
     _show_unchanged(voice, found.unchanged)
@@ -279,6 +274,9 @@ def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     if outcome.internal is not None:
         voice.say(f"internal  {escape(str(outcome.internal))} (do not hand it on)")
     voice.say(f"{outcome.seconds:.1f} s")
+    for promise in outcome.verification.given_up:
+        voice.say("", f"[red]GIVEN UP[/]  {escape(promise.describe())}")
+    voice.verdict(outcome.judgment)
 
 
 def _summary(outcome: Outcome) -> dict[str, Any]:
@@ -288,6 +286,7 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "report": str(outcome.report) if outcome.report else None,
         "manifest": str(outcome.manifest),
         "internal_report": str(outcome.internal) if outcome.internal else None,
+        **outcome.judgment.as_dict(),
         "kept": outcome.verification.kept,
         "given_up": [one.describe() for one in outcome.verification.given_up],
         "findings": [str(one) for one in outcome.verification.findings],

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.text import Text
 
 from ontomask.cli.tables import Decimal, Encoding, Reading, Separator, Sheet
@@ -77,13 +76,12 @@ def verify(
 
 
 def _show(voice: Voice, found: Recounted) -> None:
-    for finding in found.verification.findings:
-        mark = "[green]kept[/]  " if finding.kept else "[red]BROKEN[/]"
-        voice.say(f"{mark}  {escape(finding.statement)}")
     for note in found.notes:
         voice.say(Text(note, style="yellow" if "NOT" in note else "dim"))
+    voice.verdict(found.judgment)
     voice.result(
         {
+            **found.judgment.as_dict(),
             "kept": found.verification.kept,
             "findings": [str(one) for one in found.verification.findings],
             "notes": list(found.notes),

@@ -27,6 +27,7 @@ from ontomask.errors import CancelledError, OntomaskError, PlanError, PromiseErr
 if TYPE_CHECKING:
     from ontomask.plan.problems import Problem
     from ontomask.report.facts import Limit
+    from ontomask.verdict import Judgment
 
 __all__ = [
     "DONE",
@@ -43,6 +44,9 @@ __all__ = [
 
 DONE, PROMISE, USAGE, EXCEEDED, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes: done, a promise not kept, wrong usage, a limit exceeded, interrupted."""
+
+VERDICTS = {"COVERED": "green", "UNCOVERED": "yellow", "BROKEN": "red"}
+"""The color of each verdict; its words say the same."""
 
 PATIENCE = 1.0
 """A progress bar appears after so many seconds."""
@@ -115,6 +119,18 @@ class Voice:
                 f"[bold red]Limit exceeded:[/] {one.name} is {one.measured:.2f}{one.unit}, "
                 f"allowed are {one.allowed:g}{one.unit}."
             )
+
+    def verdict(self, judgment: Judgment) -> None:
+        """Tell a person what was promised and against whom, and then the verdict."""
+        said = ""
+        for known, finding in judgment.promised:
+            if known != said:
+                self.say("", f"Promised {escape(known)}:")
+                said = known
+            mark = "kept    " if finding.kept else "[red]BROKEN[/]  "
+            self.say(f"{mark}{escape(finding.statement)}")
+        color = VERDICTS[judgment.verdict.name]
+        self.say("", f"[bold {color}]{escape(judgment.title)}.[/] {escape(judgment.consequence)}")
 
     def result(self, value: Mapping[str, Any]) -> None:
         """Give a machine the result."""

@@ -46,6 +46,7 @@ DEFINITIONS = {
     "linkage": "100 times the mean over records of 1 / |G| if the own masked version is among the "
     "nearest masked records G, else 0",
     "distinct_l": "least number of distinct sensitive values in a class",
+    "homogeneous": "share of records in classes with a single sensitive value",
     "entropy_l": "least exponential of the entropy of sensitive values in a class",
     "closeness_t": "largest half sum of |p - q| between a class and the whole table",
     "intervals": "share of masked numbers within x percent of the original",
@@ -167,7 +168,7 @@ class Evaluation:
         for first, second in zip(
             self.risk_before.sensitive, self.risk_after.sensitive, strict=True
         ):
-            for name in ("distinct_l", "entropy_l", "closeness_t"):
+            for name in ("distinct_l", "homogeneous", "entropy_l", "closeness_t"):
                 shown = f"{_shown(getattr(first, name))} → {_shown(getattr(second, name))}"
                 yield Row("risk", f"{first.column}: {name}", shown, DEFINITIONS[name])
         for column, found in self.intervals:

@@ -63,6 +63,7 @@ DEFINITIONS: dict[str, str] = {
         "records, or the average of 1 / size in the population where that is known"
     ),
     "distinct_l": "smallest number of different sensitive values in a class (distinct l-diversity)",
+    "homogeneous": "share of records in classes that have a single sensitive value",
     "entropy_l": (
         "smallest exponential of the entropy of the sensitive values of a class (entropy "
         "l-diversity holds for l up to this)"
@@ -134,6 +135,8 @@ class SensitiveRisk:
         The sensitive column; a missing value is a value like any other.
     distinct_l
         The smallest number of different values in a class.
+    homogeneous
+        The share of records whose class has a single value.
     entropy_l
         The smallest exponential of the entropy of a class.
     closeness_t
@@ -142,6 +145,7 @@ class SensitiveRisk:
 
     column: str
     distinct_l: int
+    homogeneous: float
     entropy_l: float
     closeness_t: float
 
@@ -361,13 +365,15 @@ def sensitive_risk(
         np.bincount(places, weights=amounts) / np.bincount(classes, weights=amounts)[owners]
         for amounts in (counts, weights)
     )
+    values_of_class = np.bincount(owners)
     entropies = -np.bincount(owners, weights=mixture * np.log(mixture))
     # Values that a class does not have add their share q, so 1/2 sum |p - q| starts from sum q = 1.
     q = (np.bincount(codes, weights=weights, minlength=cardinality) / weights.sum())[values]
     distances = 0.5 * (1.0 + np.bincount(owners, weights=np.abs(shares - q) - q))
     return SensitiveRisk(
         column=name,
-        distinct_l=int(np.bincount(owners).min()),
+        distinct_l=int(values_of_class.min()),
+        homogeneous=float(counts[values_of_class[classes] == 1].sum() / counts.sum()),
         entropy_l=float(np.exp(max(0.0, entropies.min()))),
         closeness_t=float(distances.max()),
     )

@@ -51,6 +51,8 @@ class UnchangedRisk:
         shown = f"{len(self.columns)} columns" if many else ", ".join(self.columns)
         worst = sorted((one for one in self.single if one[1] > 0), key=lambda one: -one[1])[:NAMED]
         by_one = ", ".join(f"by {name} alone {share:.1%}" for name, share in worst)
+        if not self.alone:
+            return f"No record is alone with what is published unchanged ({shown})."
         return (
             f"{self.alone:.1%} of the records are alone with what is published unchanged ({shown}"
             f"{f'; {by_one}' if by_one else ''}): whoever knows these values of a person finds the "

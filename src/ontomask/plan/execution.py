@@ -39,6 +39,7 @@ from ontomask.plan.requirements import absent
 from ontomask.release import Release, protect
 from ontomask.report.document import render
 from ontomask.report.facts import Account, Limit
+from ontomask.verdict import Judgment, judge
 from ontomask.verify import Verification
 from ontomask.writing import write_new
 
@@ -93,6 +94,11 @@ class Outcome:
     def exceeded(self) -> tuple[Limit, ...]:
         """The limits of the plan that the release exceeds."""
         return tuple(one for one in self.limits if one.exceeded)
+
+    @property
+    def judgment(self) -> Judgment:
+        """What was promised, against whom, and whether that covers what is published."""
+        return _judgment(self.release, self.verification)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,6 +231,12 @@ def _found(job: Job, schema: Schema, stages: _Stages) -> _Found:
     )
 
 
+def _judgment(release: Release, verification: Verification) -> Judgment:
+    """The verdict; how many equal records a row stands for is nothing to be covered."""
+    names = open_table(release.frame).names
+    return judge(verification, [name for name in names if name != release.schema.count])
+
+
 def _account(job: Job, found: _Found, digest: str, stages: _Stages) -> Account:
     release = found.release
     return release.account(
@@ -239,6 +251,7 @@ def _account(job: Job, found: _Found, digest: str, stages: _Stages) -> Account:
         versions=versions(release.schema),
         timings={**release.timings, **stages.seconds},
         title=Path(job.contents.input.path).name,
+        about=job.contents.about,
         made=f"{stages.started:%Y-%m-%d %H:%M} UTC",
         shuffled=job.contents.output.shuffle,
     )
@@ -253,6 +266,7 @@ def _manifest(job: Job, found: _Found, digest: str, stages: _Stages) -> dict[str
         digest=digest,
         release=found.release,
         verification=found.verification,
+        judgment=_judgment(found.release, found.verification),
         evaluation=found.evaluation,
         classification=found.classification,
         limits=found.limits,

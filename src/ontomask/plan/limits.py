@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.plan.sections import Limits
-from ontomask.report.facts import SUPPRESSED, Limit
+from ontomask.report.facts import SUPPRESSED, UNCHANGED, Limit
 
 __all__ = ["measured_limits"]
-
-UNCHANGED = "records alone by unchanged columns"
 
 
 def measured_limits(

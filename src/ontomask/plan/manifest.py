@@ -21,6 +21,7 @@ from ontomask.evaluation.evaluation import Evaluation
 from ontomask.methods.base import Method
 from ontomask.release import Release
 from ontomask.report.facts import Limit
+from ontomask.verdict import Judgment
 from ontomask.verify import Finding, Verification
 
 __all__ = ["manifest", "to_json", "versions"]
@@ -58,6 +59,7 @@ def manifest(
     digest: str,
     release: Release,
     verification: Verification,
+    judgment: Judgment,
     evaluation: Evaluation,
     classification: ClassificationReport | None,
     limits: tuple[Limit, ...],
@@ -67,6 +69,7 @@ def manifest(
     """Everything about a run as plain values; only `times` differs between two equal runs."""
     return {
         "audience": AUDIENCE,
+        **judgment.as_dict(),
         "plan": {"name": name, "sha256": _digest(text), "text": text},
         "seed": release.seed,
         "versions": versions(release.schema),

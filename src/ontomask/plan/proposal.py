@@ -36,6 +36,15 @@ HEAD = """\
 # Random choices depend on the table and on a seed, which is drawn and kept in the manifest. To
 # repeat a run to the byte, copy it from there: a line such as seed = 20260101. Keep it to yourself.
 
+# ---- About the release: the report begins with it, so what is written here is published ----
+# [about]
+# title = "…"                 # what the release is called
+# purpose = "…"               # what it is made for
+# recipient = "…"             # who is given it
+# contact = "…"               # whom to ask
+# date = 2026-01-31           # when it was decided on
+# decided_by = {{ "roles of the columns" = "…", "k and limits" = "…" }}
+
 [input]
 path = {path}
 """

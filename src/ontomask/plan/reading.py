@@ -44,11 +44,12 @@ from ontomask.plan.vocabulary import (
     STEP_MODELS,
     STEPS,
 )
+from ontomask.report.facts import About
 from ontomask.wording import quoted
 
 __all__ = ["Contents", "read_contents"]
 
-KEYS = ("seed", "input", "columns", "steps", "evaluation", "limits", "output")
+KEYS = ("seed", "about", "input", "columns", "steps", "evaluation", "limits", "output")
 SECTION_MODELS = {name: kind.model() for name, kind in SECTIONS.items()}
 LOOKED_INTO = 2**26
 """Only tables of so many bytes are read to tell their columns beside other problems."""
@@ -69,6 +70,7 @@ class Contents:
     evaluation: Assessment = field(default_factory=Assessment)
     limits: Limits = field(default_factory=Limits)
     output: Output = field(default_factory=Output)
+    about: About = field(default_factory=About)
     seed: int | None = None
 
     def decided(self, name: str, *, leave_out: bool = False) -> Schema:

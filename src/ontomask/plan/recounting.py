@@ -39,6 +39,7 @@ from ontomask.promises import (
     SensitivePromise,
     Unchanged,
 )
+from ontomask.verdict import Judgment, judge
 from ontomask.verify import Claim, Finding, Verification, verify
 
 __all__ = ["Recounted", "recount_folder", "recount_table"]
@@ -54,11 +55,14 @@ class Recounted:
     ----------
     verification
         Every promise with what was counted.
+    judgment
+        The verdict on what was counted.
     notes
         What else was compared, and what could not be counted with the files at hand.
     """
 
     verification: Verification
+    judgment: Judgment
     notes: tuple[str, ...] = ()
 
 
@@ -95,7 +99,8 @@ def recount_table(
     if not claims:
         raise ParameterError("Say what to count: k, or a sensitive column with l or t.")
     found = verify(table.native, claims, published=table.names, records=len(table))
-    return Recounted(Verification(found.findings[2:]), tuple(notes))
+    counted = Verification(found.findings[2:])
+    return Recounted(counted, judge(counted, table.names), tuple(notes))
 
 
 def _require_columns(table: Table, names: Sequence[str]) -> None:
@@ -140,7 +145,11 @@ def recount_folder(folder: Path, original: Path | None = None) -> Recounted:
         for one in left
         if one.describe() not in counted
     ]
-    return Recounted(Verification(tuple(findings)), tuple(notes))
+    notes += [f"Given up by a later step: {one}." for one in described.manifest["given_up"]]
+    verification = Verification(tuple(findings))
+    aside = described.of_kind("count")
+    to_cover = [name for name in described.published if name not in aside]
+    return Recounted(verification, judge(verification, to_cover), tuple(notes))
 
 
 def _same_file(what: str, done: str, path: Path, digest: str) -> str:

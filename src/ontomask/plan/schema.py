@@ -15,7 +15,7 @@ from ontomask.plan.vocabulary import COLUMN_MODELS, STEP_MODELS
 __all__ = ["plan_schema"]
 
 
-SUMMARY = "A whole run of ontomask: input, columns, steps, evaluation, limits, output, seed."
+SUMMARY = "A whole run of ontomask: about, input, columns, steps, evaluation, limits, output, seed."
 
 
 def _optional() -> Iterator[tuple[str, Any]]:

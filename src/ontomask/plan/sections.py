@@ -12,6 +12,7 @@ from ontomask.errors import ParameterError
 from ontomask.evaluation.classifiers import CLASSIFIERS
 from ontomask.evaluation.evaluation import Settings
 from ontomask.plan.parts import Kind
+from ontomask.report.facts import About
 
 __all__ = ["SECTIONS", "WRITABLE", "Assessment", "Input", "Limits", "Output", "is_writable"]
 
@@ -144,6 +145,7 @@ class Output:
 
 
 SECTIONS = {
+    "about": Kind("", "about", About),
     "input": Kind("", "input", Input),
     "evaluation": Kind("", "evaluation", Assessment),
     "limits": Kind("", "limits", Limits),

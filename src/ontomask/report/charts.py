@@ -90,7 +90,7 @@ class Pairs:
     @property
     def alone(self) -> bool:
         """Whether there is only one side to be shown."""
-        return not any(mark.before is not None or mark.before_text for mark in self.marks)
+        return _is_alone(self.marks)
 
     @property
     def row(self) -> int:
@@ -105,12 +105,17 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Columns:
-    """Two columns per interval, before left of after, over a percentage axis."""
+    """Two columns per interval, before left of after, or one, over a percentage axis."""
 
     marks: tuple[Mark, ...]
     axis: Axis
     width: int = WIDTH
     height: int = 200
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is only one side to be shown."""
+        return _is_alone(self.marks)
 
 
 @dataclass(frozen=True)
@@ -255,6 +260,10 @@ def _known(marks: Sequence[Mark]) -> tuple[Mark, ...]:
     return tuple(
         replace(mark, before=_finite(mark.before), after=_finite(mark.after)) for mark in marks
     )
+
+
+def _is_alone(marks: Sequence[Mark]) -> bool:
+    return not any(mark.before is not None or mark.before_text for mark in marks)
 
 
 def _finite(number: float | None) -> float | None:

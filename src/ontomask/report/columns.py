@@ -28,7 +28,7 @@ from ontomask.report.distributions import (
 __all__ = ["CHARTED", "ColumnFacts", "Missing", "column_facts"]
 
 CHARTED = 24
-"""How many columns get a chart: quasi-identifiers first, then sensitive and changed ones."""
+"""How many columns get a chart: quasi-identifiers first, then sensitive ones, then others."""
 DOMINANT = 0.5
 """The share of a spread above which few records are said to make it up."""
 SCATTERED = 0.5
@@ -150,12 +150,11 @@ def column_facts(
 def _charted(paired: Paired) -> set[str]:
     """The columns that are worth a chart, the more important ones first."""
     ranks = {"quasi": 0, "sensitive": 1}
-    worth = [
-        (ranks.get(one.column.role, 2), place, name)
+    ranked = [
+        (ranks.get(one.column.role, 2), not one.changed.any(), place, name)
         for place, (name, one) in enumerate(paired.columns.items())
-        if one.column.role in ranks or bool(one.changed.any())
     ]
-    return {name for _, _, name in sorted(worth)[:CHARTED]}
+    return {name for *_, name in sorted(ranked)[:CHARTED]}
 
 
 def _column(tables: _Tables, name: str, loss: ColumnLoss | None, *, charts: bool) -> ColumnFacts:

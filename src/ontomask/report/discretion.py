@@ -17,9 +17,8 @@ from typing import Any
 
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.report.distributions import Bar, Distribution
-from ontomask.report.rounding import STEPS, bucket, coarse, step
 from ontomask.report.steps import COUNTING
-from ontomask.report.words import percent
+from ontomask.report.words import STEPS, bucket, coarse, percent, step
 from ontomask.toml_text import toml_key, toml_value
 
 __all__ = ["LEAST", "Discretion", "internal_plan", "public_plan", "threshold"]
@@ -116,6 +115,7 @@ def public_plan(text: str, columns: Sequence[str]) -> str:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return ""
+    content.pop("about", None)  # the report begins with it
     return "\n".join(_table_lines(_public_table(content, frozenset(columns)), ())).strip()
 
 

@@ -19,8 +19,8 @@ from ontomask.data.schema import Date, Nominal, Ordinal
 from ontomask.data.values import is_star
 from ontomask.evaluation.pairing import PairedColumn
 from ontomask.report.groups import MOST, concept_groups, group_name
-from ontomask.report.rounding import coarse
 from ontomask.report.scales import Scale, date_scale, merge_rare, number_scale
+from ontomask.report.words import coarse
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = [

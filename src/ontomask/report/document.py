@@ -7,15 +7,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ontomask.report import figures, glossary, grids, losses, sentences
+from ontomask.evaluation.evaluation import DEFINITIONS
+from ontomask.report import figures, grids, losses, sentences
 from ontomask.report.charts import Chart
 from ontomask.report.discretion import Discretion, internal_plan, public_plan
 from ontomask.report.drawing import draw
-from ontomask.report.facts import Account, Pairs
+from ontomask.report.facts import UNCHANGED, Account, Pairs
 from ontomask.report.figures import Figure
-from ontomask.report.limits import judged
-from ontomask.report.rounding import step
-from ontomask.report.words import terse_percent
+from ontomask.report.words import grouped, step, terse_percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,17 +62,19 @@ def _content(account: Account, discretion: Discretion) -> dict[str, Any]:
         "internal": discretion.internal,
         "threshold": discretion.threshold,
         "step": f"{step(discretion.threshold, account.records):.0%}",
-        "verdict": sentences.verdict(account, discretion),
+        "headline": sentences.headline(account, discretion),
         "badges": sentences.badges(account, discretion),
         "promised": sentences.promised(account),
         "kept": sentences.kept(account, discretion),
         "lost": losses.lost(account, discretion),
+        "combines": losses.combines(account),
         "risk": sentences.risk(account, discretion),
+        "beyond": sentences.beyond(account),
         "two_risks": sentences.two_risks(account),
         "key_figures": _key_figures(account, discretion),
         "findings": grids.findings_grid(account, discretion),
         "limits": grids.limits_grid(account, discretion),
-        "untold": any(one.exceeded is None for one in judged(account, discretion)),
+        "untold": any(one.exceeded is None for one in sentences.judged(account, discretion)),
         "risk_grid": grids.risk_grid(account, discretion),
         "sensitive": grids.sensitive_grid(account, discretion),
         "unsaid": _unsaid(account),
@@ -91,7 +92,7 @@ def _content(account: Account, discretion: Discretion) -> dict[str, Any]:
         "columns": grids.columns_grid(account, discretion),
         "plan": _plan(account, discretion),
         "digests": _digests(account, discretion),
-        "definitions": glossary.definitions(account),
+        "formulas": {name: grouped(text) for name, text in DEFINITIONS.items()},
     }
 
 
@@ -123,6 +124,9 @@ def _key_figures(account: Account, discretion: Discretion) -> list[tuple[str, st
             (f"{after.smallest_class:,}", f"{records} in the smallest group", ""),
             ("0" if after.uniques == 0 else unique, "unique records", f"before: {was}"),
         ]
+    if account.evaluation.unchanged.columns:
+        alone = terse_percent(account.evaluation.unchanged.alone)
+        shown.append((alone, "of records alone by unchanged columns", _limit_of_unchanged(account)))
     if account.evaluation.linkage:
         linked = terse_percent(account.evaluation.risk / 100)
         was = sentences.linked_before(account, discretion)[1]
@@ -133,6 +137,11 @@ def _key_figures(account: Account, discretion: Discretion) -> list[tuple[str, st
     return shown
 
 
+def _limit_of_unchanged(account: Account) -> str:
+    allowed = [one.allowed for one in account.limits if one.name == UNCHANGED]
+    return f"the plan allows {allowed[0]:g}%" if allowed else "the plan sets no limit"
+
+
 def _unsaid(account: Account) -> str:
     """The sign for figures that would say nothing, if it is used and needs to be explained."""
     used = any(one.scattered and one.role == "sensitive" for one in account.columns)
@@ -141,11 +150,7 @@ def _unsaid(account: Account) -> str:
 
 def _uncharted(account: Account, titles: list[str]) -> tuple[str, ...]:
     """Columns that deserve a chart but have too little, or too much company, to show one."""
-    return tuple(
-        one.name
-        for one in account.columns
-        if one.name not in titles and (one.role in ("quasi", "sensitive") or one.changed > 0)
-    )
+    return tuple(one.name for one in account.columns if one.name not in titles)
 
 
 def _digests(account: Account, discretion: Discretion) -> Pairs:

@@ -151,7 +151,8 @@ def _columns(chart: Columns) -> Iterator[str]:
     band = (WIDTH - left) / max(len(chart.marks), 1)
     middles = [left + band * (place + 0.5) for place in range(len(chart.marks))]
     wide = min(band * (1.0 - BETWEEN) / 2.0, WIDEST)
-    for side, shift in (("before", -wide), ("after", 0.0)):
+    sides = (("after", -wide / 2.0),) if chart.alone else (("before", -wide), ("after", 0.0))
+    for side, shift in sides:
         yield filled(
             side,
             (

@@ -6,12 +6,15 @@ keep it as close as the original. What of it a public report shows is decided wh
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
 from ontomask.arrays import Longs
+from ontomask.checks import AnyOf, Null, TableOf, Text, Typed, validate
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.evaluation.classification import ClassificationReport
@@ -22,17 +25,54 @@ from ontomask.methods.base import Method
 from ontomask.report.columns import ColumnFacts, column_facts
 from ontomask.report.discretion import threshold
 from ontomask.report.promised import Promised, in_words
-from ontomask.report.rounding import bucket
 from ontomask.report.steps import StepFacts, describe_step
+from ontomask.report.words import bucket
 from ontomask.verify import Verification
 
-__all__ = ["LOSS", "SUPPRESSED", "Account", "Limit", "Pairs", "gather"]
+__all__ = ["LOSS", "SUPPRESSED", "UNCHANGED", "About", "Account", "Limit", "Pairs", "gather"]
 
 LOSS = "information loss"
 SUPPRESSED = "suppressed records"
 """Limits whose measure counts the records left out, so that a public report may not be exact."""
+UNCHANGED = "records alone by unchanged columns"
 
 Pairs = tuple[tuple[str, str], ...]
+
+
+Name = Annotated[str | None, AnyOf(Text(), Null())]
+
+
+@dataclass(frozen=True)
+class About:
+    """For whom and for what a release is made, and who decided; the report begins with it.
+
+    Parameters
+    ----------
+    title
+        What the release is called; the name of its table by default.
+    purpose
+        What it is made for.
+    recipient
+        Who is given it.
+    contact
+        Whom to ask about it.
+    date
+        When it was decided on.
+    decided_by
+        Who decided what, such as ``{"roles of the columns" = "A. Smith"}``.
+    """
+
+    title: Name = None
+    purpose: Name = None
+    recipient: Name = None
+    contact: Name = None
+    date: Annotated[
+        str | datetime.date | None, AnyOf(Text(), Typed(datetime.date, "a date"), Null())
+    ] = None
+    decided_by: Annotated[Mapping[str, str], TableOf(Text())] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        validate(self)
 
 
 @dataclass(frozen=True)
@@ -104,6 +144,7 @@ class Account:
     timings: tuple[tuple[str, float], ...]
     seed: int | None
     suppressed_for: tuple[tuple[str, int], ...]
+    about: About
     shuffled: bool | None = None
 
 
@@ -126,6 +167,7 @@ def gather(
     timings: Mapping[str, float] | None = None,
     seed: int | None = None,
     title: str = "",
+    about: About | None = None,
     made: str = "",
     shuffled: bool | None = None,
 ) -> Account:
@@ -138,15 +180,17 @@ def gather(
     `limits` are those of the plan, exceeded or not. `plan` is its text: a public report shows it
     without comments, seed, secrets, folders and lists of values. `digests` and `versions` are
     shown as given; `timings`, `seed` and the digest of the original in internal reports only.
+    `about` says for whom and for what the release is made, with a title that replaces `title`.
     Without `made`, a text that says when the release was made, the report holds no time.
     `shuffled` says whether the records were put in a random order, if that is known.
     """
     before, after = open_table(original), open_table(masked)
     paired = pair_tables(original, masked, schema, rows=rows)
-    promised = None if verification is None else in_words(verification)
+    told = [name for name in after.names if name != schema.count]
+    promised = None if verification is None else in_words(verification, told)
     least = threshold(promised.k if promised else None)
     return Account(
-        title=title,
+        title=(about.title if about else None) or title,
         made=made,
         records=len(after),
         original_records=len(before),
@@ -173,6 +217,7 @@ def gather(
         timings=tuple((timings or {}).items()),
         seed=seed,
         suppressed_for=_suppressed_for(before, schema),
+        about=about or About(),
         shuffled=shuffled,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -98,13 +98,17 @@ def distribution(column: ColumnFacts, discretion: Discretion, records: int) -> F
     chart = columns_chart if found.shape == "histogram" else pairs_chart
     ticks = found.shape == "histogram"
     marks = [_bar_mark(bar, bar.tick if ticks else bar.label, discretion) for bar in bars]
+    if not column.changed:  # the same bars twice would say nothing more
+        marks = [replace(mark, before=None, before_text="") for mark in marks]
+    sides = "before and after masking" if column.changed else "which masking did not change"
     return Figure(
         column.name,
         _about(column, discretion, records),
-        f"Share of records by {column.name}, before and after masking, in "
-        f"{plural(len(bars), 'group')}; the largest before is {_largest(bars)}.",
+        f"Share of records by {column.name}, {sides}, in "
+        f"{plural(len(bars), 'group')}; the largest is {_largest(bars)}.",
         chart(marks),
         _bar_grid(column, bars, discretion),
+        sides=column.changed > 0,
         detail=_rare_words(column) if discretion.internal else "",
     )
 
@@ -133,6 +137,8 @@ def _largest(bars: Sequence[Bar]) -> str:
 
 
 def _bar_grid(column: ColumnFacts, bars: Sequence[Bar], discretion: Discretion) -> Grid:
+    if not column.changed:
+        return Grid((column.name, "share"), tuple((bar.label, percent(bar.after)) for bar in bars))
     if discretion.internal:
         rows = tuple(
             (

@@ -9,7 +9,6 @@ from ontomask.evaluation.statistics import Statistic
 from ontomask.report.discretion import Discretion
 from ontomask.report.facts import Account
 from ontomask.report.figures import KINDS, LISTED, ROLES, Grid
-from ontomask.report.limits import UNTOLD, judged
 from ontomask.report.losses import (
     is_hidden,
     left_out,
@@ -18,9 +17,8 @@ from ontomask.report.losses import (
     shown_statistics,
     told_columns,
 )
-from ontomask.report.rounding import coarse
-from ontomask.report.sentences import recounted
-from ontomask.report.words import capital, distance, figure, percent
+from ontomask.report.sentences import UNTOLD, judged, recounted
+from ontomask.report.words import capital, coarse, distance, figure, percent
 
 __all__ = [
     "columns_grid",

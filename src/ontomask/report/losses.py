@@ -12,6 +12,7 @@ from ontomask.report.words import capital, listing, percent
 
 __all__ = [
     "UNSHOWN",
+    "combines",
     "correlations",
     "hides_correlations",
     "is_hidden",
@@ -31,11 +32,6 @@ COMBINING = ("microaggregation", "resampling", "hybrid")
 """Methods that choose records by all columns but make each column's new values on its own."""
 CORRELATIONS = ("correlation", "semantic correlation")
 UNSHOWN = "leaving out those that few records make up"
-COMBINATIONS = (
-    "New values are made column by column: combinations can appear that nobody has, such as a "
-    "diagnosis that does not fit the sex. Strata in the plan prevent this for the columns they "
-    "name."
-)
 
 
 def loss_words(loss: float) -> str:
@@ -69,7 +65,6 @@ def lost(account: Account, discretion: Discretion) -> list[str]:
         *_shifts(account),
         *_missing(account, discretion),
         *_relations_lost(account, discretion),
-        *_combinations(account),
     ]
 
 
@@ -228,6 +223,6 @@ def _relations_lost(account: Account, discretion: Discretion) -> list[str]:
     return [f"{which} changed by at most {changed} ({pair})."]
 
 
-def _combinations(account: Account) -> list[str]:
-    makes = any(step.name in COMBINING for step in account.steps)
-    return [COMBINATIONS] if makes and len(account.quasi) > 1 else []
+def combines(account: Account) -> bool:
+    """Whether combinations can appear that nobody has."""
+    return len(account.quasi) > 1 and any(step.name in COMBINING for step in account.steps)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ontomask.promises import (
     AverageRiskLimit,
@@ -22,6 +23,7 @@ from ontomask.promises import (
     UniquenessLimit,
 )
 from ontomask.report.words import capital, listing
+from ontomask.verdict import Judgment, against, judge
 from ontomask.verify import Finding, Verification
 
 __all__ = ["Kept", "Promised", "in_words"]
@@ -42,6 +44,8 @@ class Kept:
         The sentences: what was promised, what the recount found.
     kept
         Whether it is kept.
+    against
+        Whom it is promised against.
     """
 
     kind: str
@@ -49,6 +53,7 @@ class Kept:
     promise: str
     measured: str
     kept: bool
+    against: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,12 +64,15 @@ class Promised:
     ----------
     k
         The promised group size, None if there is none.
+    judgment
+        The verdict on all of it.
     given_up
         What an earlier step promised and a later one was meant to undo, in sentences.
     """
 
     findings: tuple[Kept, ...]
     k: int | None
+    judgment: Judgment
     given_up: tuple[str, ...] = ()
 
     @property
@@ -77,11 +85,13 @@ class Promised:
         return tuple(one for one in self.findings if one.kind in kinds)
 
 
-def in_words(verification: Verification) -> Promised:
-    """The findings of a verification, for people."""
+def in_words(verification: Verification, published: Sequence[str] | None = None) -> Promised:
+    """The findings of a verification, for people; `published` are the columns to be covered."""
+    findings = verification.findings
     return Promised(
-        tuple(_kept(one.promise, one) for one in verification.findings),
+        tuple(replace(_kept(one.promise, one), against=against(one.promise)) for one in findings),
         verification.k,
+        judge(verification, published),
         tuple(f"{capital(one.describe())}." for one in verification.given_up),
     )
 

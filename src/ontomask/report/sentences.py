@@ -1,4 +1,7 @@
-"""The first screen: what was promised, whether it is kept, what is still at risk."""
+"""The figures and words of the first screen: the verdict, the limits, what is still at risk.
+
+What is always said in the same words stands in the templates.
+"""
 
 from __future__ import annotations
 
@@ -6,53 +9,48 @@ from dataclasses import dataclass
 
 from ontomask.evaluation.linkage import LinkageRisk
 from ontomask.report.discretion import Discretion
-from ontomask.report.facts import Account
-from ontomask.report.limits import Judged, judged
+from ontomask.report.facts import LOSS, SUPPRESSED, Account, Limit
 from ontomask.report.promised import Kept
 from ontomask.report.words import NAMED, capital, listing, percent, plural
+from ontomask.verdict import OF_THE_TABLE, Verdict
 
 __all__ = [
+    "UNTOLD",
     "Badge",
-    "Verdict",
+    "Beyond",
+    "Headline",
+    "Judged",
     "badges",
+    "beyond",
+    "headline",
+    "judged",
     "kept",
     "linked_before",
     "promised",
     "recounted",
     "risk",
     "two_risks",
-    "verdict",
 ]
 
-GUARANTEES = ("group size", "diversity", "closeness", "population", "average", "other")
+TONES = {
+    Verdict.COVERED: ("good", "✓"),
+    Verdict.UNCOVERED: ("warning", "!"),
+    Verdict.BROKEN: ("bad", "✗"),
+}
+"""How a verdict is colored, and the mark that says the same without color."""
 COUNTED_ON_RELEASE = ("group size", "diversity", "average", "permutation", "unchanged", "shape")
 """Promises whose recount a reader can repeat on the release."""
-NO_ANONYMITY = (
-    "The method does not form groups of equal records, so there is no guarantee of k-anonymity. "
-    "How many records an intruder would link correctly is the measure of the risk."
-)
-ORDERED = (
-    "The records keep their order: whoever knows how the original is sorted, or has another table "
-    "in the same order, can tell which record is whose (shuffle = true in the plan prevents this)."
-)
 LOCAL = ("local", "mondrian", "tuple")
-DOWNCODED = (
-    "Records were generalized differently: whoever knows how that is done can narrow some of the "
-    "values down (threats.md#downcoding in the documentation)."
-)
-BEYOND = (
-    "No promise covers another release of the same people, several records of one person, or what "
-    "an intruder knows besides the quasi-identifiers (threats.md in the documentation)."
-)
-GIVEN_UP = "Given up by a later step"
-NOTHING = "Nothing was promised: the table was masked elsewhere, and no promise was given."
+MOST_DIGITS = 3
+UNTOLD = "not told"
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The first words of the report; `tone` is `good`, `bad` or `plain`."""
+class Headline:
+    """The first words of the report; the mark says the same as the tone."""
 
     tone: str
+    mark: str
     title: str
     text: str
 
@@ -66,68 +64,54 @@ class Badge:
     text: str
 
 
-def verdict(account: Account, discretion: Discretion) -> Verdict:
+def headline(account: Account, discretion: Discretion) -> Headline:
     """The one thing to know."""
+    found = account.promised
     exceeded = [one for one in judged(account, discretion) if one.exceeded]
-    if account.promised is not None and not account.promised.kept:
-        return Verdict("bad", "A promise is not kept", "Do not publish this table.")
-    if exceeded:
-        which = " limit" if len(exceeded) == 1 else " limits"
+    broken = found is not None and not found.kept
+    if exceeded and not broken:
         text = "; ".join(
             f"{one.name}: {one.measured}, the plan allows {one.allowed}" for one in exceeded
         )
-        return Verdict("bad", f"{len(exceeded)}{which} of the plan exceeded", f"{capital(text)}.")
-    if account.promised is None:
-        return Verdict("plain", "No promise to check", NOTHING)
-    if account.promised.given_up:
-        return Verdict("bad", GIVEN_UP, " ".join(account.promised.given_up))
-    if not account.promised.of_kind(*GUARANTEES):
-        return Verdict("plain", "Kept, but no anonymity is promised", NO_ANONYMITY)
-    return Verdict(
-        "good",
-        "Every promise is kept",
-        "Recounted on the released table by code that shares nothing with the method.",
-    )
+        title = f"{plural(len(exceeded), 'limit')} of the plan exceeded"
+        return Headline(*TONES[Verdict.BROKEN], title, f"{capital(text)}.")
+    if found is None:
+        text = "The table was masked elsewhere, and no promise was given."
+        return Headline(*TONES[Verdict.UNCOVERED], "Nothing was promised", text)
+    tone = TONES[found.judgment.verdict]
+    if found.given_up and not broken:
+        return Headline(*tone, "Given up by a later step", " ".join(found.given_up))
+    return Headline(*tone, found.judgment.title, found.judgment.consequence)
 
 
 def badges(account: Account, discretion: Discretion) -> tuple[Badge, ...]:
-    """Promises and limits in two or three words each."""
+    """Promises and limits in two or three words each; green only where nothing is open."""
     found: list[Badge] = []
     if account.promised is not None:
+        judgment = account.promised.judgment
+        good = "good" if judgment.verdict is Verdict.COVERED else "plain"
         found += [Badge("bad", "✗", "promise given up") for _ in account.promised.given_up]
         found += [
-            Badge("good", "✓", f"{one.badge} kept")
+            Badge(good, "✓", f"{one.badge} kept")
             if one.kept
             else Badge("bad", "✗", f"{one.badge} NOT kept")
             for one in account.promised.findings
             if one.kind != "shape" or not one.kept
         ]
-        if not account.promised.of_kind(*GUARANTEES):
-            found.append(Badge("plain", "!", "no k-anonymity"))
+        if judgment.uncovered:
+            columns = plural(len(judgment.uncovered), "column")
+            found.append(Badge("warning", "!", f"{columns} not covered"))
     found += [_limit_badge(one) for one in judged(account, discretion)]
     return tuple(dict.fromkeys(found))
 
 
-def _limit_badge(limit: Judged) -> Badge:
-    if limit.exceeded is None:
-        return Badge("plain", "–", f"{limit.name}: not told here")
-    if limit.exceeded:
-        return Badge("bad", "✗", f"{limit.name} above the limit")
-    return Badge("good", "✓", f"{limit.name} within the limit")
-
-
-def promised(account: Account) -> list[str]:
-    """What was promised."""
-    if account.promised is None:
-        return [NOTHING]
-    sentences = [f"{GIVEN_UP}: {one}" for one in account.promised.given_up]
-    sentences += [one.promise for one in account.promised.findings if one.kind != "shape"]
-    if not account.promised.of_kind(*GUARANTEES):
-        sentences.insert(len(account.promised.given_up), "No k-anonymity is promised.")
-    identifiers = [name for name, kind in account.removed if kind == "identifier"]
-    if identifiers:
-        sentences.append(f"Left out, since they name people: {listing(identifiers)}.")
-    return sentences
+def promised(account: Account) -> dict[str, list[str]]:
+    """What was promised, by whom it was promised against."""
+    groups: dict[str, list[str]] = {}
+    for one in account.promised.findings if account.promised is not None else ():
+        if one.against != OF_THE_TABLE:
+            groups.setdefault(one.against, []).append(one.promise)
+    return groups
 
 
 def recounted(finding: Kept, discretion: Discretion) -> str:
@@ -158,37 +142,99 @@ def kept(account: Account, discretion: Discretion) -> list[str]:
     return [*told, *(f"NOT KEPT: {one.promise}" for one in shapes if not one.kept)]
 
 
+# Limits of the plan ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A limit in words; `exceeded` is None where the answer would tell of a few records."""
+
+    name: str
+    measured: str
+    allowed: str
+    exceeded: bool | None
+
+
+def judged(account: Account, discretion: Discretion) -> tuple[Judged, ...]:
+    """All limits of the plan, as exactly as the reader may know what was measured."""
+    return tuple(_judged(one, account, discretion) for one in account.limits)
+
+
+def _limit_badge(limit: Judged) -> Badge:
+    if limit.exceeded is None:
+        return Badge("plain", "–", f"{limit.name}: not told here")
+    if limit.exceeded:
+        return Badge("bad", "✗", f"{limit.name} above the limit")
+    return Badge("plain", "✓", f"{limit.name} within the limit")
+
+
+def _judged(limit: Limit, account: Account, discretion: Discretion) -> Judged:
+    allowed = f"{limit.allowed:.3g}{limit.unit}"
+    if not discretion.internal and limit.name == LOSS and _hides_loss(account):
+        return Judged(limit.name, UNTOLD, allowed, None)
+    if discretion.internal or account.left_out is None or limit.name not in (LOSS, SUPPRESSED):
+        return Judged(limit.name, _measured(limit, account, discretion), allowed, limit.exceeded)
+    ends = [_at(limit.name, account, count) for count in account.left_out]
+    exceeded = {end > limit.allowed for end in ends}
+    texts = dict.fromkeys(percent(end / 100.0, 1) for end in sorted(ends))
+    measured = " to ".join(texts)
+    if limit.name == SUPPRESSED:
+        measured = discretion.size(account.left_out[0])
+    return Judged(limit.name, measured, allowed, exceeded.pop() if len(exceeded) == 1 else None)
+
+
+def _hides_loss(account: Account) -> bool:
+    """Whether few records make up the loss, or it is not known what those left out weighed."""
+    return account.few_changed or (account.weighted and account.left_out is not None)
+
+
+def _at(name: str, account: Account, count: int) -> float:
+    """What would be measured, in percent, if so many records had been left out.
+
+    Both figures grow, or both fall, with the count, so the ends of a range say enough.
+    """
+    if name == SUPPRESSED:
+        return 100.0 * count / (account.records + count)
+    loss = account.evaluation.released
+    return 100.0 * (loss.sse + count) / max(loss.sst + count, 1e-300)
+
+
+def _measured(limit: Limit, account: Account, discretion: Discretion) -> str:
+    if limit.name == SUPPRESSED:
+        return discretion.share(limit.measured / 100.0, account.original_records)
+    digits = 1 if limit.name == LOSS else 0
+    while digits < MOST_DIGITS and _hides_verdict(limit, digits):
+        digits += 1
+    return percent(limit.measured / 100.0, digits)
+
+
+def _hides_verdict(limit: Limit, digits: int) -> bool:
+    """Whether the rounded figure would be on the other side of the limit."""
+    return (round(limit.measured, digits) > limit.allowed) != limit.exceeded
+
+
 # What is still at risk ------------------------------------------------------------------------
 
 
 def risk(account: Account, discretion: Discretion) -> list[str]:
-    """What is still at risk."""
-    ordered = [ORDERED] if account.shuffled is False else []
+    """What an intruder who knows the quasi-identifiers still finds."""
     if not account.quasi:
-        unknown = "No column is said to be known to an intruder, so no risk could be measured."
-        return [unknown, *ordered]
-    sentences = [_uniques(account, discretion)]
-    if worst := _worst(account):
-        sentences.append(_linkage(account, worst, discretion))
-    beyond = [*_published_as_is(account), *ordered, *_downcoded(account), BEYOND]
-    return [*sentences, *_homogeneous(account), *beyond]
+        return ["No column is said to be known to an intruder, so no risk could be measured."]
+    worst = _worst(account)
+    linked = [_linkage(account, worst, discretion)] if worst else []
+    return [_uniques(account, discretion), *linked]
 
 
 def _worst(account: Account) -> LinkageRisk | None:
     return max(account.evaluation.linkage, key=lambda one: one.risk, default=None)
 
 
-def two_risks(account: Account) -> str:
-    """Why the highest risk and the share of linked records are different figures."""
+def two_risks(account: Account) -> tuple[str, str] | None:
+    """The highest risk and the linked records of 100, where both say something."""
     after, worst = account.evaluation.risk_after, _worst(account)
     if worst is None or after.smallest_class < 2:
-        return ""
-    return (
-        f"Two figures, two questions: the highest risk, {percent(after.highest_risk)}, is the most "
-        "that anyone can conclude from the size of a group. That "
-        f"{cases(worst.risk)} of 100 records are linked correctly is what an attack by similarity "
-        "found on this table."
-    )
+        return None
+    return percent(after.highest_risk), cases(worst.risk)
 
 
 def _uniques(account: Account, discretion: Discretion) -> str:
@@ -227,33 +273,47 @@ def _cases(percentage: str) -> str:
     return percentage.replace("less", "fewer").rstrip("%")
 
 
-def _homogeneous(account: Account) -> list[str]:
+@dataclass(frozen=True)
+class Beyond:
+    """What no promise covers, as far as it applies to the release.
+
+    Attributes
+    ----------
+    unchanged
+        Whom the columns published as they are single out, in a sentence.
+    homogeneous
+        Sensitive columns with the share of records in whose groups all have the same value.
+    local
+        Whether records were generalized differently.
+    minimal
+        Whether no more was generalized than a promise about sensitive values needs.
+    ordered
+        Whether the records keep their order.
+    """
+
+    unchanged: str
+    homogeneous: tuple[tuple[str, str], ...]
+    local: bool
+    minimal: bool
+    ordered: bool
+
+
+def beyond(account: Account) -> Beyond:
+    """What no promise covers; all of it can be seen in the release or is no figure."""
+    generalized = [step for step in account.steps if step.name == "generalization"]
+    searches = [one.full for step in generalized for one in step.parameters if one.name == "search"]
+    about_values = account.promised is not None and account.promised.of_kind(
+        "diversity", "closeness"
+    )
     after = account.evaluation.risk_after
-    columns = [one.column for one in after.sensitive if one.distinct_l <= 1]
-    if not columns or after.smallest_class < 2:  # a group of one says nothing about others
-        return []
-    return [
-        f"In some group all records have the same {listing(columns, last='or')}: whoever knows "
-        "that a person is in it learns the value."
-    ]
-
-
-def _downcoded(account: Account) -> list[str]:
-    local = [
-        one
-        for step in account.steps
-        for one in step.parameters
-        if one.name == "search" and one.full in LOCAL
-    ]
-    return [DOWNCODED] if local else []
-
-
-def _published_as_is(account: Account) -> list[str]:
-    names = [one.name for one in account.columns if one.role != "quasi" and not one.changed]
-    if not names:
-        return []
-    them = "it" if len(names) == 1 else "them"
-    return [
-        f"Published unchanged: {listing(names)}. Whoever knows {them} from elsewhere could use "
-        f"{them} to find people."
-    ]
+    return Beyond(
+        unchanged=str(account.evaluation.unchanged),
+        homogeneous=tuple(
+            (one.column, percent(one.homogeneous))
+            for one in after.sensitive
+            if one.homogeneous and after.smallest_class > 1  # one record says nothing of others
+        ),
+        local=any(one in LOCAL for one in searches),
+        minimal=bool(generalized and about_values),
+        ordered=account.shuffled is False,
+    )

@@ -1,0 +1,140 @@
+"""What a release promises, against whom, and whether that covers everything it publishes.
+
+A kept promise is not safety: it holds against an intruder who knows the columns that it names, and
+says nothing of other columns that are published. So there are three verdicts, not two.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ontomask.promises import ClassPromise, Promise, Published, SensitivePromise
+from ontomask.verify import Finding, Verification
+from ontomask.wording import enumerated, plural
+
+__all__ = ["Judgment", "Verdict", "against", "judge"]
+
+OF_THE_TABLE = "of the table"
+
+
+class Verdict(enum.Enum):
+    """What can be said of a release that was recounted."""
+
+    COVERED = "kept and covered"
+    UNCOVERED = "kept, but not covered"
+    BROKEN = "not kept"
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """The verdict on a release.
+
+    Attributes
+    ----------
+    verdict
+        One of the three.
+    promised
+        The findings with what each is promised against; those about the table come last.
+    guarded
+        Whether anything is promised against an intruder at all.
+    uncovered
+        The published columns that no promise against an intruder speaks of.
+    """
+
+    verdict: Verdict
+    promised: tuple[tuple[str, Finding], ...]
+    guarded: bool
+    uncovered: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.title}. {self.consequence}"
+
+    @property
+    def title(self) -> str:
+        """The verdict in a few words."""
+        if self.verdict is Verdict.BROKEN:
+            return "A promise is not kept"
+        if not self.guarded:
+            return "Kept, but nothing is promised against an intruder"
+        if self.uncovered:
+            columns = plural(len(self.uncovered), "published column")
+            return f"Kept, but {columns} {'is' if len(self.uncovered) == 1 else 'are'} not covered"
+        return "Kept, and every published column is covered"
+
+    @property
+    def consequence(self) -> str:
+        """What follows from it."""
+        if self.verdict is Verdict.BROKEN:
+            return "Do not publish this table."
+        if self.uncovered:
+            them = "it" if len(self.uncovered) == 1 else "them"
+            return (
+                f"No promise holds against those who know {_every(self.uncovered)} of a "
+                f"person: they can use {them} to find the record."
+            )
+        return "That holds against an intruder who knows no more than these columns."
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "verdict": self.verdict.value,
+            "says": str(self),
+            "promised": [
+                {"against": known, "statement": finding.statement, "kept": finding.kept}
+                for known, finding in self.promised
+            ],
+            "uncovered": list(self.uncovered),
+        }
+
+
+def against(promise: Promise) -> str:
+    """Whom a promise is made against, or that it is made of the table only."""
+    if not isinstance(promise, ClassPromise):
+        return OF_THE_TABLE
+    if not promise.columns:
+        return "against anyone who has the table"
+    return f"against an intruder who knows {_every(promise.columns)} of a person"
+
+
+def _every(columns: Sequence[str]) -> str:
+    """All the columns: a promise that names only some is none."""
+    return enumerated(columns, most=len(columns))
+
+
+def judge(verification: Verification, published: Sequence[str] | None = None) -> Judgment:
+    """Judge what was recounted.
+
+    Parameters
+    ----------
+    verification
+        The findings.
+    published
+        The columns that should be covered; by default all that the table is said to have.
+    """
+    promises = [finding.promise for finding in verification.findings]
+    guards = [one for one in promises if one.covers]
+    if published is None:
+        published = [name for one in promises if isinstance(one, Published) for name in one.columns]
+    covered = _covered(guards)
+    uncovered = tuple(name for name in published if name not in covered)
+    if not verification.kept or verification.given_up:
+        verdict = Verdict.BROKEN
+    else:
+        verdict = Verdict.COVERED if guards and not uncovered else Verdict.UNCOVERED
+    pairs = ((against(finding.promise), finding) for finding in verification.findings)
+    ordered = sorted(pairs, key=lambda pair: pair[0] == OF_THE_TABLE)
+    return Judgment(verdict, tuple(ordered), bool(guards), uncovered)
+
+
+def _covered(guards: Sequence[Promise]) -> set[str]:
+    """What the promises cover together.
+
+    Two promises about different columns do not hold against those who know both, so only the one
+    that names most counts; sensitive columns add to it, since they are what is not to be learned.
+    """
+    known = max((one.columns for one in guards), key=len, default=())
+    learned = [one.sensitive for one in guards if isinstance(one, SensitivePromise)]
+    return {*known, *learned}
