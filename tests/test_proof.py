@@ -77,7 +77,10 @@ def test_a_query_that_gives_other_records_each_time_is_refused():
         return pl.DataFrame({"age": generator.integers(0, 90, 50)})
 
     lazy = pl.defer(records, schema={"age": pl.Int64})
-    release = om.protect(lazy, om.Schema(age=om.Numeric()), om.Microaggregation(5), seed=1)
+    schema = om.Schema(age=om.Numeric())
+    with pytest.raises(DataError, match="changed between"):
+        om.protect(lazy, schema, om.Microaggregation(5), seed=1)
+    release = om.protect(lazy.collect(), schema, om.Microaggregation(5), seed=1)
     with pytest.raises(DataError, match="collect it first"):
         release.evaluate(lazy)
 

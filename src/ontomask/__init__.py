@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ontomask.data.schema import Ordinal as Ordinal
     from ontomask.data.schema import Schema as Schema
     from ontomask.data.schema import Weight as Weight
+    from ontomask.engines.release import protect as protect
     from ontomask.evaluation.assessment import file_risk as file_risk
     from ontomask.evaluation.assessment import minimal_unique_sets as minimal_unique_sets
     from ontomask.evaluation.clustering import partition_distance as partition_distance
@@ -81,7 +82,6 @@ if TYPE_CHECKING:
     from ontomask.quality import Precision as Precision
     from ontomask.quality import Semantic as Semantic
     from ontomask.release import Release as Release
-    from ontomask.release import protect as protect
     from ontomask.samples import discharges as discharges
     from ontomask.semantics.dependence import semantic_correlation as semantic_correlation
     from ontomask.semantics.dependence import semantic_covariance as semantic_covariance
@@ -178,7 +178,7 @@ _HOMES = {
     "Precision": "quality",
     "preset": "methods.presets",
     "presets": "methods.presets",
-    "protect": "release",
+    "protect": "engines.release",
     "Pseudonyms": "methods.columns",
     "RankSwapping": "methods.rank_swapping",
     "read_file": "data.files.reading",

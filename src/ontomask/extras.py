@@ -28,6 +28,9 @@ class Extra:
 
 
 EXTRAS = {
+    "duckdb": Extra("Tables larger than memory", "duckdb", "duckdb"),
+    "pyarrow": Extra("Tables larger than memory", "pyarrow", "duckdb"),
+    "pyspark": Extra("Tables of Spark", "pyspark[sql]", "spark"),
     "sklearn": Extra("Classifiers", "scikit-learn", "classify"),
     "fastexcel": Extra("Excel workbooks", "fastexcel", "excel"),
     "xlsxwriter": Extra("Excel workbooks", "xlsxwriter", "excel"),

@@ -367,8 +367,8 @@ def protect(
     progress
         Called with the fraction done and a message; it may raise to stop the run.
     """
-    steps = _steps(method)
-    chosen = _seed(seed)
+    steps = steps_of(method)
+    chosen = seed_of(seed)
     check("keep_index", keep_index, Flag())
     table = open_table(frame, keep_index=keep_index)
     started = time.perf_counter()
@@ -383,7 +383,8 @@ def protect(
     return _release(steps, chosen, digest, made, end, timings)
 
 
-def _steps(method: Method | Sequence[Method]) -> tuple[Method, ...]:
+def steps_of(method: Method | Sequence[Method]) -> tuple[Method, ...]:
+    """The steps of a run, each of them a method."""
     steps = tuple(method) if isinstance(method, (list, tuple)) else (method,)
     if not steps or not all(isinstance(step, Method) for step in steps):
         raise ParameterError(
@@ -393,7 +394,8 @@ def _steps(method: Method | Sequence[Method]) -> tuple[Method, ...]:
     return steps
 
 
-def _seed(seed: int | None) -> int:
+def seed_of(seed: int | None) -> int:
+    """The seed given, or a new one."""
     if seed is None:
         return secrets.randbits(63)
     check("seed", seed, Integer(0))
@@ -520,7 +522,7 @@ def _class_sizes(microdata: Microdata) -> dict[int, int]:
 
 def _changed(before: Microdata, state: State) -> dict[str, float]:
     kept = np.isin(before.rows, state.microdata.rows)
-    shares = {}
+    counts, shares = before.counts[kept], {}
     for name, one in before.attributes.items():
         new = state.columns.get(name)
         if new is None:
@@ -529,5 +531,5 @@ def _changed(before: Microdata, state: State) -> dict[str, float]:
         old_values = np.array([str(value) for value in (*one.values, None)], object)
         new_values = np.array([str(value) for value in new.values], object)
         differ = old_values[one.codes[kept]] != new_values[new.codes]
-        shares[name] = float(np.mean(differ)) if differ.size else 0.0
+        shares[name] = float(np.average(differ, weights=counts)) if differ.size else 0.0
     return shares

@@ -225,3 +225,11 @@ def test_records_of_a_class_look_the_same_however_they_came(kind, method):
     release = om.protect(frame, om.Schema(known=column), method, seed=1)
     looks = [str(one) for one in release.frame["known"].to_list()]
     assert [len(set(looks[:3])), len(set(looks[3:])), len(looks)] == [1, 1, 6]
+
+
+def test_the_share_of_changed_values_counts_records_not_rows():
+    frame = pl.DataFrame({"age": [20, 21, 60], "number": [9, 1, 10]})
+    schema = om.Schema(age=om.Numeric(), number=om.Count())
+    release = om.protect(frame, schema, om.Microaggregation(10), seed=1)
+    assert release.frame["age"].to_list() == [20, 20, 60]
+    assert release.changed["age"] == 1 / 20

@@ -39,6 +39,8 @@ def test_every_extra_of_the_project_has_its_sentence():
 
 @pytest.mark.parametrize("module", EXTRAS)
 def test_an_optional_package_is_there_or_its_sentence_is(module, hide):
+    if EXTRAS[module].extra == "spark" and not is_there(module):
+        pytest.skip("pyspark is too large for every installation")
     assert is_there(module)
     hide(module)
     assert not is_there(module)

@@ -1,0 +1,137 @@
+"""What Narwhals does not tell alike of DuckDB, Spark and Polars' lazy frames.
+
+How a small table is brought to the large one, how an answer comes back, how columns get names that
+need no quoting, and how files are read and written. Everything else is asked through Narwhals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import polars as pl
+
+from ontomask.extras import optional
+
+__all__ = ["DuckDB", "LazyPolars", "Library", "Spark", "library_of"]
+
+
+class Library(Protocol):
+    """What has to be known of the library that holds a large table."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in a plan."""
+        ...
+
+    def names(self, native: Any) -> list[str]:
+        """The columns' names, in order."""
+        ...
+
+    def renamed(self, native: Any, names: Sequence[str]) -> Any:
+        """The same columns under other names, by position, since old ones may be odd."""
+        ...
+
+    def collected(self, native: Any) -> pl.DataFrame:
+        """The answer to a question, which fits into memory."""
+        ...
+
+    def lent(self, frame: pl.DataFrame, beside: Any) -> Any:
+        """A small table, where it can be joined with a large one."""
+        ...
+
+
+@dataclass(frozen=True)
+class DuckDB:
+    """Relations of DuckDB, whatever connection they belong to."""
+
+    name: str = "duckdb"
+
+    def names(self, native: Any) -> list[str]:
+        """The columns' names, in order."""
+        return list(native.columns)
+
+    def renamed(self, native: Any, names: Sequence[str]) -> Any:
+        """The same columns under other names, by position."""
+        column = optional("duckdb").ColumnExpression
+        pairs = zip(native.columns, names, strict=True)
+        return native.select(*(column(own).alias(name) for own, name in pairs))
+
+    def collected(self, native: Any) -> pl.DataFrame:
+        """The answer to a question, which fits into memory."""
+        optional("pyarrow")
+        return _from_arrow(native.to_arrow_table())
+
+    def lent(self, frame: pl.DataFrame, beside: Any) -> Any:
+        """A small table in the connection of the large one, which only that one knows."""
+        lent = frame.to_arrow()  # found by the query under the name of this variable
+        relation = beside.query("large", "SELECT * FROM lent")
+        del lent
+        return relation
+
+
+@dataclass(frozen=True)
+class Spark:
+    """Frames of PySpark; the session is the user's."""
+
+    name: str = "spark"
+
+    def names(self, native: Any) -> list[str]:
+        """The columns' names, in order."""
+        return list(native.columns)
+
+    def renamed(self, native: Any, names: Sequence[str]) -> Any:
+        """The same columns under other names, by position."""
+        return native.toDF(*names)
+
+    def collected(self, native: Any) -> pl.DataFrame:
+        """The answer to a question, which fits into memory."""
+        return _from_arrow(native.toArrow())
+
+    def lent(self, frame: pl.DataFrame, beside: Any) -> Any:
+        """A small table in the session of the large one."""
+        return beside.sparkSession.createDataFrame(frame.to_arrow())
+
+
+@dataclass(frozen=True)
+class LazyPolars:
+    """Lazy frames of Polars, collected by its streaming engine."""
+
+    name: str = "polars"
+
+    def names(self, native: Any) -> list[str]:
+        """The columns' names, in order."""
+        return list(native.collect_schema().names())
+
+    def renamed(self, native: Any, names: Sequence[str]) -> Any:
+        """The same columns under other names, by position."""
+        own = self.names(native)
+        return native.select(pl.col(old).alias(new) for old, new in zip(own, names, strict=True))
+
+    def collected(self, native: Any) -> pl.DataFrame:
+        """The answer to a question, which fits into memory."""
+        answer: pl.DataFrame = native.collect(engine="streaming")
+        return answer
+
+    def lent(self, frame: pl.DataFrame, beside: Any) -> Any:  # noqa: ARG002 - no session to share
+        """A small table as a lazy frame."""
+        return frame.lazy()
+
+
+def _from_arrow(table: Any) -> pl.DataFrame:
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def library_of(frame: object) -> Library | None:
+    """The library that a large table belongs to; None for frames that are in memory."""
+    if isinstance(frame, pl.LazyFrame):
+        return LazyPolars()
+    home = type(frame).__module__.partition(".")[0]
+    if home in ("duckdb", "_duckdb") and type(frame).__name__ == "DuckDBPyRelation":
+        return DuckDB()
+    if home == "pyspark" and type(frame).__name__ == "DataFrame":
+        return Spark()
+    return None

@@ -1,0 +1,251 @@
+"""The release of a large table, and its recount on what the library itself reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ontomask import release as in_memory
+from ontomask.data.schema import Schema
+from ontomask.data.tables import open_table
+from ontomask.engines.libraries import Library, library_of
+from ontomask.engines.protecting import Condensed, Prepared, prepare
+from ontomask.engines.tables import RECORDS, ROWS, Amounts, LargeTable
+from ontomask.errors import DataError, MethodError
+from ontomask.evaluation.evaluation import Evaluation
+from ontomask.methods.base import Method, Progress, silent
+from ontomask.promises import Permutation, Promise, Published, Records, Unchanged
+from ontomask.release import Release
+from ontomask.verify import DEFECT, Finding, Verification, verify
+
+if TYPE_CHECKING:
+    from ontomask.report.facts import Account
+
+__all__ = ["LargeRelease", "protect", "recounted", "released"]
+
+MASKING = 0.7
+"""The share of counting and masking in the time that `protect` takes."""
+
+CHANGED = (
+    "The table changed between counting its combinations and rewriting them ({what}), so nothing "
+    "is released; keep it as it is (a copy, a snapshot) and run it again."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LargeRelease(Release):
+    """A release of a table of any size.
+
+    `frame` is a query of the library that held the table; it was recounted as it is. Figures are
+    those of the distinct combinations with their counts, so they are exact.
+
+    Attributes
+    ----------
+    records
+        How many rows the release has.
+    combinations
+        The masked combinations of the quasi-identifiers, as a release of their own.
+    """
+
+    records: int = 0
+    combinations: Release | None = None
+    _before: pl.DataFrame | None = field(repr=False, default=None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the table and what is known of the original behind."""
+        return {**super().__getstate__(), "frame": None, "_before": None}
+
+    def evaluate(
+        self,
+        original: object = None,  # noqa: ARG002 - its combinations are known
+        *,
+        progress: Progress = silent,
+        **settings: Any,
+    ) -> Evaluation:
+        """Account for what was lost and what is still at risk, by the combinations."""
+        return self._masked.evaluate(self._before, progress=progress, **settings)
+
+    @property
+    def _masked(self) -> Release:
+        if self.combinations is None or self._before is None:
+            raise MethodError(
+                "No step of this release looks at combinations, or it comes from a pickle, so "
+                "there is nothing to evaluate; give a data frame that fits into memory."
+            )
+        return self.combinations
+
+    def account(
+        self,
+        original: object = None,  # noqa: ARG002 - its combinations are known
+        evaluation: Evaluation | None = None,
+        **more: Any,
+    ) -> Account:
+        """Gather what a report shows, by the combinations."""
+        known = {
+            "digests": self.digests,
+            "timings": self.timings,
+            "verification": self.verification,
+        }
+        return self._masked.account(self._before, evaluation, **{**known, **more})
+
+    def __repr__(self) -> str:
+        names = " → ".join(step.name for step in self.steps)
+        return (
+            f"LargeRelease({names}, {self.records:,} records, "
+            f"smallest class {min(self.class_sizes, default=0)}, {self.suppressed:,} suppressed)"
+        )
+
+
+def recounted(prepared: Prepared, native: Any, library: Library) -> Verification:
+    """Recount a release as the library reads it: columns, rows, and every promise of classes.
+
+    The combinations are counted anew on what is there; what was written in their place is only
+    looked at to see whether the table has changed meanwhile.
+    """
+    table = LargeTable.of(native, library)
+    expected = prepared.main.after.columns
+    promises = [one for one in _promises(prepared) if set(one.needs) <= set(table.names)]
+    names = list(dict.fromkeys([*expected, *(name for one in promises for name in one.needs)]))
+    found = table.tuples(
+        [name for name in table.names if name in names],
+        Amounts(prepared.schema.count),
+        as_seen=True,
+    )
+    rows, wanted = int(found[ROWS].sum()), prepared.main.total(ROWS)
+    if rows != wanted:
+        raise DataError(CHANGED.format(what=f"{rows:,} rows instead of {wanted:,}"))
+    _require_same(prepared, found.select(*expected, ROWS))
+    counted = verify(
+        found.select(names),
+        promises,
+        published=names,
+        records=len(found),
+        counts=found[RECORDS].to_numpy().astype(float),
+    )
+    shape = (
+        _published(table.names, prepared.published),
+        Finding(Records((), wanted), True, rows, f"found {rows}"),
+    )
+    return Verification((*shape, *counted.findings[2:])).require(DEFECT)
+
+
+def _published(found: tuple[str, ...], published: tuple[str, ...]) -> Finding:
+    said = "they are" if found == published else f"found {', '.join(found)}"
+    return Finding(Published(published), found == published, len(found), said)
+
+
+def _promises(prepared: Prepared) -> list[Promise]:
+    """What the steps promise of the table itself, not of what it was before."""
+    made = [one.release for one in (prepared.main, *prepared.lone) if one.release is not None]
+    compared = (Published, Records, Permutation, Unchanged)
+    return [one for release in made for one in release.promises if not isinstance(one, compared)]
+
+
+def _require_same(prepared: Prepared, found: pl.DataFrame) -> None:
+    """Refuse a release whose combinations are not as frequent as they were counted."""
+    names = [name for name in found.columns if name != ROWS]
+    main = prepared.main
+    rows = main.before[main.kept].select(ROWS)
+    known = pl.concat([main.after, rows], how="horizontal")
+    tallies = [
+        one.group_by(names).agg(pl.col(ROWS).sum()).sort(names, nulls_last=True)
+        for one in (known.select(found.columns), found)
+    ]
+    if not tallies[0].equals(tallies[1]):
+        raise DataError(CHANGED.format(what="other combinations"))
+
+
+def released(prepared: Prepared, native: Any, verification: Verification) -> LargeRelease:
+    """The release of a masking that was written or can be asked for, and was recounted."""
+    main = prepared.main
+    made = [one.release for one in (main, *prepared.lone) if one.release is not None]
+    changed = {name: share for one in made for name, share in one.changed.items()}
+    columns = [name for name in prepared.schema.published if name != prepared.schema.count]
+    return LargeRelease(
+        frame=native,
+        schema=prepared.schema,
+        steps=prepared.steps,
+        seed=prepared.seed,
+        clusters=None,
+        class_sizes=_class_sizes(prepared),
+        changed={name: changed.get(name, 0.0) for name in columns},
+        suppressed=int(main.before[ROWS].sum()) - main.total(ROWS),
+        details=tuple(detail for one in made for detail in one.details),
+        verification=verification,
+        timings=_timings([main, *prepared.lone]),
+        digests=_digests(main),
+        records=main.total(ROWS),
+        combinations=main.release,
+        _before=main.before,
+    )
+
+
+def _class_sizes(prepared: Prepared) -> dict[int, int]:
+    """How many classes of the quasi-identifiers have which size."""
+    main = prepared.main
+    if main.release is not None:
+        return dict(main.release.class_sizes)
+    sizes = main.before[main.kept].group_by(prepared.schema.quasi).agg(pl.col(RECORDS).sum())
+    return dict(sizes[RECORDS].value_counts().iter_rows()) if prepared.schema.quasi else {}
+
+
+def _timings(parts: Sequence[Condensed]) -> dict[str, float]:
+    asked = {"count combinations": sum(one.seconds for one in parts)}
+    made = [one.release.timings for one in parts if one.release is not None]
+    return asked | {name: seconds for one in reversed(made) for name, seconds in one.items()}
+
+
+def _digests(main: Condensed) -> dict[str, str]:
+    """Digests of the combinations, which do not depend on the order of the records."""
+    return {"input": open_table(main.before).digest(), "output": open_table(main.after).digest()}
+
+
+def protect(
+    frame: object,
+    schema: Schema,
+    method: Method | Sequence[Method],
+    seed: int | None = None,
+    *,
+    keep_index: bool = False,
+    progress: Progress = silent,
+) -> Release:
+    """Protect a table: apply one method or a list of them, verify, and return the release.
+
+    Parameters
+    ----------
+    frame
+        A pandas, Polars or PyArrow data frame; or a DuckDB relation, a frame of PySpark or a lazy
+        frame of Polars, which may be larger than memory: their distinct combinations are masked,
+        and `Release.frame` is a query of the same kind. It is not changed.
+    schema
+        What its columns are. Columns that the schema does not name are not published; one whose
+        role is `undecided` is refused.
+    method
+        A method, or a list of steps that are applied in order.
+    seed
+        A number that fixes all random choices; by default a new one is drawn (a fixed default
+        would let an intruder repeat them) and noted in the release.
+    keep_index
+        Whether a pandas frame comes back with the index of its records, to put it beside the
+        original; it is not for publication. By default the index is new.
+    progress
+        Called with the fraction done and a message; it may raise to stop the run.
+    """
+    library = library_of(frame)
+    if library is None or keep_index:
+        return in_memory.protect(
+            frame, schema, method, seed, keep_index=keep_index, progress=progress
+        )
+
+    def masking(fraction: float, message: str) -> None:
+        progress(MASKING * fraction, message)
+
+    prepared = prepare(frame, library, schema, method, seed, masking)
+    native = prepared.rewritten()
+    progress(MASKING, "recounting")
+    verification = recounted(prepared, native, library)
+    progress(1.0, "recounting")
+    return released(prepared, native, verification)

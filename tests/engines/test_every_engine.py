@@ -1,0 +1,185 @@
+"""One body for all engines: the release is the same set of records, and the one of memory."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import ontomask as om
+
+ODD = 'größe in "cm", a.b `c`'
+pytestmark = pytest.mark.filterwarnings("ignore")  # Spark and pandas warn of each other
+
+
+def people(count=400, seed=1):
+    """Records with gaps, NaN, both zeros, odd names, duplicates and left-out candidates."""
+    draw = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "id": [f"p{place % (count // 2)}" for place in range(count)],
+            "age": pl.Series(draw.integers(20, 50, count)).set(
+                pl.Series(draw.random(count) < 0.1), None
+            ),
+            ODD: draw.choice([1.0, 2.5, 0.0, -0.0, float("nan")], count),
+            "sex": pl.Series(draw.choice(["m", "f", "?"], count)).replace("?", None),
+            "cost": pl.Series(draw.normal(100, 20, count)).set(
+                pl.Series(draw.random(count) < 0.05), float("nan")
+            ),
+            "wage": draw.integers(0, 9, count),
+            "illness": draw.choice(["a", "b", "c"], count),
+            "note": pl.Series(draw.choice(["x", "y", "?"], count)).replace("?", None),
+        }
+    )
+
+
+SCHEMA = om.Schema.of(
+    {
+        "id": om.Identifier(),
+        "age": om.Numeric(),
+        ODD: om.Numeric(),
+        "sex": om.Flat(),
+        "cost": om.Numeric("other"),
+        "wage": om.Numeric("other"),
+        "illness": om.Flat("sensitive"),
+    }
+)
+SUPPRESSING = om.Schema.of({**SCHEMA, "note": om.Flat("other", missing="suppress")})
+HIERARCHIES = {
+    "age": om.interval_hierarchy(range(20, 50), (5, 10)),
+    ODD: om.Hierarchy.from_rows([["0", "low", "*"], ["1", "low", "*"], ["2.5", "high", "*"]]),
+    "sex": om.Hierarchy.from_rows([["m", "*"], ["f", "*"]]),
+}
+KEY = "0123456789abcdef"
+
+
+def written(frame, folder, parts=1):
+    """The frame as Parquet files, the last of which is empty if there are several."""
+    folder.mkdir()
+    size = -(-len(frame) // max(parts - 1, 1))
+    for part in range(parts):
+        frame[part * size : (part + 1) * size].write_parquet(folder / f"{part}.parquet")
+    return folder
+
+
+def in_order(frame):
+    return frame.sort(frame.columns, nulls_last=True)
+
+
+STEPS = {
+    "microaggregation": [om.Microaggregation(5)],
+    "refined": [om.Microaggregation(4, refine=True)],
+    "by stratum": [om.Microaggregation(3, strata=("wage",))],
+    "recoding": [om.Recoding(4)],
+    "generalization": [
+        om.Generalization([om.KAnonymity(4)], suppression_limit=0.2, hierarchies=HIERARCHIES)
+    ],
+    "diversity and closeness": [
+        om.Generalization(
+            [om.KAnonymity(3), om.LDiversity(2), om.TCloseness(0.4)],
+            suppression_limit=0.1,
+            outliers="drop",
+            hierarchies=HIERARCHIES,
+        )
+    ],
+    "locally": [om.Generalization([om.KAnonymity(4)], search="local", hierarchies=HIERARCHIES)],
+    "suppression": [om.Suppression(3)],
+    "stars": [om.Suppression(3, how="star")],
+    "rounding first": [om.Rounding(("age", "cost"), 10), om.Microaggregation(5)],
+    "pseudonyms": [om.Pseudonyms(("id",), KEY), om.Recoding(3)],
+    "dropped": [om.Recoding(3), om.DropColumns(("sex", "wage"))],
+    "top coding": [om.TopBottomCoding(("wage",), top_percent=20, replace="mean")],
+}
+DRAWN = ("microaggregation", "refined", "by stratum", "rounding first")
+"""Steps in which ties are decided by draws, and those depend on all that was asked together."""
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+@pytest.mark.parametrize("schema", [SCHEMA, SUPPRESSING], ids=["plain", "suppressing"])
+def test_the_release_is_that_of_lazy_polars_and_of_memory(engine, schema, steps, tmp_path):
+    frame = people()
+    large = om.protect(engine.open(written(frame, tmp_path / "in")), schema, steps, seed=3)
+    found = in_order(engine.collected(large.frame))
+    asked = om.protect(frame.lazy(), schema, steps, seed=3)
+    assert found.equals(in_order(asked.frame.collect()))
+    memory = om.protect(frame, schema, steps, seed=3)
+    assert found.columns == memory.frame.columns
+    assert large.suppressed == memory.suppressed
+    if not any(steps is STEPS[name] for name in DRAWN):
+        assert found.equals(in_order(memory.frame))
+        assert large.class_sizes == memory.class_sizes
+        assert large.changed == pytest.approx(memory.changed)
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"], indirect=True)
+def test_k_is_counted_by_the_engine_and_independently(engine, tmp_path):
+    frame = people()
+    native = engine.open(written(frame, tmp_path / "in"))
+    release = om.protect(native, SCHEMA, om.Microaggregation(7), seed=1)
+    found = engine.collected(release.frame)
+    smallest = found.group_by(SCHEMA.quasi).len()["len"].min()
+    assert smallest >= 7
+    assert release.verification.findings[-1].figure == smallest
+    assert found["cost"].drop_nulls().sort().equals(frame["cost"].drop_nans().sort())
+
+
+# Tables that are odd as a whole ----------------------------------------------------------------
+
+AGES = om.Schema(age=om.Numeric(), sex=om.Flat(), cost=om.Numeric("other"))
+
+
+def ages(values):
+    return pl.DataFrame(
+        {
+            "age": values,
+            "sex": ["f" if value % 2 else "m" for value in values],
+            "cost": np.arange(len(values), dtype=np.float64),
+        }
+    )
+
+
+TABLES = {
+    "one giant tuple": ages([40] * 300 + [41] * 5 + [90] * 3),
+    "all tuples distinct": ages(list(range(200))),
+    "a few records": ages([1, 3, 5, 7]),
+}
+
+
+@pytest.mark.parametrize("frame", TABLES.values(), ids=TABLES)
+def test_partitions_do_not_matter_and_neither_does_the_order(engine, frame, tmp_path):
+    found = []
+    for parts, order in ((1, 1), (4, 7)):
+        shuffled = frame.sample(fraction=1.0, shuffle=True, seed=order)
+        native = engine.open(written(shuffled, tmp_path / f"in {parts}", parts))
+        release = om.protect(native, AGES, om.Microaggregation(3), seed=5)
+        found.append(in_order(engine.collected(release.frame)))
+    assert found[0].equals(found[1])
+    assert found[0]["cost"].sort().equals(frame["cost"])
+    assert found[0].group_by("age", "sex").len()["len"].min() >= 3
+
+
+def test_counts_and_weights_are_added_up(engine, tmp_path):
+    frame = pl.DataFrame(
+        {
+            "age": [20, 20, 21, 60, 61, 61],
+            "number": [1, 2, 1, 2, 1, 1],
+            "weight": [1.5, 0.5, 3.0, 1.0, 2.0, 2.0],
+        }
+    )
+    schema = om.Schema(age=om.Numeric(), number=om.Count(), weight=om.Weight())
+    native = engine.open(written(frame, tmp_path / "in"))
+    release = om.protect(native, schema, om.Microaggregation(4), seed=1)
+    found = engine.collected(release.frame).sort("age", "number")
+    memory = om.protect(frame, schema, om.Microaggregation(4), seed=1)
+    assert found.equals(memory.frame.sort("age", "number"))
+    assert found["age"].to_list() == [21, 21, 21, 61, 61, 61]  # means 20.55 and 60.67, of people
+    assert release.class_sizes == {4: 2}
+    assert release.verification.findings[-1].figure == 4
+
+
+def test_figures_are_those_of_the_records(engine, tmp_path):
+    frame = people()
+    native = engine.open(written(frame, tmp_path / "in"))
+    steps = om.Recoding(4)
+    large = om.protect(native, SCHEMA, steps, seed=1).evaluate()
+    memory = om.protect(frame, SCHEMA, steps, seed=1).evaluate(frame, columns=SCHEMA.quasi)
+    assert large.loss.loss == pytest.approx(memory.loss.loss)
+    assert large.risk_after.average_risk == pytest.approx(memory.risk_after.average_risk)
