@@ -198,7 +198,7 @@ def judge(found: dict) -> None:
 def ordered_codes(table: Microdata, name: str) -> np.ndarray:
     """The column as ranks of marginality, or as it is."""
     column = table[name]
-    if column.concepts is None:
+    if column.column.kind != "nominal":
         return column.codes
     sample = sample_of(table, name)
     weight = sample.matrix @ sample.counts

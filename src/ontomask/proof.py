@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ontomask.arrays import Floats, Longs
+from ontomask.data.domains import Concepts
 from ontomask.data.masked import Masked, State
 from ontomask.data.tables import Seen, open_table
 from ontomask.errors import PromiseError
@@ -134,9 +135,9 @@ def _is_rewritten(start: State, name: str, end: State) -> bool:
 def _by_meaning(state: State, name: str, seen: Seen) -> Seen:
     """A nominal column as its concepts are written, where it has several spellings of one."""
     attribute = state.microdata[name]
-    if attribute.concepts is None or name in state.columns:
+    if not isinstance(attribute.domain, Concepts) or name in state.columns:
         return seen
-    written = Seen(attribute.codes.astype(np.int64), [*attribute.values, None])
+    written = attribute.seen()
     return seen if _same(seen, written) else written
 
 

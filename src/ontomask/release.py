@@ -19,6 +19,7 @@ import numpy as np
 
 from ontomask.arrays import Longs
 from ontomask.checks import Flag, Integer, check
+from ontomask.data.domains import Concepts
 from ontomask.data.encoding import LEAST, encode, record_counts, survey_weights
 from ontomask.data.masked import Masked, Scheme, State
 from ontomask.data.microdata import Microdata
@@ -472,7 +473,11 @@ def _release(
     if clusters is not None and masks[-1].kept is not None:
         clusters = clusters[masks[-1].kept]
     schemes = tuple(masked.scheme for masked in masks if masked.scheme is not None)
-    spellings = {name: one.spellings for name, one in made[0].before.microdata.attributes.items()}
+    spellings = {
+        name: one.domain.vocabulary.spellings
+        for name, one in start.microdata.attributes.items()
+        if isinstance(one.domain, Concepts)
+    }
     scheme = AppliedScheme(schema, schemes, published, spellings)
     return Release(
         frame=outgoing,
@@ -529,7 +534,7 @@ def _changed(before: Microdata, state: State) -> dict[str, float]:
             shares[name] = 0.0
             continue
         old_values = np.array([str(value) for value in (*one.values, None)], object)
-        new_values = np.array([str(value) for value in new.values], object)
+        new_values = np.array([str(value) for value in (*new.values, None)], object)
         differ = old_values[one.codes[kept]] != new_values[new.codes]
         shares[name] = float(np.average(differ, weights=counts)) if differ.size else 0.0
     return shares

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ontomask.data.domains import Concepts, Labels, Numbers, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Flat, Nominal, Numeric, Schema
 from ontomask.methods.base import Context, Method
@@ -45,16 +46,14 @@ def _tiny_table() -> Microdata:
     taxonomy = Taxonomy.from_parents({"t": [], "a": ["t"], "b": ["t"], "c": ["a"]})
     schema = Schema(word=Nominal(taxonomy), flat=Flat(), number=Numeric())
     codes = np.array([0, 1, 2, 0, 1, 2], np.int32)
-    numbers = np.array([1.0, 2.0, 3.0])
+    domains = {
+        "word": Concepts.of(taxonomy.indices_of(["a", "b", "c"]), Vocabulary(taxonomy)),
+        "flat": Labels(("x", "y", "z")),
+        "number": Numbers((1.0, 2.0, 3.0), np.array([1.0, 2.0, 3.0])),
+    }
     attributes = {
-        "word": Attribute(
-            *("word", schema.column("word"), codes, ("a", "b", "c"), False),
-            concepts=taxonomy.indices_of(["a", "b", "c"]),
-        ),
-        "flat": Attribute("flat", schema.column("flat"), codes, ("x", "y", "z"), False),
-        "number": Attribute(
-            *("number", schema.column("number"), codes, (1.0, 2.0, 3.0), False), numbers=numbers
-        ),
+        name: Attribute(name, schema.column(name), codes, domain)
+        for name, domain in domains.items()
     }
     nothing = np.empty(0, np.int64)
     return Microdata(

@@ -41,10 +41,10 @@ def test_nominal_values_become_concepts_and_spellings_unite():
 def test_codes_come_out_as_codes_and_labels_as_labels(icd9):
     by_code = encoded(pl.DataFrame({"d": ["250.00", "250.01"]}), d=om.Nominal(icd9))["d"]
     parent = icd9.index_of("250.0")
-    assert by_code.written([parent]) == ["250.0"]
+    assert by_code.as_concepts.vocabulary.written([parent]) == ["250.0"]
     labels = [icd9.label_of(one) for one in ("250.00", "250.01")]
     by_label = encoded(pl.DataFrame({"d": labels}), d=om.Nominal(icd9))["d"]
-    assert by_label.written([parent]) == [icd9.label_of("250.0")]
+    assert by_label.as_concepts.vocabulary.written([parent]) == [icd9.label_of("250.0")]
     as_id = encoded(pl.DataFrame({"d": labels}), d=om.Nominal(icd9, output="id"))["d"]
     assert as_id.values == ("250.00", "250.01")
 
@@ -144,8 +144,9 @@ def test_general_codes_are_written_as_the_column_writes_its_own(codes, expected)
     attribute = encode(open_table(pl.DataFrame({"diagnosis": codes})), schema)["diagnosis"]
     taxonomy = schema.column("diagnosis").taxonomy
     general = taxonomy.index_of("715.3")
-    assert set(attribute.written([*attribute.concepts.tolist(), general])) == expected
-    assert attribute.written([taxonomy.index_of("710-719")]) == ["710-719"]
+    vocabulary = attribute.as_concepts.vocabulary
+    assert set(vocabulary.written([*attribute.concepts.tolist(), general])) == expected
+    assert vocabulary.written([taxonomy.index_of("710-719")]) == ["710-719"]
 
 
 def refused(error, frame, **columns) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import did_you_mean
+from ontomask.data.domains import Concepts, Domain, Labels, Numbers, Ranks, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Column, Date, Flat, Nominal, Ordinal, Schema
 from ontomask.data.tables import LARGEST_EXACT, Table
@@ -144,22 +145,18 @@ def _numeric(table: Table, name: str, column: Column) -> Attribute:
     numbers = table.numbers(name)
     if not table.fits_floats(name):
         return _exact(table, name, column)
-    domain, codes, has_missing = _number_codes(numbers)
-    integer = table.is_integer(name) or bool((domain == np.rint(domain)).all())
-    values = _plain_numbers(domain, table.is_integer(name))
-    return Attribute(name, column, codes, values, has_missing, numbers=domain, integer=integer)
+    known, codes, has_missing = _number_codes(numbers)
+    whole = table.is_integer(name) or bool((known == np.rint(known)).all())
+    domain = Numbers(_plain_numbers(known, table.is_integer(name)), known, whole)
+    return Attribute(name, column, codes, domain, has_missing)
 
 
 def _exact(table: Table, name: str, column: Column) -> Attribute:
     """Decimals and large whole numbers: as they are, with the nearest floats to compute with."""
     codes, distinct = table.distinct(name)
     numbers = np.array([float(str(value)) for value in distinct])
-    order = _sorted_places(distinct)
-    values = tuple(distinct[place] for place in order)
-    whole = bool((numbers == np.rint(numbers)).all())
-    return Attribute(
-        name, column, *_reordered(codes, order, values), numbers=numbers[order], integer=whole
-    )
+    domain = Numbers(tuple(distinct), numbers, bool((numbers == np.rint(numbers)).all()))
+    return _in_order(name, column, codes, domain, _sorted_places(distinct))
 
 
 def _plain_numbers(domain: Floats, whole: bool) -> tuple[object, ...]:
@@ -183,11 +180,8 @@ def _date(table: Table, name: str, column: Column) -> Attribute:
         records = np.flatnonzero(np.isin(codes, wrong)) + 1
         raise _no_date(name, written, records.tolist())
     days = np.array(found, np.float64)
-    order = np.argsort(days, kind="stable")
-    values = tuple(distinct[place] for place in order)
-    return Attribute(
-        name, column, *_reordered(codes, order, values), numbers=days[order], integer=True
-    )
+    domain = Numbers(tuple(distinct), days, whole=True)
+    return _in_order(name, column, codes, domain, np.argsort(days, kind="stable"))
 
 
 def day_number(name: str, value: object, written: str | None) -> float:
@@ -265,9 +259,7 @@ def _midnight(day: datetime.date, zone: datetime.tzinfo | None) -> datetime.date
 
 def _flat(table: Table, name: str, column: Column) -> Attribute:
     codes, distinct = table.distinct(name)
-    order = _sorted_places(distinct)
-    values = tuple(distinct[place] for place in order)
-    return Attribute(name, column, *_reordered(codes, order, values))
+    return _in_order(name, column, codes, Labels(tuple(distinct)), _sorted_places(distinct))
 
 
 def _sorted_places(distinct: list[Any]) -> Longs:
@@ -292,8 +284,7 @@ def _ordinal(table: Table, name: str, column: Column) -> Attribute:
     places = np.array([ranks[value] for value in distinct], np.int32)
     has_missing = bool((codes < 0).any())
     new = np.where(codes >= 0, places[codes], len(order)).astype(np.int32)
-    numbers = np.arange(len(order), dtype=np.float64)
-    return Attribute(name, column, new, tuple(order), has_missing, numbers=numbers)
+    return Attribute(name, column, new, Ranks(tuple(order), np.arange(len(order))), has_missing)
 
 
 def _nominal(table: Table, name: str, column: Nominal, spelled: Spelled) -> Attribute:
@@ -316,16 +307,8 @@ def _nominal(table: Table, name: str, column: Nominal, spelled: Spelled) -> Attr
     value_codes = np.full(len(distinct) + 1, concepts.size, np.int32)
     value_codes[:-1][found >= 0] = places
     new = value_codes[codes]
-    attribute = Attribute(
-        name,
-        column,
-        new,
-        tuple(concepts.tolist()),
-        bool((new == concepts.size).any()),
-        concepts=concepts.astype(np.int32),
-        **_vocabulary(column, mapping, spelled),
-    )
-    return replace(attribute, values=tuple(attribute.written(concepts.tolist())))
+    domain = Concepts.of(concepts, _vocabulary(column, mapping, spelled))
+    return Attribute(name, column, new, domain, bool((new == concepts.size).any()))
 
 
 def _warn_of_numbers(name: str, mapping: Mapping) -> None:
@@ -341,16 +324,13 @@ def _warn_of_numbers(name: str, mapping: Mapping) -> None:
         )
 
 
-def _vocabulary(column: Nominal, mapping: Mapping, spelled: Spelled) -> dict[str, Any]:
+def _vocabulary(column: Nominal, mapping: Mapping, spelled: Spelled) -> Vocabulary:
     """How the column writes concepts: as labels or ids, with or without dots, in which spelling."""
+    taxonomy = mapping.index.taxonomy
     if column.output != "input":
-        return {"named": column.output == "label"}
+        return Vocabulary(taxonomy, named=column.output == "label")
     spellings = _spellings(mapping, spelled.least) if spelled.given is None else spelled.given
-    return {
-        "named": _is_named(mapping),
-        "dotless": _is_dotless(mapping),
-        "spellings": spellings,
-    }
+    return Vocabulary(taxonomy, _is_named(mapping), _is_dotless(mapping), spellings)
 
 
 def _elsewhere(mapping: Mapping) -> str:
@@ -411,14 +391,12 @@ def _spellings(mapping: Mapping, least: int) -> dict[int, str]:
     return {concept: text for concept, (_, text) in best.items()}
 
 
-def _reordered(
-    codes: Ints, order: Longs, values: tuple[object, ...]
-) -> tuple[Ints, tuple[object, ...], bool]:
-    """Codes after sorting the domain, with missing ones behind the last."""
+def _in_order(name: str, column: Column, codes: Ints, domain: Domain, order: Longs) -> Attribute:
+    """A column after sorting its domain; -1, a missing value, becomes the code behind the last."""
     places = np.empty(order.size + 1, np.int32)
     places[order] = np.arange(order.size, dtype=np.int32)
     places[-1] = order.size
-    return places[codes], values, bool((codes < 0).any())
+    return Attribute(name, column, places[codes], domain.taken(order), bool((codes < 0).any()))
 
 
 def record_counts(table: Table, schema: Schema) -> Floats:

@@ -8,13 +8,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Longs
+from ontomask.arrays import Bools, Longs
+from ontomask.data.domains import Concepts
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Nominal
-from ontomask.data.tables import Replacement, Seen, Table
+from ontomask.data.tables import Seen, Table
 from ontomask.promises import Promise
 
-__all__ = ["Masked", "NewColumn", "Scheme", "State", "apply_masked", "joined"]
+__all__ = ["Masked", "Scheme", "State", "apply_masked", "joined"]
 
 WRITTEN_ONCE = ("quasi", "sensitive")
 """Roles of columns that have one spelling for each value."""
@@ -29,32 +30,13 @@ class Scheme(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class NewColumn:
-    """A masked column: for each record the position of its value among `values`.
-
-    `values` are as written in a release (None is missing); `concepts` (-1 is missing) and
-    `numbers` (NaN is missing) say what they mean, so that a further step can go on from there.
-    """
-
-    codes: Longs
-    values: Sequence[object]
-    concepts: Longs | None = None
-    numbers: Floats | None = None
-
-    @property
-    def replacement(self) -> Replacement:
-        """The column for the outgoing frame."""
-        return Replacement(self.codes, self.values)
-
-
-@dataclass(frozen=True, eq=False)
 class Masked:
     """The result of a method on encoded microdata.
 
     Attributes
     ----------
     columns
-        The columns that the method replaced.
+        The columns that the method replaced, of all records.
     promises
         What it claims of the outcome.
     clusters
@@ -69,7 +51,7 @@ class Masked:
         Figures to report: loss, gain of a refinement, chosen levels, …
     """
 
-    columns: Mapping[str, NewColumn]
+    columns: Mapping[str, Attribute]
     promises: tuple[Promise, ...] = ()
     clusters: Longs | None = None
     kept: Bools | None = None
@@ -87,7 +69,7 @@ class State:
 
     table: Table
     microdata: Microdata
-    columns: Mapping[str, NewColumn] = field(default_factory=dict)
+    columns: Mapping[str, Attribute] = field(default_factory=dict)
 
     @classmethod
     def start(cls, table: Table, microdata: Microdata) -> State:
@@ -99,7 +81,7 @@ class State:
         """
         rows = microdata.rows
         columns = {
-            name: _own_column(one)
+            name: one
             for name, one in microdata.attributes.items()
             if (isinstance(one.column, Nominal) and one.column.output != "input")
             or (
@@ -113,23 +95,19 @@ class State:
         columns = {**self.columns, **masked.columns}
         if masked.kept is not None:
             kept = masked.kept
-            columns = {name: replace(one, codes=one.codes[kept]) for name, one in columns.items()}
+            columns = {name: one.of(kept) for name, one in columns.items()}
         return State(self.table, apply_masked(self.microdata, masked), columns)
 
     def seen(self, name: str) -> Seen:
         """A column as it would be published now."""
         if name in self.columns:
-            return Seen(self.columns[name].codes, self.columns[name].values)
+            return self.columns[name].seen()
         return self.table.seen(name).of(self.microdata.rows)
 
     def frame(self, published: Sequence[str]) -> Any:
         """The outgoing frame of the records that are left, in their order."""
         rows, count = self.microdata.rows, len(self.table)
-        replaced = {
-            name: replace(one, codes=_spread(one.codes, rows, count)).replacement
-            for name, one in self.columns.items()
-            if name in published
-        }
+        replaced = {name: one.seen() for name, one in self.columns.items() if name in published}
         return self.table.released(published, replaced, None if rows.size == count else rows)
 
 
@@ -137,84 +115,31 @@ def _looks_otherwise(seen: Seen, attribute: Attribute) -> bool:
     """Whether a value has several looks, or a concept one that is not its own."""
     size = attribute.cardinality
     pairs = np.unique(seen.codes * size + attribute.codes)
-    values = (*attribute.values, None)
-    own = attribute.concepts is None or all(
+    values = attribute.by_code
+    own = not isinstance(attribute.domain, Concepts) or all(
         seen.values[pair // size] == values[pair % size] for pair in pairs.tolist()
     )
     return not own or pairs.size > np.unique(attribute.codes).size
 
 
-def _own_column(attribute: Attribute) -> NewColumn:
-    """An encoded column as it is written, before any step."""
-    concepts = attribute.concepts
-    return NewColumn(
-        attribute.codes.astype(np.int64),
-        [*attribute.values, None],
-        None if concepts is None else np.append(concepts, -1).astype(np.int64),
-    )
-
-
-def _spread(codes: Longs, rows: Longs, count: int) -> Longs:
-    """Codes of all records of the table; those left out get any."""
-    if rows.size == count:
-        return codes
-    spread = np.zeros(count, np.int64)
-    spread[rows] = codes
-    return spread
-
-
 def apply_masked(microdata: Microdata, masked: Masked) -> Microdata:
     """The microdata after a step, for the next step to go on with."""
-    attributes = {
-        name: _replaced(one, masked.columns[name]) if name in masked.columns else one
-        for name, one in microdata.attributes.items()
-    }
-    result = replace(microdata, attributes=attributes)
-    if masked.kept is None:
-        return replace(result, gone=_unchanged(microdata.gone, masked))
-    sensitive = [name for name in microdata.schema.with_role("sensitive") if name in attributes]
-    left_out = microdata.subset(~masked.kept)
-    gone = {name: left_out.distribution(name) for name in sensitive}
-    return replace(result.subset(masked.kept), gone=_unchanged(gone, masked))
-
-
-def _unchanged(gone: Mapping[str, Floats], masked: Masked) -> dict[str, Floats]:
-    return {name: one for name, one in gone.items() if name not in masked.columns}
-
-
-def _replaced(attribute: Attribute, new: NewColumn) -> Attribute:
-    """The attribute with a new domain: equal values united, sorted, missing behind the last."""
-    keys = _sorting_keys(new, attribute.fits_floats)
-    used = np.unique(new.codes)
-    present = np.array([new.values[place] is not None for place in used], bool)
-    distinct, firsts, places = np.unique(
-        keys[used[present]], return_index=True, return_inverse=True
-    )
-    translate = np.full(len(new.values), distinct.size, np.int32)
-    translate[used[present]] = places
-    chosen = used[present][firsts]
+    columns = {name: one for name, one in masked.columns.items() if name in microdata.attributes}
+    gone, result = microdata.gone, microdata
+    if masked.kept is not None:
+        sensitive = [
+            name for name in microdata.schema.with_role("sensitive") if name in microdata.attributes
+        ]
+        left_out = microdata.subset(~masked.kept)
+        gone = {name: left_out.distribution(name) for name in sensitive}
+        columns = {name: one.of(masked.kept) for name, one in columns.items()}
+        result = microdata.subset(masked.kept)
+    settled = {name: one.settled() for name, one in columns.items()}
     return replace(
-        attribute,
-        codes=translate[new.codes],
-        values=tuple(new.values[place] for place in chosen),
-        has_missing=not present.all(),
-        numbers=None if new.numbers is None else new.numbers[chosen],
-        concepts=None if new.concepts is None else new.concepts[chosen].astype(np.int32),
+        result,
+        attributes={**result.attributes, **settled},
+        gone={name: people for name, people in gone.items() if name not in columns},
     )
-
-
-def _sorting_keys(new: NewColumn, fits_floats: bool) -> Longs | Floats:
-    if new.concepts is not None:
-        return new.concepts
-    if new.numbers is None:
-        return _ranks([str(value) for value in new.values])
-    return new.numbers if fits_floats else _ranks(new.values)
-
-
-def _ranks(values: Sequence[Any]) -> Longs:
-    """The place of each value among the distinct ones in their order, -1 where it is missing."""
-    ranks = {one: rank for rank, one in enumerate(sorted({*values} - {None}))}
-    return np.array([ranks.get(value, -1) for value in values], np.int64)
 
 
 def joined(parts: Sequence[tuple[Bools, Masked]], count: int) -> Masked:
@@ -239,19 +164,14 @@ def joined(parts: Sequence[tuple[Bools, Masked]], count: int) -> Masked:
     )
 
 
-def _joined_column(name: str, parts: Sequence[tuple[Bools, Masked]], count: int) -> NewColumn:
-    codes = np.empty(count, np.int64)
-    values: list[object] = []
-    for mask, masked in parts:
-        new = masked.columns[name]
-        codes[mask] = new.codes + len(values)
-        values.extend(new.values)
-    pieces = [masked.columns[name] for _, masked in parts]
-    concepts = [one.concepts for one in pieces if one.concepts is not None]
-    numbers = [one.numbers for one in pieces if one.numbers is not None]
-    return NewColumn(
-        codes,
-        values,
-        np.concatenate(concepts) if concepts else None,
-        np.concatenate(numbers) if numbers else None,
-    )
+def _joined_column(name: str, parts: Sequence[tuple[Bools, Masked]], count: int) -> Attribute:
+    columns = [(mask, masked.columns[name]) for mask, masked in parts]
+    first = columns[0][1]
+    domain = first.domain.followed_by([one.domain for _, one in columns[1:]])
+    codes = np.full(count, domain.size, np.int32)
+    behind = 0
+    for mask, one in columns:
+        codes[mask] = np.where(one.codes < one.size, one.codes + behind, domain.size)
+        behind += one.size
+    missing = any(one.has_missing for _, one in columns)
+    return replace(first, codes=codes, domain=domain, has_missing=missing)

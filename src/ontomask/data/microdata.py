@@ -5,61 +5,56 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.data.schema import Column, Nominal, Schema, value_distances
-from ontomask.data.tables import LARGEST_EXACT
+from ontomask.data.domains import Concepts, Domain, Labels, Numbers
+from ontomask.data.schema import Column, Schema, value_distances
+from ontomask.data.tables import Seen
 from ontomask.errors import MethodError
 from ontomask.semantics.distances import ValueDistances
-from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["Attribute", "Microdata", "Tuples", "group_rows"]
 
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """One encoded column.
-
-    A record's code is the position of its value in the domain; where values are missing, they have
-    the code behind the last value.
+    """A column of a run: what encoding gives, a method returns, and a release writes.
 
     Attributes
     ----------
-    values
-        The domain as it is written in a release (texts, numbers, dates), without the missing value.
-    numbers
-        The domain as numbers: numeric values, days of dates, ranks of ordinal values.
-    concepts
-        The domain as concept numbers of the taxonomy, ascending, for nominal columns.
-    integer
-        Whether numbers are whole, so that means are rounded.
-    named
-        Whether concepts come out as labels rather than ids.
-    dotless
-        Whether ids come out without their dots, where they can be read so.
-    spellings
-        Concepts that come out as many records write them.
+    name, column
+        What it is called, and what the schema declares of it.
+    codes
+        For each record the position of its value in the domain; a missing value has the code
+        behind the last.
+    domain
+        The values, and what they mean.
+    has_missing
+        Whether there is a code for missing values.
     """
 
     name: str
     column: Column
     codes: Ints
-    values: tuple[object, ...]
-    has_missing: bool
-    numbers: Floats | None = None
-    concepts: Ints | None = None
-    integer: bool = False
-    named: bool = False
-    dotless: bool = False
-    spellings: Mapping[int, str] = field(default_factory=dict)
+    domain: Domain
+    has_missing: bool = False
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        """The domain as it is written in a release, without the missing value."""
+        return self.domain.values
+
+    @property
+    def by_code(self) -> list[object]:
+        """What is written for each code, None for a missing value."""
+        return [*self.values, *([None] if self.has_missing else [])]
 
     @property
     def size(self) -> int:
         """The number of distinct values, the missing one not counted."""
-        return len(self.values)
+        return self.domain.size
 
     @property
     def missing_code(self) -> int:
@@ -74,63 +69,83 @@ class Attribute:
     @property
     def numbered(self) -> Longs:
         """What `distances` compares, by code: concepts, ranks, or just codes; -1 is missing."""
-        meaning = self.numbers if self.column.kind == "ordinal" else self.concepts
-        known = np.arange(self.size) if meaning is None else meaning.astype(np.int64)
+        known = self.domain.numbered
         return np.append(known, -1) if self.has_missing else known
+
+    @property
+    def numbers(self) -> Floats:
+        """The domain of a numeric or date column as numbers."""
+        return self.as_numbers.numbers
+
+    @property
+    def concepts(self) -> Ints:
+        """The domain of a nominal column as concepts of its taxonomy."""
+        return self.as_concepts.concepts
+
+    @property
+    def as_numbers(self) -> Numbers:
+        """The domain of a numeric or date column."""
+        if not isinstance(self.domain, Numbers):
+            raise self._meaningless
+        return self.domain
+
+    @property
+    def as_concepts(self) -> Concepts:
+        """The domain of a nominal column."""
+        if not isinstance(self.domain, Concepts):
+            raise self._meaningless
+        return self.domain
 
     def distances(self, measure: str | None = None) -> ValueDistances:
         """How far the values of the domain are apart, by the column's measure or another one."""
         self.require_meaning()
-        return value_distances(self.column, self.concepts, measure)
-
-    def meanings(self) -> list[object]:
-        """The values of the domain in a form that is comparable between tables."""
-        column = self.column
-        if isinstance(column, Nominal) and column.taxonomy and self.concepts is not None:
-            return list(column.taxonomy.ids_of(self.concepts.tolist()))
-        if self.numbers is not None and column.kind != "ordinal":
-            return list(self.numbers.tolist())
-        return [str(value) for value in self.values]
-
-    @functools.cached_property
-    def fits_floats(self) -> bool:
-        """Whether floats hold the numbers as they are; not so decimals and large whole numbers."""
-        return all(map(_fits_float, self.values))
-
-    @functools.cached_property
-    def places(self) -> int | None:
-        """The decimal places of a column of decimals; None for other columns."""
-        exponents = [one.as_tuple().exponent for one in self.values if isinstance(one, Decimal)]
-        return -min(int(one) for one in exponents) if exponents else None
-
-    def written(self, concepts: Sequence[int]) -> list[object]:
-        """How concepts are written in a release, in the vocabulary that went in."""
-        self.require_meaning()
-        column = self.column
-        assert isinstance(column, Nominal)
-        assert column.taxonomy is not None
-        texts = column.taxonomy.labels if self.named else column.taxonomy.ids
-        known = dict(self.spellings)
-        if self.dotless and not self.named:
-            known |= _without_dots(column.taxonomy, [one for one in concepts if one not in known])
-        return [known.get(concept, texts[concept]) for concept in concepts]
+        concepts = self.domain.concepts if isinstance(self.domain, Concepts) else None
+        return value_distances(self.column, concepts, measure)
 
     def require_meaning(self) -> None:
         """Refuse a column whose values an earlier step has replaced by names of groups."""
-        meaning = self.concepts if self.column.kind == "nominal" else self.numbers
-        if meaning is None and self.column.kind != "flat":
-            raise MethodError(
-                f"Column {self.name!r} was generalized by an earlier step and is no longer "
-                f"{self.column.kind}; put the step that compares its values before that one."
-            )
+        if isinstance(self.domain, Labels) and self.column.kind != "flat":
+            raise self._meaningless
+
+    @property
+    def _meaningless(self) -> MethodError:
+        return MethodError(
+            f"Column {self.name!r} was generalized by an earlier step and is no longer "
+            f"{self.column.kind}; put the step that compares its values before that one."
+        )
 
     def record_numbers(self) -> Floats:
         """The column as numbers, one per record, NaN where missing."""
-        self.require_meaning()
-        assert self.numbers is not None
-        padded = np.append(self.numbers, np.nan) if self.has_missing else self.numbers
-        result: Floats = padded[self.codes]
+        result: Floats = np.append(self.numbers, np.nan)[self.codes]
         return result
+
+    def seen(self) -> Seen:
+        """The column as it is written."""
+        return Seen(self.codes.astype(np.int64), [*self.values, None])
+
+    def of(self, records: Longs | Bools) -> Attribute:
+        """The column of some of its records, over the same domain."""
+        return replace(self, codes=self.codes[records])
+
+    def starred(self, mask: Bools) -> Attribute:
+        """The column with some of its values missing."""
+        codes = np.where(mask, self.size, self.codes).astype(np.int32)
+        return replace(self, codes=codes, has_missing=self.has_missing or bool(mask.any()))
+
+    def settled(self) -> Attribute:
+        """The column over the values it has, equal ones united, in their order."""
+        used = np.unique(self.codes)
+        used = used[used < self.size]
+        firsts, places = np.unique(self.domain.keys[used], return_index=True, return_inverse=True)[
+            1:
+        ]
+        translate = np.full(self.size + 1, firsts.size, np.int32)
+        translate[used] = places
+        codes = translate[self.codes]
+        missing = bool((codes == firsts.size).any())
+        return replace(
+            self, codes=codes, domain=self.domain.taken(used[firsts]), has_missing=missing
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,9 +259,7 @@ class Microdata:
 
     def subset(self, mask: Bools) -> Microdata:
         """The same table with only some of its records; domains stay as they are."""
-        attributes = {
-            name: replace(one, codes=one.codes[mask]) for name, one in self.attributes.items()
-        }
+        attributes = {name: one.of(mask) for name, one in self.attributes.items()}
         return replace(
             self,
             attributes=attributes,
@@ -254,21 +267,6 @@ class Microdata:
             weights=self.weights[mask],
             rows=self.rows[mask],
         )
-
-
-def _without_dots(taxonomy: Taxonomy, concepts: Sequence[int]) -> dict[int, str]:
-    """Codes without their dots, where they can be read again."""
-    plain = [taxonomy.ids[concept].replace(".", "") for concept in concepts]
-    mapping = taxonomy.map(plain)
-    read = mapping.concepts[mapping.positions].tolist()
-    pairs = zip(concepts, plain, read, strict=True)
-    return {concept: text for concept, text, found in pairs if concept == found}
-
-
-def _fits_float(value: object) -> bool:
-    if isinstance(value, int):
-        return abs(value) <= LARGEST_EXACT
-    return not isinstance(value, Decimal)
 
 
 def group_rows(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Longs, Longs]:

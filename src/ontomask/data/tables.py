@@ -24,7 +24,7 @@ from ontomask.checks import composed
 from ontomask.data.libraries import Library, library_of
 from ontomask.errors import DataError, OntomaskError
 
-__all__ = ["LARGEST_EXACT", "Replacement", "Seen", "Table", "open_table"]
+__all__ = ["LARGEST_EXACT", "Seen", "Table", "open_table"]
 
 SAMPLED = 512
 NUMBERS = (int, float, Decimal)
@@ -33,14 +33,6 @@ LARGEST_NUMBER = 1e150
 
 LARGEST_EXACT = 2**53
 """Floats hold every whole number up to this one."""
-
-
-@dataclass(frozen=True, eq=False)
-class Replacement:
-    """A new column: for each record the position of its value in `values` (None is missing)."""
-
-    codes: Longs
-    values: Sequence[object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,9 +239,12 @@ class Table:
         return _assembled(columns).to_native()
 
     def released(
-        self, published: Sequence[str], replaced: Mapping[str, Replacement], rows: Longs | None
+        self, published: Sequence[str], replaced: Mapping[str, Seen], rows: Longs | None
     ) -> Any:
-        """Build the outgoing frame: published columns in the order given, of the chosen rows."""
+        """Build the outgoing frame: published columns in the order given, of the chosen rows.
+
+        Columns that are replaced are given for those rows.
+        """
         columns = {
             self.own_names.get(name, name): self._outgoing(name, replaced.get(name), rows)
             for name in published
@@ -262,13 +257,11 @@ class Table:
                 native.index = index if rows is None else index.take(rows)
         return native
 
-    def _outgoing(
-        self, name: str, replacement: Replacement | None, rows: Longs | None
-    ) -> nw.Series[Any]:
-        series = self.frame[name] if rows is None else self.frame[name][rows]
-        if replacement is not None:
-            codes = replacement.codes if rows is None else replacement.codes[rows]
-            series = self._rebuilt(name, codes, replacement.values)
+    def _outgoing(self, name: str, new: Seen | None, rows: Longs | None) -> nw.Series[Any]:
+        if new is not None:
+            series = self._rebuilt(name, new.codes, new.values)
+        else:
+            series = self.frame[name] if rows is None else self.frame[name][rows]
         plain = _plain_numbers(series).to_native()
         with self._understood(name):
             tidy = self._library.published(plain, rows is None)

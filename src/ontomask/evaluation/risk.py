@@ -324,8 +324,8 @@ def count_in_population(
 
 def _translated(ours: Attribute, theirs: Attribute) -> Ints:
     """For each code of their column ours for the same value, -1 where we do not have it."""
-    places = {key: code for code, key in enumerate(ours.meanings())}
-    codes = [places.get(key, -1) for key in theirs.meanings()]
+    places = {key: code for code, key in enumerate(ours.domain.meanings())}
+    codes = [places.get(key, -1) for key in theirs.domain.meanings()]
     codes.append(ours.size if ours.has_missing else -1)
     return np.array(codes, np.int32)
 

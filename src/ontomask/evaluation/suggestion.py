@@ -19,6 +19,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints
 from ontomask.checks import Integer, check
+from ontomask.data.domains import Numbers
 from ontomask.data.microdata import Microdata, group_rows
 from ontomask.data.tables import Table, open_table
 
@@ -250,8 +251,10 @@ class _Codes:
         if isinstance(table, Microdata):
             attributes = table.attributes
             encoded = {name: (one.codes, one.cardinality) for name, one in attributes.items()}
-            numeric = {name for name, one in attributes.items() if one.column.kind == "numeric"}
-            broken = {name for name in numeric if not attributes[name].integer}
+            domains = {name: one.domain for name, one in attributes.items()}
+            broken = {
+                name for name, one in domains.items() if isinstance(one, Numbers) and not one.whole
+            }
             return cls(encoded, table.counts, frozenset(broken))
         opened = table if isinstance(table, Table) else open_table(table)
         columns = {name: _plain_codes(*opened.distinct(name)) for name in opened.names}

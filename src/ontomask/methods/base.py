@@ -122,7 +122,7 @@ def strata_of(microdata: Microdata, names: tuple[str, ...]) -> list[tuple[Bools,
 
 
 def _described(columns: list[Attribute], record: int) -> str:
-    values = ((*one.values, None)[one.codes[record]] for one in columns)
+    values = (one.by_code[one.codes[record]] for one in columns)
     return ", ".join(f"{one.name} = {value!r}" for one, value in zip(columns, values, strict=True))
 
 

@@ -7,10 +7,9 @@ import hmac
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
-import numpy as np
-
 from ontomask.checks import Integer, ListOf, Text
-from ontomask.data.masked import Masked, NewColumn
+from ontomask.data.domains import Labels
+from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Context, Method, register
@@ -67,15 +66,14 @@ class Pseudonyms(Method):
                 columns[name] = self._column(_flat(microdata[name]))
         return Masked(columns)
 
-    def _column(self, attribute: Attribute) -> NewColumn:
-        pseudonyms: list[object] = [self._pseudonym(value) for value in attribute.values]
+    def _column(self, attribute: Attribute) -> Attribute:
+        pseudonyms = tuple(self._pseudonym(value) for value in attribute.values)
         if len(set(pseudonyms)) < len(pseudonyms):
             raise MethodError(
                 f"Two values of column {attribute.name!r} would share a pseudonym of {self.length} "
                 "digits; choose a greater length."
             )
-        values = [*pseudonyms, *([None] if attribute.has_missing else [])]
-        return NewColumn(attribute.codes.astype(np.int64), values)
+        return replace(attribute, domain=Labels(pseudonyms))
 
     def _pseudonym(self, value: object) -> str:
         digest = hmac.new(self.key.encode(), str(value).encode(), hashlib.sha256)
@@ -105,8 +103,7 @@ class DropColumns(Method):
 
 def _identifier(microdata: Microdata, name: str) -> Attribute:
     """An identifier's values, which no other method may see, for the records at hand."""
-    whole = microdata.read_identifier(name)
-    return replace(whole, codes=whole.codes[microdata.rows])
+    return microdata.read_identifier(name).of(microdata.rows)
 
 
 def _flat(attribute: Attribute) -> Attribute:

@@ -5,20 +5,19 @@ MicroHybrid after Domingo-Ferrer, Muralidhar and Rufian-Torrell (2012).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ontomask.arrays import Floats, Longs
+from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Text
-from ontomask.data.masked import Masked, NewColumn
+from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.kernels.windows import draw_near, window_widths
 from ontomask.methods.base import Context, Method, register
 from ontomask.methods.microaggregation import Microaggregation
-from ontomask.methods.permuting import coded_column
-from ontomask.methods.points import record_column
+from ontomask.methods.points import number_column
 from ontomask.semantics.operators import METRICS, OPERATORS
 from ontomask.taxonomy.measures import MEASURES
 
@@ -80,13 +79,13 @@ class _Drawing:
     weights: Floats
     context: Context
 
-    def redrawn(self, attribute: Attribute, measure: str | None) -> NewColumn:
+    def redrawn(self, attribute: Attribute, measure: str | None) -> Attribute:
         """The column with new values."""
         if attribute.column.kind in ("numeric", "date"):
-            return record_column(attribute, self._numbers(attribute))
+            return number_column(attribute, self._numbers(attribute))
         if attribute.column.kind == "flat":
-            return coded_column(attribute, self._values(attribute))
-        return coded_column(attribute, self._neighbors(attribute, measure))
+            return replace(attribute, codes=self._values(attribute))
+        return replace(attribute, codes=self._neighbors(attribute, measure))
 
     def _numbers(self, attribute: Attribute) -> Floats:
         """Uniform in the window around each number, within the column's range."""
@@ -98,18 +97,18 @@ class _Drawing:
         width[self.members] = np.maximum(
             filled - np.repeat(low, sizes), np.repeat(high, sizes) - filled
         )
-        domain = np.asarray(attribute.numbers)
+        domain = attribute.numbers
         bottom: Floats = np.maximum(numbers - width, domain[0])
         top: Floats = np.minimum(numbers + width, domain[-1])
         uniforms = self.context.generator.random(numbers.size)
-        if not attribute.integer:
+        if not attribute.as_numbers.whole:
             return bottom + uniforms * (top - bottom)
         low, high = np.ceil(bottom), np.floor(top)
         drawn = np.minimum(low + np.floor(uniforms * (high - low + 1.0)), high)
         # a time of day may have no whole day in its window
         return np.where(low > high, numbers, drawn)
 
-    def _values(self, attribute: Attribute) -> Longs:
+    def _values(self, attribute: Attribute) -> Ints:
         """With replacement from the cluster's own values, by the people who have them."""
         passed = np.append(0.0, np.cumsum(self.weights[self.members]))
         starts, stops = passed[self.offsets[:-1]], passed[self.offsets[1:]]
@@ -120,11 +119,11 @@ class _Drawing:
         places = np.clip(
             found, np.repeat(self.offsets[:-1], sizes), np.repeat(self.offsets[1:] - 1, sizes)
         )
-        codes = np.empty(self.members.size, np.int64)
+        codes = np.empty(self.members.size, np.int32)
         codes[self.members] = attribute.codes[self.members[places]]
         return codes
 
-    def _neighbors(self, attribute: Attribute, measure: str | None) -> Longs:
+    def _neighbors(self, attribute: Attribute, measure: str | None) -> Ints:
         """Among the values no farther than the farthest one of the cluster."""
         values = attribute.numbered
         distances = attribute.distances(measure).between(values, values)
@@ -132,4 +131,4 @@ class _Drawing:
         widths = window_widths(attribute.codes, self.offsets, self.members, distances)
         uniforms = self.context.generator.random(self.members.size)
         drawn: Longs = draw_near(attribute.codes, widths, distances, order, uniforms)
-        return drawn
+        return drawn.astype(np.int32)

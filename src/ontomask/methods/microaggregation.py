@@ -88,12 +88,12 @@ class Microaggregation(Method):
         uniforms = context.generator.random(count)
         rows, numbers = centers.centroids(points, labels, count, uniforms)
         clusters = labels[tuples.places].astype(np.int64)
-        columns = layout.columns(rows, numbers, clusters)
+        centroids = layout.centroids(rows, numbers)
         return Masked(
-            columns,
+            {name: one.of(clusters) for name, one in centroids.items()},
             (ClassSize(microdata.quasi, self.k),),
             clusters,
-            scheme=NearestCentroid.of(layout, columns),
+            scheme=NearestCentroid.of(layout, centroids),
             details=details,
         )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.data.masked import Masked, NewColumn
+from ontomask.data.domains import Labels
+from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.kernels import records as kernel
 from ontomask.methods.points import Layout
@@ -27,7 +28,7 @@ class NearestCentroid:
     Attributes
     ----------
     released
-        The masked columns, with one value for each centroid instead of the records' codes.
+        The centroids, as columns with a record for each.
     coded
         How the values of each coded column are compared.
     scaled
@@ -36,17 +37,16 @@ class NearestCentroid:
         The exponent of a number's difference.
     """
 
-    released: Mapping[str, NewColumn]
+    released: Mapping[str, Attribute]
     coded: Mapping[str, Comparison]
     scaled: Mapping[str, tuple[float, float]]
     power: int
 
     @classmethod
-    def of(cls, layout: Layout, released: Mapping[str, NewColumn]) -> NearestCentroid:
-        """The scheme of masked columns whose values are the centroids, compared as laid out."""
-        nobody = np.empty(0, np.int64)
+    def of(cls, layout: Layout, centroids: Mapping[str, Attribute]) -> NearestCentroid:
+        """The scheme of some centroids, compared as laid out."""
         return cls(
-            {name: replace(one, codes=nobody) for name, one in released.items()},
+            {name: one.settled() for name, one in centroids.items()},
             {one.name: operator.comparison.without_values() for one, operator in layout.coded},
             {one.attribute.name: (one.factor, one.gap) for one in layout.numeric},
             layout.power,
@@ -60,16 +60,16 @@ class NearestCentroid:
             for name, comparison in self.coded.items()
         ]
         points = self._points(microdata, tuples, [arrays for arrays, _ in crossed])
-        count = len(next(iter(self.released.values())).values)
+        count = next(iter(self.released.values())).codes.size
         rows = np.array([rows for _, rows in crossed], np.int32).reshape(len(crossed), count)
         numbers = [
-            np.asarray(self.released[name].numbers) * factor
+            self.released[name].record_numbers() * factor
             for name, (factor, _) in self.scaled.items()
         ]
         every = np.arange(len(tuples))
         found = kernel.nearest_references(points, every, *_by_centroid(rows, numbers))
         places = found[tuples.places]
-        masked = {name: replace(one, codes=places) for name, one in self.released.items()}
+        masked = {name: one.of(places) for name, one in self.released.items()}
         return Masked(masked, clusters=places)
 
     def _points(
@@ -77,7 +77,7 @@ class NearestCentroid:
     ) -> kernel.Points:
         """The tuples of new records; coded columns come first."""
         numbers = [
-            np.append(np.asarray(microdata[name].numbers) * factor, np.nan)[codes]
+            np.append(microdata[name].numbers * factor, np.nan)[codes]
             for (name, (factor, _)), codes in zip(
                 self.scaled.items(), tuples.codes[len(arrays) :], strict=True
             )
@@ -101,7 +101,7 @@ def _by_centroid(rows: Ints, numbers: list[Floats]) -> tuple[Ints, Floats]:
 
 
 def _crossed(
-    comparison: Comparison, old: NewColumn, new: Attribute
+    comparison: Comparison, old: Attribute, new: Attribute
 ) -> tuple[kernel.Attribute, Longs]:
     """The comparison from the released values to those of a new column; each centroid's row."""
     released, values = _numbered(old, new)
@@ -110,13 +110,11 @@ def _crossed(
     return kernel.compared(table), places
 
 
-def _numbered(old: NewColumn, new: Attribute) -> tuple[Longs, Longs]:
+def _numbered(old: Attribute, new: Attribute) -> tuple[Longs, Longs]:
     """The values of both sides as numbers that can be compared; -1 is missing."""
-    if old.concepts is not None:
-        return old.concepts, new.numbered
-    if old.numbers is not None:
-        return np.nan_to_num(old.numbers, nan=-1.0).astype(np.int64), new.numbered
-    places = {value: place for place, value in enumerate(new.values)} | {None: -1}
+    if not isinstance(old.domain, Labels):
+        return np.append(old.domain.numbered, -1)[old.codes], new.numbered
+    places = {value: place for place, value in enumerate(new.values)}
     # a word that the new records do not have equals none of theirs
-    rows = [places.get(value, new.size) for value in old.values]
-    return np.array(rows, np.int64), new.numbered
+    rows = np.array([*(places.get(value, new.size) for value in old.values), -1], np.int64)
+    return rows[old.codes], new.numbered

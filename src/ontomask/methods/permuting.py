@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Ints
 from ontomask.checks import did_you_mean
-from ontomask.data.masked import NewColumn
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Column
 from ontomask.errors import MethodError, ParameterError, PromiseError
@@ -17,7 +17,6 @@ __all__ = [
     "check_no_counts",
     "check_published",
     "chosen_columns",
-    "coded_column",
     "permuted_column",
 ]
 
@@ -63,19 +62,8 @@ def check_no_counts(microdata: Microdata, method: str) -> None:
         )
 
 
-def coded_column(attribute: Attribute, codes: Longs | Ints) -> NewColumn:
-    """The column with other codes over the same domain."""
-    values = [*attribute.values, *([None] if attribute.has_missing else [])]
-    return NewColumn(
-        np.asarray(codes, np.int64),
-        values,
-        _padded_concepts(attribute),
-        _padded_numbers(attribute),
-    )
-
-
-def permuted_column(attribute: Attribute, codes: Longs | Ints) -> NewColumn:
-    """The same, where the codes must be those of the column in another order."""
+def permuted_column(attribute: Attribute, codes: Ints) -> Attribute:
+    """The column with its codes in another order, and no others."""
     size = attribute.cardinality
     before, after = (np.bincount(one, minlength=size) for one in (attribute.codes, codes))
     if not np.array_equal(before, after):
@@ -83,17 +71,4 @@ def permuted_column(attribute: Attribute, codes: Longs | Ints) -> NewColumn:
             f"The values of column {attribute.name!r} are not those it had before; the release is "
             "withheld. This is a defect of the method: please report it."
         )
-    return coded_column(attribute, codes)
-
-
-def _padded_concepts(attribute: Attribute) -> Longs | None:
-    if attribute.concepts is None:
-        return None
-    concepts = attribute.concepts.astype(np.int64)
-    return np.append(concepts, -1) if attribute.has_missing else concepts
-
-
-def _padded_numbers(attribute: Attribute) -> Floats | None:
-    if attribute.numbers is None:
-        return None
-    return np.append(attribute.numbers, np.nan) if attribute.has_missing else attribute.numbers
+    return replace(attribute, codes=codes)

@@ -14,12 +14,12 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats
 from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, Text
-from ontomask.data.masked import Masked, NewColumn
+from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Context, Method, register
 from ontomask.methods.permuting import check_published
-from ontomask.methods.points import record_column
+from ontomask.methods.points import number_column
 from ontomask.semantics.moments import covariances, mean, variance
 from ontomask.wording import only
 
@@ -206,7 +206,7 @@ class Rounding(Method):
         return Masked(new_numbers(chosen, rounded * self.base))
 
     def _check_whole(self, attribute: Attribute) -> None:
-        if attribute.integer and self.base != np.rint(self.base):
+        if attribute.as_numbers.whole and self.base != np.rint(self.base):
             raise MethodError(
                 f"Column {attribute.name!r} holds whole numbers, which cannot be multiples of "
                 f"{self.base:g}; choose a whole base."
@@ -276,7 +276,7 @@ def number_columns(
     return [microdata[name] for name in names]
 
 
-def new_numbers(attributes: Sequence[Attribute], numbers: Floats) -> dict[str, NewColumn]:
+def new_numbers(attributes: Sequence[Attribute], numbers: Floats) -> dict[str, Attribute]:
     """Columns with a new number for each record; whole columns stay whole."""
     pairs = zip(attributes, numbers, strict=True)
-    return {attribute.name: record_column(attribute, row) for attribute, row in pairs}
+    return {attribute.name: number_column(attribute, row) for attribute, row in pairs}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Protocol
 
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.data.domains import Concepts, Numbers
 from ontomask.data.encoding import day_value
-from ontomask.data.masked import NewColumn
 from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.data.schema import Date
 from ontomask.errors import DataError, MethodError
@@ -20,7 +20,7 @@ from ontomask.kernels.records import Points, pack_points
 from ontomask.semantics.moments import variance
 from ontomask.semantics.operators import Coded, Comparison, coded_operator
 
-__all__ = ["Layout", "Scaled", "layout_of", "number_column", "quasi_layout", "record_column"]
+__all__ = ["Layout", "Scaled", "layout_of", "number_column", "quasi_layout"]
 
 ROUNDING = 1e-13
 """Relative differences up to here come from computing, not from the data."""
@@ -37,6 +37,11 @@ class Scaled:
     attribute: Attribute
     factor: float
     gap: float
+
+    @property
+    def numbers(self) -> Floats:
+        """The numbers to compare, by code; NaN is missing."""
+        return np.append(self.attribute.numbers * self.factor, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +61,7 @@ class Layout:
         """Weighted points for the kernels."""
         order = {name: place for place, name in enumerate(tuples.names)}
         codes = [tuples.codes[order[one.name]] for one, _ in self.coded]
-        numbers = [
-            self._numbers(one, tuples.codes[order[one.attribute.name]]) for one in self.numeric
-        ]
+        numbers = [one.numbers[tuples.codes[order[one.attribute.name]]] for one in self.numeric]
         return pack_points(
             [coded.arrays for _, coded in self.coded],
             np.array(codes, np.int32).reshape(len(codes), len(tuples)),
@@ -70,40 +73,27 @@ class Layout:
             self.power,
         )
 
-    @staticmethod
-    def _numbers(one: Scaled, codes: Ints) -> Floats:
-        domain = one.attribute.numbers
-        assert domain is not None
-        padded = np.append(domain * one.factor, np.nan)
-        result: Floats = padded[codes]
-        return result
-
-    def columns(self, rows: Ints, numbers: Floats, labels: Longs) -> dict[str, NewColumn]:
-        """The columns that replace each record by its cluster's centroid.
-
-        `rows` and `numbers` hold one centroid per line, `labels` the cluster of each record.
-        """
+    def centroids(self, rows: Ints, numbers: Floats) -> dict[str, Attribute]:
+        """Centroids, one per line of `rows` and `numbers`, as columns with a record for each."""
         coded = {
-            one.name: _coded_column(one, operator, rows[:, place], labels)
+            one.name: _coded_column(one, operator, rows[:, place])
             for place, (one, operator) in enumerate(self.coded)
         }
         numeric = {
-            one.attribute.name: number_column(one.attribute, numbers[:, place] / one.factor, labels)
+            one.attribute.name: number_column(one.attribute, numbers[:, place] / one.factor)
             for place, one in enumerate(self.numeric)
         }
         return {**coded, **numeric}
 
-    def own_columns(self, tuples: Tuples, chosen: Longs, labels: Longs) -> dict[str, NewColumn]:
-        """The columns that give each record the values of one of the chosen tuples, as written."""
+    def own(self, tuples: Tuples, chosen: Longs) -> dict[str, Attribute]:
+        """Chosen tuples as columns with a record for each; values are as written."""
         codes = dict(zip(tuples.names, tuples.codes[:, chosen], strict=True))
         coded = {
-            one.name: _coded_column(
-                one, operator, operator.arrays.own_rows[codes[one.name]], labels
-            )
+            one.name: _coded_column(one, operator, operator.arrays.own_rows[codes[one.name]])
             for one, operator in self.coded
         }
         numeric = [one.attribute for one in self.numeric]
-        return {**coded, **{one.name: _own_column(one, codes[one.name], labels) for one in numeric}}
+        return {**coded, **{one.name: replace(one, codes=codes[one.name]) for one in numeric}}
 
 
 def default_metric(microdata: Microdata, names: Sequence[str]) -> str:
@@ -184,63 +174,55 @@ def _factors(counts: Floats, weighting: str, power: int) -> Floats:
     return counts**power if weighting == "frequency" else np.ones_like(counts)
 
 
-def _coded_column(attribute: Attribute, operator: Coded, rows: Ints, labels: Longs) -> NewColumn:
+def _coded_column(attribute: Attribute, operator: Coded, rows: Ints) -> Attribute:
     chosen = operator.rows[rows]
-    if attribute.column.kind == "nominal":
-        known = [int(concept) for concept in chosen if concept >= 0]
-        written = iter(attribute.written(known))
-        values = [next(written) if concept >= 0 else None for concept in chosen]
-        return NewColumn(labels, values, concepts=chosen)
-    places = np.where(
-        chosen < 0, attribute.size, np.searchsorted(attribute.numbered[: attribute.size], chosen)
-    )
-    domain = (*attribute.values, None)
-    values = [domain[place] for place in places]
-    ranks = None
-    if attribute.numbers is not None:
-        ranks = np.append(attribute.numbers, np.nan)[places]
-    return NewColumn(labels, values, numbers=ranks)
+    domain = attribute.domain
+    if isinstance(domain, Concepts):
+        domain = Concepts.of(np.unique(chosen[chosen >= 0]), domain.vocabulary)
+    codes = np.where(chosen < 0, domain.size, np.searchsorted(domain.numbered, chosen))
+    missing = bool((chosen < 0).any())
+    return replace(attribute, codes=codes.astype(np.int32), domain=domain, has_missing=missing)
 
 
-def _own_column(attribute: Attribute, codes: Ints, labels: Longs) -> NewColumn:
-    """A numeric or date column with values of its own."""
-    domain = (*attribute.values, None)
-    numbers = np.append(np.asarray(attribute.numbers), np.nan)[codes]
-    return NewColumn(labels, [domain[code] for code in codes], numbers=numbers)
-
-
-def number_column(attribute: Attribute, numbers: Floats, labels: Longs) -> NewColumn:
-    """A numeric or date column with new numbers.
+def number_column(attribute: Attribute, numbers: Floats) -> Attribute:
+    """A numeric or date column with a new number for each record, NaN where missing.
 
     A number that is a value of the column, up to rounding, is written as the column writes it;
     others are rounded where the column is whole, decimals to their places, dates to days.
     """
     _refuse_alike(attribute)
-    places = _own_places(attribute, numbers)
-    assert attribute.numbers is not None
-    rounded = np.rint(numbers) if attribute.integer else numbers
-    if attribute.places is not None:
-        rounded = np.round(numbers, attribute.places)
-    if isinstance(attribute.column, Date):
-        rounded = _within_calendar(attribute, rounded)
-    numbers = np.where(places >= 0, attribute.numbers[places], rounded)
-    values = [
-        attribute.values[place] if place >= 0 else _written(attribute, number)
-        for place, number in zip(places.tolist(), numbers.tolist(), strict=True)
-    ]
-    return NewColumn(labels, values, numbers=numbers)
+    domain = attribute.as_numbers
+    distinct, codes = np.unique(numbers, return_inverse=True)
+    distinct = distinct[~np.isnan(distinct)]
+    own = _own_codes(domain.numbers, distinct)
+    new = np.where(own >= 0, domain.numbers[own], _rounded(attribute, distinct))
+    values = tuple(
+        domain.values[code] if code >= 0 else _written(attribute, number)
+        for code, number in zip(own.tolist(), new.tolist(), strict=True)
+    )
+    return replace(
+        attribute,
+        codes=np.minimum(codes, distinct.size).astype(np.int32),
+        domain=Numbers(values, new, domain.whole),
+        has_missing=bool(np.isnan(numbers).any()),
+    )
 
 
-def record_column(attribute: Attribute, numbers: Floats) -> NewColumn:
-    """A numeric or date column with a new number for each record."""
-    domain, codes = np.unique(numbers, return_inverse=True)
-    return number_column(attribute, domain, codes.astype(np.int64))
+def _rounded(attribute: Attribute, numbers: Floats) -> Floats:
+    """Numbers as exact as those of the column."""
+    domain = attribute.as_numbers
+    if domain.decimals is not None:
+        return np.round(numbers, domain.decimals)
+    rounded = np.rint(numbers) if domain.whole else numbers
+    if not isinstance(attribute.column, Date):
+        return rounded
+    # days that every kind of column can hold, or that lie between those of the column itself
+    first, last = min(FIRST_DAY, domain.numbers[0]), max(LAST_DAY, domain.numbers[-1])
+    return np.clip(rounded, np.ceil(first), np.floor(last))
 
 
-def _own_places(attribute: Attribute, numbers: Floats) -> Longs:
-    """Which value of the column a number is, if it differs by rounding only; -1 for others."""
-    assert attribute.numbers is not None
-    known = attribute.numbers
+def _own_codes(known: Floats, numbers: Floats) -> Longs:
+    """Which of the known numbers each number is, if it differs by rounding only; -1 for others."""
     above = np.clip(np.searchsorted(known, numbers), 0, known.size - 1)
     below = np.maximum(above - 1, 0)
     is_below = np.abs(numbers - known[below]) < np.abs(numbers - known[above])
@@ -250,29 +232,20 @@ def _own_places(attribute: Attribute, numbers: Floats) -> Longs:
 
 def _refuse_alike(attribute: Attribute) -> None:
     """Refuse numbers that are different, but the same to compute with."""
-    assert attribute.numbers is not None
-    if not attribute.fits_floats and (np.diff(attribute.numbers) == 0).any():
+    domain = attribute.as_numbers
+    if not domain.fits_floats and (np.diff(domain.numbers) == 0).any():
         raise DataError(
             f"Column {attribute.name!r} holds numbers that differ only beyond the 15 digits that "
             "are computed with; round them or take a constant off, or declare the column as flat."
         )
 
 
-def _within_calendar(attribute: Attribute, days: Floats) -> Floats:
-    """Days that every kind of column can hold, or that lie between those of the column itself."""
-    assert attribute.numbers is not None
-    first, last = min(FIRST_DAY, attribute.numbers[0]), max(LAST_DAY, attribute.numbers[-1])
-    return np.clip(days, np.ceil(first), np.floor(last))
-
-
 def _written(attribute: Attribute, number: float) -> object:
     """A number that is none of the column's own, as the column would write it."""
-    if np.isnan(number):
-        return None
+    domain = attribute.as_numbers
     if isinstance(attribute.column, Date):
-        assert attribute.numbers is not None
-        beside = min(int(np.searchsorted(attribute.numbers, number)), attribute.size - 1)
-        return day_value(number, attribute.values[beside], attribute.column.format)
-    if attribute.places is not None:
-        return Decimal(f"{number:.{max(0, attribute.places)}f}")
-    return int(number) if isinstance(attribute.values[0], int) else float(number)
+        beside = min(int(np.searchsorted(domain.numbers, number)), domain.size - 1)
+        return day_value(number, domain.values[beside], attribute.column.format)
+    if domain.decimals is not None:
+        return Decimal(f"{number:.{max(0, domain.decimals)}f}")
+    return int(number) if isinstance(domain.values[0], int) else float(number)

@@ -7,18 +7,18 @@ control", Journal of Official Statistics 14 (1998).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Real, Text, Typed, did_you_mean
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Context, Method, register
-from ontomask.methods.permuting import chosen_columns, coded_column
+from ontomask.methods.permuting import chosen_columns
 from ontomask.semantics.distances import ValueDistances
 from ontomask.taxonomy.measures import MEASURES
 
@@ -94,7 +94,7 @@ class Pram(Method):
             attribute = microdata[name]
             rows = self._transitions(attribute)
             codes = drawn(attribute.codes, rows, context.generator)
-            columns[name] = coded_column(attribute, codes)
+            columns[name] = replace(attribute, codes=codes)
         return Masked(columns)
 
     def _transitions(self, attribute: Attribute) -> Floats:
@@ -150,7 +150,7 @@ def check_transitions(matrix: Matrix, order: Sequence[object]) -> None:
 def _given(attribute: Attribute, matrix: Floats, order: Sequence[object]) -> Floats:
     """The user's matrix over the column's codes; values that do not occur stay out."""
     places = {value: place for place, value in enumerate(order)}
-    domain = [*attribute.values, *([None] if attribute.has_missing else [])]
+    domain = attribute.by_code
     unknown = [value for value in order if value is not None and value not in attribute.values]
     lacking = [value for value in domain if value not in places and value is not None]
     if lacking:
@@ -170,12 +170,12 @@ def _given(attribute: Attribute, matrix: Floats, order: Sequence[object]) -> Flo
     return np.asarray(padded[np.ix_(chosen, chosen)], np.float64)
 
 
-def drawn(codes: Ints, transitions: Floats, generator: np.random.Generator) -> Longs:
+def drawn(codes: Ints, transitions: Floats, generator: np.random.Generator) -> Ints:
     """For each record a new code, with the probabilities in the row of its old one."""
     uniforms = generator.random(codes.size)
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=transitions.shape[0]))
-    result = np.empty(codes.size, np.int64)
+    result = np.empty(codes.size, np.int32)
     start = 0
     for code, end in enumerate(ends.tolist()):
         if end > start:

@@ -31,6 +31,9 @@ __all__ = ["VARIANTS", "RankSwapping"]
 VARIANTS = ("fixed", "dynamic", "multivariate", "random", "distributional")
 POOLS = ("unswapped", "all")
 
+Loop = Callable[[Callable[..., tuple[Longs, Longs]], object], tuple[Longs, Longs]]
+"""Runs a kernel's loop over a domain."""
+
 
 @register
 @dataclass(frozen=True)
@@ -152,9 +155,10 @@ class RankSwapping(Method):
         layout = layout_of(
             microdata, [name], operators="marginality", metric="mean", measure=self.measure
         )
-        column = _Column.of(layout)
+        column = _column(layout)
         if self.variant == "fixed":
-            return _ranked(column.codes, column.from_first(), k, self._everyone, context)
+            keys = column.from_value(_first(column))
+            return _ranked(column.codes, keys, k, self._everyone, context)
         return _dynamic(column, name, k, self._everyone, context)
 
     def _swap_records(
@@ -184,40 +188,62 @@ class RankSwapping(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
-    """One column as codes over a domain with a distance matrix, or over ascending numbers."""
+class _Coded:
+    """One column as codes over a domain with a distance matrix."""
 
     codes: Ints
     counts: Floats
-    matrix: Floats | None
-    numbers: Floats | None
-
-    @classmethod
-    def of(cls, layout: Layout) -> _Column:
-        if layout.numeric:
-            one = layout.numeric[0]
-            return cls(*_counted(one.attribute), None, _ascending(one))
-        attribute, operator = layout.coded[0]
-        return cls(*_counted(attribute), operator.arrays.table, None)
+    matrix: Floats
 
     def marginality(self) -> Floats:
         """The sum of each value's distances to all records."""
-        if self.matrix is not None:
-            return np.asarray(self.matrix @ self.counts)
-        assert self.numbers is not None
+        return np.asarray(self.matrix @ self.counts)
+
+    def from_value(self, value: int) -> Floats:
+        """Distances of all values to one of them."""
+        return np.asarray(self.matrix[value])
+
+    def swapped(self, run: Loop, everyone: bool) -> tuple[Longs, Longs]:
+        """Each record's partner, and how many records are nearer."""
+        partners, references = run(kernel.swap_coded, kernel.neighbors(self.matrix))
+        nearer = kernel.nearer_coded(self.codes, self.matrix, partners, references, everyone)
+        return partners, nearer
+
+
+@dataclass(frozen=True, eq=False)
+class _Ordered:
+    """One column as codes over ascending numbers."""
+
+    codes: Ints
+    counts: Floats
+    numbers: Floats
+
+    def marginality(self) -> Floats:
+        """The sum of each number's differences to all records."""
         return summed_differences(self.numbers, self.counts)
 
-    def first(self) -> int:
-        """The most distant value of the column."""
-        return int(np.where(self.counts > 0, self.marginality(), -1.0).argmax())
+    def from_value(self, value: int) -> Floats:
+        """Differences of all numbers to one of them."""
+        return np.asarray(np.abs(self.numbers - self.numbers[value]))
 
-    def from_first(self) -> Floats:
-        """Distances of all values to the most distant one."""
-        first = self.first()
-        if self.matrix is not None:
-            return np.asarray(self.matrix[first])
-        assert self.numbers is not None
-        return np.asarray(np.abs(self.numbers - self.numbers[first]))
+    def swapped(self, run: Loop, everyone: bool) -> tuple[Longs, Longs]:
+        """Each record's partner, and how many records are nearer."""
+        partners, references = run(kernel.swap_ordered, self.numbers)
+        nearer = kernel.nearer_ordered(self.codes, self.numbers, partners, references, everyone)
+        return partners, nearer
+
+
+def _column(layout: Layout) -> _Coded | _Ordered:
+    if layout.numeric:
+        scaled = layout.numeric[0]
+        return _Ordered(*_counted(scaled.attribute), _ascending(scaled))
+    attribute, operator = layout.coded[0]
+    return _Coded(*_counted(attribute), operator.arrays.table)
+
+
+def _first(column: _Coded | _Ordered) -> int:
+    """The most distant value of a column."""
+    return int(np.where(column.counts > 0, column.marginality(), -1.0).argmax())
 
 
 def _part(context: Context, place: int, count: int) -> Context:
@@ -236,7 +262,6 @@ def _counted(attribute: Attribute) -> tuple[Ints, Floats]:
 
 def _ascending(one: Scaled) -> Floats:
     """The scaled numbers of a domain; missing values lie one unit above the greatest."""
-    assert one.attribute.numbers is not None
     numbers = one.attribute.numbers * one.factor
     return np.append(numbers, numbers[-1] + one.gap) if one.attribute.has_missing else numbers
 
@@ -267,11 +292,11 @@ def _ranked(
 
 
 def _dynamic(
-    column: _Column, name: str, k: int, everyone: bool, context: Context
+    column: _Coded | _Ordered, name: str, k: int, everyone: bool, context: Context
 ) -> tuple[Longs, int]:
     """Swap within intervals around each value."""
     count, generator = column.codes.size, context.generator
-    rest = (column.first(), k, everyone, generator.permutation(count), generator.random((count, 4)))
+    rest = (_first(column), k, everyone, generator.permutation(count), generator.random((count, 4)))
 
     def run(loop: Callable[..., tuple[Longs, Longs]], domain: object) -> tuple[Longs, Longs]:
         message = f"swapping {name}"
@@ -279,13 +304,7 @@ def _dynamic(
             loop, column.codes, domain, *rest, total=count, context=context, message=message
         )
 
-    if column.matrix is not None:
-        partners, references = run(kernel.swap_coded, kernel.neighbors(column.matrix))
-        nearer = kernel.nearer_coded(column.codes, column.matrix, partners, references, everyone)
-    else:
-        assert column.numbers is not None
-        partners, references = run(kernel.swap_ordered, column.numbers)
-        nearer = kernel.nearer_ordered(column.codes, column.numbers, partners, references, everyone)
+    partners, nearer = column.swapped(run, everyone)
     return partners, _checked_rank(nearer, k, "values")
 
 
@@ -312,7 +331,6 @@ def _most_distant_tuple(layout: Layout, names: Sequence[str], codes: Ints, weigh
 def _summed_numbers(one: Scaled, codes: Ints, weights: Floats) -> Floats:
     """Summed distances in a numeric attribute; a missing number counts as the attribute's gap."""
     attribute = one.attribute
-    assert attribute.numbers is not None
     counts: Floats = np.bincount(codes, weights, attribute.size + 1).astype(np.float64)
     known, missing = counts[: attribute.size], counts[attribute.size]
     sums = summed_differences(attribute.numbers * one.factor, known) + missing * one.gap

@@ -68,12 +68,12 @@ class Recoding(Method):
         targets = self._targets(layout, tuples, context)
         taken, places = np.unique(targets, return_inverse=True)
         clusters: Longs = places[tuples.places].astype(np.int64)
-        columns = layout.own_columns(tuples, taken, clusters)
+        tuples_taken = layout.own(tuples, taken)
         return Masked(
-            columns,
+            {name: one.of(clusters) for name, one in tuples_taken.items()},
             (ClassSize(microdata.quasi, self.k),),
             clusters,
-            scheme=NearestCentroid.of(layout, columns),
+            scheme=NearestCentroid.of(layout, tuples_taken),
             details={
                 "metric": layout.metric,
                 "tuples_before": len(tuples),

@@ -81,12 +81,12 @@ class Resampling(Method):
         rest = shuffled[self.k * size :]
         rows, numbers = _averaged(records, labels, rest, size, context)
         clusters = labels.astype(np.int64)
-        columns = layout.columns(rows, numbers, clusters)
+        centroids = layout.centroids(rows, numbers)
         return Masked(
-            columns,
+            {name: one.of(clusters) for name, one in centroids.items()},
             (ClassSize(microdata.quasi, self.k),),
             clusters,
-            scheme=NearestCentroid.of(layout, columns),
+            scheme=NearestCentroid.of(layout, centroids),
             details={"metric": layout.metric, "clusters": size},
         )
 
@@ -106,7 +106,9 @@ class Resampling(Method):
         rows, numbers = centers.centroids(points, labels, size, context.generator.random(size))
         places = np.empty(size, np.int64)
         places[order] = everything
-        return Masked(layout.columns(rows, numbers, places), details={"metric": layout.metric})
+        averages = layout.centroids(rows, numbers)
+        columns = {name: one.of(places) for name, one in averages.items()}
+        return Masked(columns, details={"metric": layout.metric})
 
 
 def _sorted_places(layout: Layout, records: Points, chosen: Longs, context: Context) -> Longs:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Longs
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Text
-from ontomask.data.masked import Masked, NewColumn
+from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Context, Method, register
@@ -93,7 +93,7 @@ class Shuffling(Method):
         """The codes of a column in the order of its values; missing ones of numbers come last."""
         attribute = microdata[name]
         codes = np.arange(attribute.cardinality)
-        if attribute.numbers is not None:
+        if attribute.domain.ordered:
             return codes
         return np.lexsort((codes, self._marginality(microdata, name)))
 
@@ -117,10 +117,10 @@ def _ranked(attribute: Attribute, order: Longs) -> Longs:
 
 def _columns(
     microdata: Microdata, names: Sequence[str], orders: list[Longs], masked: list[Longs]
-) -> dict[str, NewColumn]:
+) -> dict[str, Attribute]:
     """From positions back to codes."""
     return {
-        name: permuted_column(microdata[name], order[places])
+        name: permuted_column(microdata[name], order[places].astype(np.int32))
         for name, order, places in zip(names, orders, masked, strict=True)
     }
 

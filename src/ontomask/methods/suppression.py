@@ -8,18 +8,16 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats
 from ontomask.checks import Choice, Integer, ListOf, Text
-from ontomask.data.masked import Masked, NewColumn
-from ontomask.data.microdata import Attribute, Microdata
+from ontomask.data.masked import Masked
+from ontomask.data.microdata import Microdata
 from ontomask.errors import MethodError
 from ontomask.methods.base import Context, Method, check_columns, check_k, register
 from ontomask.methods.stars import star_patterns
 from ontomask.promises import ClassSize
 
 __all__ = ["LocalSuppression", "Suppression"]
-
-STAR = "*"
 
 
 @register
@@ -69,7 +67,7 @@ class Suppression(Method):
         if self.how == "drop":
             known = KnownTuples.of(microdata, ~suppressed)
             return Masked({}, (promise,), tuples.places, ~suppressed, known, details=details)
-        columns = {name: starred(microdata[name], suppressed) for name in microdata.quasi}
+        columns = {name: microdata[name].starred(suppressed) for name in microdata.quasi}
         return Masked(columns, (promise,), tuples.places, details=details)
 
 
@@ -100,7 +98,7 @@ class KnownTuples:
 def _combinations(microdata: Microdata, names: tuple[str, ...]) -> list[tuple[object, ...]]:
     """The distinct combinations of what values mean, in the order of the tuples."""
     codes = microdata.tuples(names).codes
-    columns = [(*microdata[name].meanings(), None) for name in names]
+    columns = [(*microdata[name].domain.meanings(), None) for name in names]
     return [
         tuple(column[code] for column, code in zip(columns, combination, strict=True))
         for combination in codes.T.tolist()
@@ -142,34 +140,12 @@ class LocalSuppression(Method):
         patterns = star_patterns(records.codes, records.counts, costs, self.k)
         cells = (patterns[:, None] >> np.arange(costs.size)) & 1 == 1
         columns = {
-            name: starred(microdata[name], cells[:, place])
+            name: microdata[name].starred(cells[:, place])
             for place, name in enumerate(records.names)
         }
         counts = dict(zip(records.names, cells.sum(axis=0).tolist(), strict=True))
         details = {"cells": int(cells.sum()), "cells_by_column": counts}
         return Masked(columns, (ClassSize(microdata.quasi, self.k),), details=details)
-
-
-def starred(attribute: Attribute, mask: Bools) -> NewColumn:
-    """The column with some of its values missing."""
-    size = attribute.cardinality
-    codes: Longs = np.where(mask, size, attribute.codes).astype(np.int64)
-    values = [*attribute.values, *([None] if attribute.has_missing else []), None]
-    return NewColumn(
-        codes, values, _padded(attribute.concepts, size), _padded_numbers(attribute.numbers, size)
-    )
-
-
-def _padded(concepts: Ints | None, size: int) -> Longs | None:
-    if concepts is None:
-        return None
-    return np.append(concepts, np.full(size + 1 - concepts.size, -1)).astype(np.int64)
-
-
-def _padded_numbers(numbers: Floats | None, size: int) -> Floats | None:
-    if numbers is None:
-        return None
-    return np.append(numbers, np.full(size + 1 - numbers.size, np.nan))
 
 
 def _enough_stars(outlying: Bools, counts: Floats, k: int) -> Bools:

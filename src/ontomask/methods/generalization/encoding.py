@@ -12,7 +12,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Ints, Longs
 from ontomask.checks import did_you_mean
-from ontomask.data.masked import NewColumn
+from ontomask.data.domains import ConceptGroups, Concepts, Domain, Groups, LabelGroups
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Nominal
 from ontomask.data.tables import open_table
@@ -74,29 +74,58 @@ class EncodedColumn:
         rows: Ints = _hierarchy_rows(attribute, self.hierarchy)[attribute.codes]
         return rows
 
-    def recode(self, attribute: Attribute, levels: Ints | int, suppressed: Bools) -> NewColumn:
-        """The generalized column, each record at its level; suppressed records get the root."""
-        rows = self.rows(attribute)
+    def recode(self, attribute: Attribute, levels: Ints | int, suppressed: Bools) -> Attribute:
+        """The generalized column, each record at its level; suppressed records get the root.
+
+        Where any value is generalized, all of them are texts; otherwise the column stays.
+        """
         begins = np.concatenate([[0], np.cumsum(self.hierarchy.widths)])
-        chosen = np.broadcast_to(np.asarray(levels), rows.shape)
-        codes = np.where(
-            suppressed, begins[-1], begins[chosen] + self.hierarchy.levels[chosen, rows]
+        rows = _hierarchy_rows(attribute, self.hierarchy)
+        # the star is one more level, with one value
+        numbers = begins[:, None] + np.pad(self.hierarchy.levels[:, rows], ((0, 1), (0, 0)))
+        chosen = np.where(suppressed, self.hierarchy.height + 1, levels)
+        found = numbers[chosen, attribute.codes]
+        used = np.unique(found)
+        if used[-1] < begins[1]:
+            return attribute
+        written = [*(value for level in self.shown for value in level), ROOT]
+        texts = _as_texts([written[number] for number in used.tolist()])
+        numbers = numbers[:, : attribute.size]
+        domain, looks = self._generalized(attribute.domain, numbers, used, texts)
+        return replace(
+            attribute,
+            codes=looks[np.searchsorted(used, found)],
+            domain=domain,
+            has_missing=None in texts,
         )
-        used, places = np.unique(codes, return_inverse=True)
-        values = [*(value for level in self.shown for value in level), ROOT]
-        concepts = None
-        if self.concepts is not None:
-            concepts = np.concatenate([*self.concepts, [0]]).astype(np.int64)[used]
-        return NewColumn(places.astype(np.int64), _of_one_kind(values, used, begins[1]), concepts)
+
+    def _generalized(
+        self, below: Domain, numbers: Longs, used: Longs, texts: list[str | None]
+    ) -> tuple[Domain, Ints]:
+        """The domain of the values in use, and where each of them is in it.
+
+        `numbers` tells what each value below is generalized to, level by level.
+        """
+        values = sorted({text for text in texts if text is not None})
+        # a missing value has the code behind the last
+        places = {text: place for place, text in enumerate([*values, None])}
+        looks = np.array([places[text] for text in texts], np.int32)
+        groups = Groups.over(below, _pairs(numbers, used, looks), len(values))
+        if self.concepts is None or not isinstance(below, Concepts):
+            return LabelGroups(tuple(values), groups), looks
+        concepts = np.zeros(len(values) + 1, np.int32)
+        concepts[looks] = np.concatenate([*self.concepts, [0]])[used]
+        return ConceptGroups(tuple(values), concepts[:-1], below.vocabulary, groups), looks
 
 
-def _of_one_kind(values: Sequence[object], used: Longs, originals: int) -> list[object]:
-    """The values in use: as they were, or all of them as texts if any is generalized."""
-    listed = [values[place] for place in used.tolist()]
-    return listed if used[-1] < originals else _as_texts(listed)
+def _pairs(numbers: Longs, used: Longs, looks: Ints) -> Longs:
+    """The places of values in use, each with a value below it; `numbers` tells them by level."""
+    found = np.minimum(np.searchsorted(used, numbers), used.size - 1)
+    levels, members = np.nonzero(used[found] == numbers)
+    return np.stack([looks[found[levels, members]], members])
 
 
-def _as_texts(values: Sequence[object]) -> list[object]:
+def _as_texts(values: Sequence[object]) -> list[str | None]:
     return [None if value is None else value_text(value) for value in values]
 
 
@@ -139,7 +168,7 @@ def unfit_hierarchies(
     for name in columns:
         given = hierarchies.get(name)
         try:
-            if given is None and microdata[name].concepts is None:
+            if given is None and not isinstance(microdata[name].domain, Concepts):
                 recipe = toml_value(drafted(microdata[name]))
                 yield (
                     ("hierarchies",),
@@ -162,7 +191,7 @@ def hierarchy_of(attribute: Attribute, given: Any, levels_by: str) -> Hierarchy 
         return from_recipe(attribute, given)
     if given is not None:
         return Hierarchy.from_rows(given, f"the hierarchy of {attribute.name!r}")
-    return from_taxonomy(attribute, levels_by) if attribute.concepts is not None else None
+    return from_taxonomy(attribute, levels_by) if isinstance(attribute.domain, Concepts) else None
 
 
 def _encoded(attribute: Attribute, hierarchy: Hierarchy, *, given: bool) -> EncodedColumn:
@@ -175,7 +204,7 @@ def _encoded(attribute: Attribute, hierarchy: Hierarchy, *, given: bool) -> Enco
             known = [label for label in labels if label != MISSING]
             numbers = column.taxonomy.indices_of(known)
             concepts.append(np.append(numbers, [-1] * (len(labels) - len(known))).astype(np.int64))
-            written = attribute.written(numbers.tolist())
+            written = attribute.as_concepts.vocabulary.written(numbers.tolist())
             shown.append((*written, *[None] * (len(labels) - len(known))))
         return EncodedColumn(hierarchy, tuple(shown), tuple(concepts))
     return EncodedColumn(hierarchy, _shown(attribute, hierarchy), None)
@@ -185,7 +214,7 @@ def _hierarchy_rows(attribute: Attribute, hierarchy: Hierarchy) -> Ints:
     """The row of each code of an attribute."""
     texts = [value_text(value) for value in attribute.values]
     column = attribute.column
-    if attribute.concepts is not None and isinstance(column, Nominal) and column.taxonomy:
+    if isinstance(attribute.domain, Concepts) and isinstance(column, Nominal) and column.taxonomy:
         # the rows may be written in any spelling, not only as the release writes the concepts
         rows = column.taxonomy.map(hierarchy.values, overrides=column.overrides)
         by_concept = dict(zip(rows.concepts.tolist(), map(str, rows.values), strict=True))
@@ -267,7 +296,7 @@ def _sensitive(
 ) -> Sensitive:
     """A sensitive column, with the distances that the models ask for."""
     levels = distances = None
-    if "ordered" in grounds and attribute.numbers is None:
+    if "ordered" in grounds and not attribute.domain.ordered:
         raise ParameterError(
             f"The ordered ground distance needs a column with an order, but {attribute.name!r} is "
             f"{attribute.column.kind}; declare it as Ordinal([…]), Numeric or Date, or choose "
@@ -285,7 +314,7 @@ def _sensitive(
 
 def _distances(attribute: Attribute) -> Ground | None:
     """Semantic distances of all values; a missing value is at distance 1 from the rest."""
-    if attribute.concepts is None:
+    if not isinstance(attribute.domain, Concepts):
         return None
     return Ground(attribute.distances().between(attribute.numbered, attribute.numbered))
 

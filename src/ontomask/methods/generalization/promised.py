@@ -109,8 +109,9 @@ class Outcome:
     def _counts(self, column: str) -> tuple[tuple[object, float], ...]:
         """How many people of the whole table have each value of a column."""
         attribute = self.microdata[column]
-        values = (*attribute.values, *([None] if attribute.has_missing else []))
-        return tuple(zip(values, self.microdata.distribution(column).tolist(), strict=True))
+        return tuple(
+            zip(attribute.by_code, self.microdata.distribution(column).tolist(), strict=True)
+        )
 
     def _distances(self, column: str, ground: str) -> object:
         """What a recount needs to know of the distances of values."""

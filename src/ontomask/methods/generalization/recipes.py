@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ontomask.checks import Choice, Constraint, Flag, Integer, ListOf, Real, check, did_you_mean
+from ontomask.data.domains import Concepts
 from ontomask.data.microdata import Attribute
 from ontomask.data.schema import Nominal
 from ontomask.errors import MethodError, ParameterError
@@ -67,7 +68,6 @@ def _intervals(attribute: Attribute, widths: Sequence[float], **options: float) 
 def _dates(attribute: Attribute, units: Sequence[str]) -> Hierarchy:
     """By the days that the values mean, however they are written."""
     _needs(attribute, attribute.column.kind == "date", "dates need dates")
-    assert attribute.numbers is not None
     days = [datetime.date.fromordinal(int(day)).isoformat() for day in np.floor(attribute.numbers)]
     built = date_hierarchy(days, units)
     above = {row[0]: row[1:] for row in built.cells()}
@@ -94,14 +94,13 @@ def _star(attribute: Attribute, starred: bool) -> Hierarchy:
 def from_taxonomy(attribute: Attribute, by: str) -> Hierarchy:
     """The taxonomy of a nominal column, level by level."""
     column = attribute.column
-    fits = isinstance(column, Nominal) and attribute.concepts is not None
+    fits = isinstance(column, Nominal) and isinstance(attribute.domain, Concepts)
     _needs(attribute, fits, "taxonomy needs a taxonomy")
     assert isinstance(column, Nominal)
-    assert column.taxonomy is not None
-    assert attribute.concepts is not None
-    ids = column.taxonomy.ids_of(attribute.concepts.tolist())
+    taxonomy = attribute.as_concepts.vocabulary.taxonomy
+    ids = taxonomy.ids_of(attribute.concepts.tolist())
     options = {"root": column.root, **column.options}
-    return Hierarchy.from_taxonomy(column.taxonomy, ids, by=by, measure=column.measure, **options)
+    return Hierarchy.from_taxonomy(taxonomy, ids, by=by, measure=column.measure, **options)
 
 
 @dataclass(frozen=True)
@@ -215,7 +214,7 @@ FINEST = 20
 
 def drafted(attribute: Attribute) -> dict[str, Any]:
     """A recipe to begin with for a column; nothing for one that has its taxonomy."""
-    if attribute.concepts is not None:
+    if isinstance(attribute.domain, Concepts):
         return {}
     kind = attribute.column.kind
     if kind == "date":
@@ -231,9 +230,8 @@ def drafted(attribute: Attribute) -> dict[str, Any]:
 
 def _widths(attribute: Attribute) -> list[float]:
     """A round width (1, 2 or 5 times a power of ten), and twice and four times that."""
-    numbers = attribute.numbers
-    assert numbers is not None
-    least = max(float(np.ptp(numbers)) / FINEST, 1.0 if attribute.integer else 1e-9)
+    domain = attribute.as_numbers
+    least = max(float(np.ptp(domain.numbers)) / FINEST, 1.0 if domain.whole else 1e-9)
     power = 10.0 ** np.floor(np.log10(least))
     width = min((power * one for one in (1, 2, 5, 10)), key=lambda near: abs(np.log(near / least)))
     return [int(one) if float(one).is_integer() else one for one in (width, 2 * width, 4 * width)]
