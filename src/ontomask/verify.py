@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
 
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.data.tables import Seen, Table, open_table
@@ -37,6 +35,7 @@ from ontomask.promises import (
     Unchanged,
     UniquenessLimit,
 )
+from ontomask.transport import cost_of_moving
 
 __all__ = ["Claim", "Finding", "Verification", "verify"]
 
@@ -437,59 +436,10 @@ def _semantic_ground(promise: Closeness, whole: Floats, classes: Classes) -> flo
     """
     distances = np.asarray(promise.distances, np.float64)
     nearest = np.argsort(distances, axis=1, kind="stable")
-    farthest = 0.0
-    for excess in _excesses(whole, classes):
-        cost = _quick_transport(distances, nearest, excess)
-        if cost > promise.t + ROUNDING:
-            cost = _thrifty_transport(distances, excess)
-        if cost > promise.t + ROUNDING:
-            cost = _least_transport(distances, excess)
-        farthest = max(farthest, cost)
-    return farthest
-
-
-def _quick_transport(distances: Floats, nearest: Longs, excess: Floats) -> float:
-    """The cost of a simple plan: each surplus goes to the nearest values that still lack some."""
-    lack, cost = np.maximum(-excess, 0.0), 0.0
-    for source in np.flatnonzero(excess > 0).tolist():
-        targets = nearest[source]
-        wanted = np.cumsum(lack[targets])
-        moved = np.diff(np.minimum(wanted, excess[source]), prepend=0.0)
-        cost += float(moved @ distances[source, targets])
-        lack[targets] -= moved
-    return cost
-
-
-def _thrifty_transport(distances: Floats, excess: Floats) -> float:
-    """The cost of a better plan: the cheapest ways first, each as far as it can be used."""
-    sources, targets = np.flatnonzero(excess > 0), np.flatnonzero(excess < 0)
-    costs = distances[np.ix_(sources, targets)].ravel()
-    surplus, lack, cost = excess[sources].tolist(), (-excess[targets]).tolist(), 0.0
-    ways = np.argsort(costs, kind="stable")
-    for way, price in zip(ways.tolist(), costs[ways].tolist(), strict=True):
-        source, target = divmod(way, targets.size)
-        moved = min(surplus[source], lack[target])
-        if moved > 0.0:
-            surplus[source] -= moved
-            lack[target] -= moved
-            cost += moved * price
-    return cost
-
-
-def _least_transport(distances: Floats, excess: Floats) -> float:
-    """The earth mover's distance as a linear program: only what differs has to be moved."""
-    sources, targets = np.flatnonzero(excess > 0), np.flatnonzero(excess < 0)
-    if not sources.size or not targets.size:
-        return 0.0
-    surplus, lack = excess[sources], -excess[targets]
-    pairs = np.arange(sources.size * targets.size)
-    rows = np.concatenate([pairs // targets.size, sources.size + pairs % targets.size])
-    shape = (sources.size + targets.size, pairs.size)
-    bound = coo_array((np.ones(rows.size), (rows, np.tile(pairs, 2))), shape=shape)
-    amounts = np.concatenate([surplus, lack * (surplus.sum() / lack.sum())])
-    cost = distances[np.ix_(sources, targets)].ravel()
-    solved = linprog(cost, A_eq=bound.tocsr(), b_eq=amounts)
-    return float(solved.fun) if solved.success else math.inf
+    return max(
+        cost_of_moving(distances, nearest, excess, promise.t + ROUNDING)
+        for excess in _excesses(whole, classes)
+    )
 
 
 _GROUNDS: dict[str, Callable[[Closeness, Floats, Classes], float]] = {

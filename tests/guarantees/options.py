@@ -266,6 +266,34 @@ def _with_model(option: Option, people: People, generator: Generator) -> dict[st
     return {"privacy": models, "hierarchies": people.hierarchies, **needed}
 
 
+def _models_of_clusters() -> list[tuple[str, Draw]]:
+    """None, and each option of each privacy model that clusters can have."""
+
+    def draw(option: Option, people: People, generator: Generator) -> dict[str, Any]:
+        return {"privacy": [made(option.kind, people, generator, option)]}
+
+    return [
+        ("none", lambda _p, _g: {"privacy": ()}),
+        *(
+            (f"{option}", lambda people, g, option=option: draw(option, people, g))
+            for kind in privacy_models()
+            if kind.takes_weights or not kind.needs_population
+            for option in options_of(kind)
+        ),
+    ]
+
+
+def _ways() -> list[tuple[str, Draw]]:
+    """Each way to form clusters, with a model that it can be about."""
+
+    def draw(way: str, people: People, generator: Generator) -> dict[str, Any]:
+        model = made(privacy.TCloseness, people, generator)
+        return {"privacy_by": way, "privacy": [model], "strata": ()}
+
+    constraint = constraints_of(om.Microaggregation)["privacy_by"]
+    return [(way, lambda people, g, way=way: draw(way, people, g)) for way in constraint.options]
+
+
 def _sensitive(*kinds: str, gaps: bool = True) -> Draw:
     def draw(people: People, generator: Generator) -> dict[str, Any]:
         names = people.named("sensitive", *kinds)
@@ -394,6 +422,8 @@ FITTING: dict[tuple[str, str], Callable[[], list[tuple[str, Draw]]]] = {
     ("DropColumns", "columns"): _all_but_one,
     ("LocalSuppression", "importance"): _importance,
     ("Generalization", "privacy"): _models,
+    ("", "privacy"): _models_of_clusters,
+    ("", "privacy_by"): _ways,
     ("Generalization", "quality"): _qualities,
     ("Generalization", "hierarchies"): _hierarchies,
     ("Generalization", "population"): lambda: [

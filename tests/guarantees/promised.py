@@ -114,8 +114,12 @@ def _too_small(seen: Seen, k: int) -> Complaints:
         yield f"a class of {smallest}"
 
 
+def clustered(place: int, step: Any) -> Stated:
+    return [*class_size(place, step), *modeled(place, step)]
+
+
 def resampled(place: int, step: Any) -> Stated:
-    return class_size(place, step) if step.variant == "k-anonymous" else []
+    return clustered(place, step) if step.variant == "k-anonymous" else []
 
 
 # Permutations ---------------------------------------------------------------------------------
@@ -198,7 +202,7 @@ def _uniqueness(seen: Seen, _step: Any, model: Any) -> Complaints:
 
 
 def _k_map(seen: Seen, step: Any, model: Any) -> Complaints:
-    if step.population is None:
+    if getattr(step, "population", None) is None:
         weights = seen.amounts(*WEIGHTS)
         found = [
             sum(weights[one] for one in them) for them in seen.text.classes(seen.quasi).values()
@@ -342,8 +346,8 @@ ON_VALUES: dict[str, Callable[[Seen, Any, str], Complaints]] = {
 }
 
 PROMISED: dict[str, Callable[[int, Any], Stated]] = {
-    "recoding": class_size,
-    "microaggregation": class_size,
+    "recoding": clustered,
+    "microaggregation": clustered,
     "resampling": resampled,
     "suppression": class_size,
     "local-suppression": class_size,

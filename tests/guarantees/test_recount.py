@@ -17,7 +17,7 @@ COMPARED = (Permutation, Published, Records, Unchanged)
 PROMISING = [
     option
     for option in every_option()
-    if (option.kind.name, option.parameter) == ("generalization", "privacy")
+    if (option.parameter == "privacy" and option.kind.name != "hybrid")
     or (option.parameter == "k" and option.kind.name not in ("hybrid", "rank-swapping"))
 ]
 

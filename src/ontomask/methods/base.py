@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -94,7 +94,7 @@ class Method(ABC):
         parts, masks = [], strata_of(microdata, strata)
         for number, (mask, described) in enumerate(masks, start=1):
             try:
-                parts.append((mask, self.mask(microdata.subset(mask), context)))
+                parts.append((mask, self.mask(_stratum(microdata, mask), context)))
             except MethodError as problem:
                 raise MethodError(f"Stratum {described}: {problem}") from None
             context.progress(number / len(masks), f"stratum {number} of {len(masks)}")
@@ -119,6 +119,14 @@ def strata_of(microdata: Microdata, names: tuple[str, ...]) -> list[tuple[Bools,
         (places == stratum, _described(columns, first))
         for stratum, first in enumerate(firsts.tolist())
     ]
+
+
+def _stratum(microdata: Microdata, mask: Bools) -> Microdata:
+    """The records of a stratum; sensitive values stay distributed as in the whole table."""
+    sensitive = microdata.schema.with_role("sensitive")
+    others = microdata.subset(~mask)
+    gone = {name: others.distribution(name) for name in sensitive if name in others.attributes}
+    return replace(microdata.subset(mask), gone=gone)
 
 
 def _described(columns: list[Attribute], record: int) -> str:

@@ -16,6 +16,7 @@ from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.kernels.windows import draw_near, window_widths
 from ontomask.methods.base import Context, Method, register
+from ontomask.methods.disclosure import Privacy, PrivacyBy, check_privacy
 from ontomask.methods.microaggregation import Microaggregation
 from ontomask.methods.points import number_column
 from ontomask.semantics.operators import METRICS, OPERATORS
@@ -39,8 +40,9 @@ class Hybrid(Method):
         The least number of records in a cluster.
     partition
         How clusters are made: `mdav` or `sa-mdav`.
-    operators, metric, measure, strata
-        As in `Microaggregation`.
+    operators, metric, measure, strata, privacy, privacy_by
+        As in `Microaggregation`; the models hold for the clusters that values are drawn in, and
+        nothing is promised of the release.
     """
 
     name: ClassVar[str] = "hybrid"
@@ -51,6 +53,12 @@ class Hybrid(Method):
     metric: Annotated[str | None, AnyOf(Choice(*METRICS), Null())] = "s-distance"
     measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
     strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    privacy: Privacy = ()
+    privacy_by: PrivacyBy = "merge"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_privacy(self.privacy, self.strata, self.privacy_by)
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Cluster, then draw."""
@@ -60,8 +68,12 @@ class Hybrid(Method):
             operators=self.operators,
             metric=self.metric,
             measure=self.measure,
+            privacy=self.privacy,
+            privacy_by=self.privacy_by,
         )
-        _, tuples, labels, count, details = grouping.cluster(microdata, context)
+        layout, tuples, labels, demands, details = grouping.cluster(microdata, context)
+        labels = demands.merged(layout.points(tuples), tuples.places, labels, context)
+        details["clusters"] = count = int(labels.max()) + 1
         clusters = labels[tuples.places].astype(np.int64)
         members = np.argsort(clusters, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(clusters, minlength=count))])

@@ -15,15 +15,16 @@ import numpy as np
 from ontomask.arrays import Ints
 from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, Text
 from ontomask.data.masked import Masked
-from ontomask.data.microdata import Microdata, Tuples
+from ontomask.data.microdata import Attribute, Microdata, Tuples
+from ontomask.errors import MethodError
 from ontomask.kernels import centroids as centers
 from ontomask.kernels import clusters as kernel
 from ontomask.kernels.records import Points
 from ontomask.kernels.refinement import refine
 from ontomask.methods.base import Context, Method, check_k, register, watched
+from ontomask.methods.disclosure import Demands, Privacy, PrivacyBy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.points import Layout, quasi_layout
-from ontomask.promises import ClassSize
 from ontomask.semantics.operators import METRICS, OPERATORS
 from ontomask.taxonomy.measures import MEASURES
 
@@ -65,6 +66,13 @@ class Microaggregation(Method):
         Improve the clusters afterwards: same promise, less loss.
     strata
         Columns whose values are masked apart from each other.
+    privacy
+        Models that the classes must satisfy besides, such as l-diversity or t-closeness.
+    privacy_by
+        How they come to do so: by uniting clusters that fail (`merge`, for any model), or by
+        forming clusters of records with a view to t-closeness, one from each slice of the sensitive
+        values (`t-first`) or the nearest ones and then exchanges (`k-first`); what then still fails
+        is united. Only `merge` heeds `algorithm`, and only with it clusters can be refined.
     """
 
     name: ClassVar[str] = "microaggregation"
@@ -79,19 +87,35 @@ class Microaggregation(Method):
     gamma: Annotated[float, Real(0)] = 0.2
     refine: Annotated[bool, Flag()] = False
     strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    privacy: Privacy = ()
+    privacy_by: PrivacyBy = "merge"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_privacy(self.privacy, self.strata, self.privacy_by)
+        if self.refine and self.privacy_by != "merge":
+            raise MethodError(
+                f"refine=True would undo what privacy_by={self.privacy_by!r} has balanced; use "
+                "privacy_by='merge', which refines first, or leave out refine."
+            )
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Cluster and replace by centroids."""
         clustering = self.cluster(microdata, context)
-        layout, tuples, labels, count, details = clustering
+        layout, tuples, labels, demands, details = clustering
         points = layout.points(tuples)
-        uniforms = context.generator.random(count)
-        rows, numbers = centers.centroids(points, labels, count, uniforms)
+
+        def write(labels: Ints) -> dict[str, Attribute]:
+            count = int(labels.max()) + 1
+            uniforms = context.generator.random(count)
+            return layout.centroids(*centers.centroids(points, labels, count, uniforms))
+
+        labels, centroids = demands.settled(points, tuples.places, labels, write, context)
         clusters = labels[tuples.places].astype(np.int64)
-        centroids = layout.centroids(rows, numbers)
+        details["clusters"] = int(labels.max()) + 1
         return Masked(
             {name: one.of(clusters) for name, one in centroids.items()},
-            (ClassSize(microdata.quasi, self.k),),
+            demands.promises(),
             clusters,
             scheme=NearestCentroid.of(layout, centroids),
             details=details,
@@ -99,20 +123,23 @@ class Microaggregation(Method):
 
     def cluster(
         self, microdata: Microdata, context: Context
-    ) -> tuple[Layout, Tuples, Ints, int, dict[str, object]]:
-        """Cluster the quasi-identifiers: tuples, their clusters, and figures to report."""
+    ) -> tuple[Layout, Tuples, Ints, Demands, dict[str, object]]:
+        """Cluster the quasi-identifiers: tuples, their clusters, and figures to report.
+
+        What the models ask of the clusters comes along; they may still have to be merged.
+        """
         check_k(self.k, microdata)
-        layout = quasi_layout(microdata, self)
-        on_records = self.algorithm != "sa-mdav"
+        layout, demands = quasi_layout(microdata, self), Demands.of(microdata, self.k, self.privacy)
+        on_records = self.algorithm != "sa-mdav" or self.privacy_by != "merge"
         tuples = microdata.records() if on_records else microdata.tuples()
-        points = layout.points(tuples, self.weighting)
-        labels = self._clustered(points, context)
         details: dict[str, object] = {"metric": layout.metric}
+        if self.privacy_by != "merge":
+            labels = demands.balanced(layout.points(tuples), self.privacy_by, context)
+            return layout, tuples, labels, demands, details
+        labels = self._clustered(layout.points(tuples, self.weighting), context)
         if self.refine:
             labels, details["refinement"] = _refined(layout.points(tuples), labels, self.k, context)
-        count = int(labels.max()) + 1
-        details["clusters"] = count
-        return layout, tuples, labels, count, details
+        return layout, tuples, labels, demands, details
 
     def _clustered(self, points: Points, context: Context) -> Ints:
         total = float(points.weights.size)

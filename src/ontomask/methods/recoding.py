@@ -11,15 +11,15 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ontomask.arrays import Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Text
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata, Tuples
 from ontomask.kernels.recoding import recode
 from ontomask.methods.base import Context, Method, check_k, register, watched
+from ontomask.methods.disclosure import Demands, Privacy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.points import Layout, quasi_layout
-from ontomask.promises import ClassSize
 from ontomask.semantics.operators import METRICS, OPERATORS
 from ontomask.taxonomy.measures import MEASURES
 
@@ -47,6 +47,9 @@ class Recoding(Method):
         Whether distances are multiplied by the frequency of the tuple taken.
     operators, metric, measure, strata
         As in `Microaggregation`; the operators matter for comparison only.
+    privacy
+        Models that the classes must satisfy besides; those that fail are united with the class
+        whose union costs least, and take the values of the more frequent one.
     """
 
     name: ClassVar[str] = "recoding"
@@ -59,19 +62,27 @@ class Recoding(Method):
     metric: Annotated[str | None, AnyOf(Choice(*METRICS), Null())] = None
     measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
     strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    privacy: Privacy = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_privacy(self.privacy, self.strata)
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Recode rare tuples."""
         check_k(self.k, microdata)
+        demands = Demands.of(microdata, self.k, self.privacy)
         layout = quasi_layout(microdata, self)
         tuples = microdata.tuples()
         targets = self._targets(layout, tuples, context)
-        taken, places = np.unique(targets, return_inverse=True)
-        clusters: Longs = places[tuples.places].astype(np.int64)
+        labels = np.unique(targets, return_inverse=True)[1].astype(np.int32)
+        labels = demands.merged(layout.points(tuples), tuples.places, labels, context)
+        taken = _most_frequent(targets, labels, tuples.counts)
+        clusters: Longs = labels[tuples.places].astype(np.int64)
         tuples_taken = layout.own(tuples, taken)
         return Masked(
             {name: one.of(clusters) for name, one in tuples_taken.items()},
-            (ClassSize(microdata.quasi, self.k),),
+            demands.promises(),
             clusters,
             scheme=NearestCentroid.of(layout, tuples_taken),
             details={
@@ -96,3 +107,11 @@ class Recoding(Method):
             message="recoding",
         )
         return targets.astype(np.int64)
+
+
+def _most_frequent(targets: Longs, labels: Ints, counts: Floats) -> Longs:
+    """For each cluster the target that most of its records had, of equals the first."""
+    records = np.bincount(targets, weights=counts, minlength=targets.size)
+    order = np.lexsort((targets, -records[targets], labels))
+    firsts = np.unique(labels[order], return_index=True)[1]
+    return targets[order[firsts]]

@@ -13,14 +13,14 @@ import numpy as np
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Text
 from ontomask.data.masked import Masked
-from ontomask.data.microdata import Microdata
+from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError
 from ontomask.kernels import centroids as centers
 from ontomask.kernels.records import Points, distances, nearest_references, select_points
 from ontomask.methods.base import Context, Method, check_k, register
+from ontomask.methods.disclosure import Demands, Privacy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.points import Layout, quasi_layout
-from ontomask.promises import ClassSize
 from ontomask.semantics.operators import METRICS, OPERATORS
 from ontomask.taxonomy.measures import MEASURES
 from ontomask.wording import plural
@@ -42,6 +42,9 @@ class Resampling(Method):
         samples with replacement, the averages go to the records by rank; no k-anonymity).
     operators, metric, measure, strata
         As in `Microaggregation`.
+    privacy
+        Models that the classes must satisfy besides; those that fail are united with the class
+        whose union costs least. Not for the variant `heer`, which makes no classes.
     """
 
     name: ClassVar[str] = "resampling"
@@ -52,6 +55,16 @@ class Resampling(Method):
     metric: Annotated[str | None, AnyOf(Choice(*METRICS), Null())] = None
     measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
     strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    privacy: Privacy = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_privacy(self.privacy, self.strata)
+        if self.privacy and self.variant == "heer":
+            raise MethodError(
+                "variant='heer' makes no classes that privacy models could hold for; use "
+                "variant='k-anonymous', or leave out privacy."
+            )
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Sample, sort and average."""
@@ -79,15 +92,24 @@ class Resampling(Method):
             labels[chosen[_sorted_places(layout, records, chosen, context)]] = np.arange(size)
             context.progress((sample + 1) / self.k, f"sample {sample + 1} of {self.k}")
         rest = shuffled[self.k * size :]
-        rows, numbers = _averaged(records, labels, rest, size, context)
+        averages = _averaged(records, labels, rest, size, context)
+
+        def write(labels: Ints) -> dict[str, Attribute]:
+            count = int(labels.max()) + 1
+            if count == size:
+                return layout.centroids(*averages)
+            uniforms = context.generator.random(count)
+            return layout.centroids(*centers.centroids(records, labels, count, uniforms))
+
+        demands, every = Demands.of(microdata, self.k, self.privacy), np.arange(labels.size)
+        labels, centroids = demands.settled(records, every, labels, write, context)
         clusters = labels.astype(np.int64)
-        centroids = layout.centroids(rows, numbers)
         return Masked(
             {name: one.of(clusters) for name, one in centroids.items()},
-            (ClassSize(microdata.quasi, self.k),),
+            demands.promises(),
             clusters,
             scheme=NearestCentroid.of(layout, centroids),
-            details={"metric": layout.metric, "clusters": size},
+            details={"metric": layout.metric, "clusters": int(labels.max()) + 1},
         )
 
     def _ranked_heer(

@@ -164,9 +164,9 @@ def union_of(models: Mapping[str, type[Part]], tag: str) -> Any:
     return Annotated[union, Field(discriminator=tag)]
 
 
-def list_of(part: Any) -> Any:
-    """A list of parts that is not empty."""
-    return Annotated[list.__class_getitem__(part), Field(min_length=1)]
+def list_of(part: Any, *, empty: bool = False) -> Any:
+    """A list of parts that is not empty, unless it may be."""
+    return Annotated[list.__class_getitem__(part), Field(min_length=0 if empty else 1)]
 
 
 def table_of(part: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -218,14 +219,21 @@ def _secret(written: str, _folder: Path) -> str:
     return found
 
 
+_MODELS = Written(
+    "privacy",
+    list_of(union_of(PRIVACY_MODELS, "model"), empty=True),
+    _privacy,
+    "The models that must hold, all of them: [[steps.privacy]].",
+)
+
 WRITTEN: dict[str, dict[str, Written]] = {
+    **{
+        name: {"privacy": _MODELS}
+        for name in ("microaggregation", "recoding", "resampling", "hybrid")
+    },
     "generalization": {
-        "privacy": Written(
-            "privacy",
-            list_of(union_of(PRIVACY_MODELS, "model")),
-            _privacy,
-            "The models that must hold, all of them: [[steps.privacy]].",
-            required=True,
+        "privacy": replace(
+            _MODELS, annotation=list_of(union_of(PRIVACY_MODELS, "model")), required=True
         ),
         "quality": Written(
             "quality",

@@ -57,6 +57,10 @@ class Ground:
         if not sources.size or not sinks.size:
             return 0.0
         costs = self.matrix[np.ix_(sources, sinks)]
+        # what lacks somewhere comes at best from the nearest value that has too much
+        bound = float(costs.min(axis=0) @ -excess[sinks])
+        if bound > limit:
+            return bound
         firsts, columns = _alike(costs)
         costs = costs[:, firsts]
         firsts, rows = _alike(costs.T)
@@ -204,6 +208,7 @@ def chosen_column(column: str | None, available: Mapping[str, object]) -> str:
     if column is None:
         raise ParameterError(
             f"column must say which sensitive column the model protects; there are: {listed}."
+            + ("" if available else " Declare one with role='sensitive'.")
         )
     if composed(column) not in available:
         raise ParameterError(f"{column!r} is not a sensitive column; there are: {listed}.")

@@ -28,7 +28,7 @@ from ontomask.privacy import Ground, PrivacyModel, TCloseness
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 from ontomask.toml_text import toml_key, toml_value
 
-__all__ = ["EncodedColumn", "encode_columns", "make_problem"]
+__all__ = ["EncodedColumn", "encode_columns", "make_problem", "sensitive_columns"]
 
 MISSING = "(missing)"
 """The name of a missing value inside a hierarchy."""
@@ -246,24 +246,31 @@ def make_problem(
     others = [name for name in dict.fromkeys(targets) if name not in names]
     for name in others:
         _check_target(name, microdata)
-    protected = microdata.schema.with_role("sensitive")
     return Problem(
         tuple(one.hierarchy for one in columns.values()),
         np.array([one.rows(microdata[name]) for name, one in columns.items()], np.int32),
         names,
         np.rint(microdata.counts).astype(np.int64),
-        {
-            name: replace(
-                _sensitive(microdata[name], grounds(privacy, name, protected), hierarchies),
-                totals=microdata.distribution(name),
-            )
-            for name in protected
-        },
+        sensitive_columns(microdata, privacy, hierarchies),
         {name: _plain(microdata[name]) for name in others},
         None if population is None else _population(population, columns),
         None if microdata.schema.weight is None else microdata.weights,
         tuple(one.looks for one in columns.values()),
     )
+
+
+def sensitive_columns(
+    microdata: Microdata, privacy: Sequence[PrivacyModel], hierarchies: Mapping[str, Any]
+) -> dict[str, Sensitive]:
+    """The sensitive columns by name, with the distances that the models ask for."""
+    protected = microdata.schema.with_role("sensitive")
+    return {
+        name: replace(
+            _sensitive(microdata[name], grounds(privacy, name, protected), hierarchies),
+            totals=microdata.distribution(name),
+        )
+        for name in protected
+    }
 
 
 def grounds(privacy: Sequence[PrivacyModel], name: str, protected: Sequence[str]) -> set[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ontomask.errors import MethodError, ParameterError
 from ontomask.kernels import groups as kernel
 from ontomask.methods.generalization.groupings import Grouper, Grouping, Levels
 from ontomask.methods.generalization.problem import Problem
-from ontomask.privacy import Classes, PrivacyModel, TableModel, chosen_column
+from ontomask.privacy import Classes, Domain, PrivacyModel, TableModel, chosen_column
 from ontomask.quality import Measure, Partition, Quality
 
 __all__ = ["Evaluation", "Evaluator", "check_models", "record_limit"]
@@ -261,7 +262,20 @@ def _without_empty(grouping: Grouping) -> Grouping:
     )
 
 
-def check_models(problem: Problem, privacy: Sequence[PrivacyModel]) -> None:
+class Asked(Protocol):
+    """A table that models are asked about."""
+
+    @property
+    def population(self) -> object: ...
+    @property
+    def people(self) -> Floats | None: ...
+    @property
+    def domains(self) -> Mapping[str, Domain]: ...
+    @property
+    def records(self) -> int: ...
+
+
+def check_models(problem: Asked, privacy: Sequence[PrivacyModel]) -> None:
     """Refuse models that the table cannot satisfy or has no data for."""
     if not privacy:
         raise ParameterError("privacy must hold at least one model, such as KAnonymity(5).")
@@ -274,7 +288,7 @@ def check_models(problem: Problem, privacy: Sequence[PrivacyModel]) -> None:
         model.check_possible(problem.records, domain)
 
 
-def _check_weights(model: PrivacyModel, problem: Problem) -> None:
+def _check_weights(model: PrivacyModel, problem: Asked) -> None:
     """Refuse a model of a population that is neither given as a table nor by survey weights."""
     name = type(model).__name__
     if not model.takes_weights:

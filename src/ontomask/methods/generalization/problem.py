@@ -16,7 +16,7 @@ from ontomask.privacy import Classes, Domain, Ground, Histogram
 from ontomask.quality import AttributeFacts, Facts
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 
-__all__ = ["Problem", "Sensitive", "Tuples", "distinct_rows", "looks_of"]
+__all__ = ["Problem", "Sensitive", "Tuples", "distinct_rows", "looks_of", "pairs_of"]
 
 LARGEST_KEY = 2**62
 
@@ -169,13 +169,13 @@ class Problem:
         """Count the values of sensitive attributes and targets in the group of each record."""
         attributes = {**self.targets, **self.sensitive}
         pairs = {
-            name: _pairs(places, one.codes, self.histogram_sizes[name], self.counts)
+            name: pairs_of(places, one.codes, self.histogram_sizes[name], self.counts)
             for name, one in attributes.items()
         }
         if self.people is not None:
-            pairs[PEOPLE] = _pairs(places, np.zeros(places.size, np.int32), 1, self.people)
+            pairs[PEOPLE] = pairs_of(places, np.zeros(places.size, np.int32), 1, self.people)
             pairs |= {
-                _of_people(name): _pairs(places, one.codes, one.size, self.people)
+                _of_people(name): pairs_of(places, one.codes, one.size, self.people)
                 for name, one in self.sensitive.items()
             }
         return pairs
@@ -258,7 +258,8 @@ def _of_people(name: str) -> str:
     return f"{name} {PEOPLE}"
 
 
-def _pairs(places: Ints, codes: Ints, size: int, amounts: Longs | Floats) -> Pairs:
+def pairs_of(places: Ints, codes: Ints, size: int, amounts: Longs | Floats) -> Pairs:
+    """Add up the amounts of the records of each group and value."""
     keys = places.astype(np.int64) * size + codes
     numbers, count = kernel.number_keys(keys[None], 0)
     firsts = np.empty(count, np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Ints
 from ontomask.data.microdata import Microdata
 from ontomask.methods.generalization.encoding import EncodedColumn
-from ontomask.methods.generalization.problem import Problem, distinct_rows
+from ontomask.methods.generalization.problem import Problem, Sensitive, distinct_rows
 from ontomask.methods.generalization.shown import looks_at
 from ontomask.privacy import (
     AverageRisk,
@@ -30,6 +30,7 @@ from ontomask.promises import (
     AverageRiskLimit,
     ClassSize,
     Closeness,
+    Counts,
     Disclosure,
     Diversity,
     Likeness,
@@ -40,7 +41,7 @@ from ontomask.promises import (
     UniquenessLimit,
 )
 
-__all__ = ["Outcome"]
+__all__ = ["Outcome", "sensitive_promise", "without_smaller"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +65,7 @@ class Outcome:
 
     def promises(self, privacy: Sequence[PrivacyModel]) -> tuple[Promise, ...]:
         """Each model as a promise; of several class sizes, the largest."""
-        found = [self._promise(model) for model in privacy]
-        smallest = max((one.k for one in found if isinstance(one, ClassSize)), default=0)
-        return tuple(
-            one
-            for one in found
-            if one is not None and not (isinstance(one, ClassSize) and one.k < smallest)
-        )
+        return without_smaller([self._promise(model) for model in privacy])
 
     def _promise(self, model: PrivacyModel) -> Promise | None:
         names = tuple(self.columns)
@@ -87,42 +82,7 @@ class Outcome:
                 return AverageRiskLimit(names, model.t)
             case SampleUniqueness():
                 return UniquenessLimit(names, model.t)
-        return self._of_sensitive(model, names)
-
-    def _of_sensitive(self, model: PrivacyModel, names: tuple[str, ...]) -> Promise | None:
-        if not model.needs_column:
-            return None
-        column = chosen_column(getattr(model, "column", None), self.problem.sensitive)
-        counts = self._counts(column)
-        match model:
-            case LDiversity():
-                return Diversity(names, column, model.l, model.kind, model.c, model.estimator)
-            case TCloseness():
-                distances = self._distances(column, model.ground)
-                return Closeness(names, column, model.t, counts, model.ground, distances)
-            case DeltaDisclosure():
-                return Disclosure(names, column, model.delta, counts)
-            case BetaLikeness():
-                return Likeness(names, column, model.beta, counts, model.kind)
-        return None
-
-    def _counts(self, column: str) -> tuple[tuple[object, float], ...]:
-        """How many people of the whole table have each value of a column."""
-        attribute = self.microdata[column]
-        return tuple(
-            zip(attribute.by_code, self.microdata.distribution(column).tolist(), strict=True)
-        )
-
-    def _distances(self, column: str, ground: str) -> object:
-        """What a recount needs to know of the distances of values."""
-        sensitive = self.problem.sensitive[column]
-        if ground == "hierarchical":
-            assert sensitive.levels is not None
-            return tuple(tuple(level.tolist()) for level in sensitive.levels[1:])
-        if ground == "semantic":
-            assert sensitive.distances is not None
-            return sensitive.distances.matrix
-        return None
+        return sensitive_promise(model, names, self.microdata, self.problem.sensitive)
 
     # The population -----------------------------------------------------------------------------
 
@@ -174,3 +134,54 @@ class Outcome:
             found = np.bincount(places, weights=amounts, minlength=classes.shape[1])
             people = np.maximum(people, found[: classes.shape[1]])
         return people
+
+
+def without_smaller(found: Sequence[Promise | None]) -> tuple[Promise, ...]:
+    """The promises that there are; of several class sizes, the largest."""
+    smallest = max((one.k for one in found if isinstance(one, ClassSize)), default=0)
+    return tuple(
+        one
+        for one in found
+        if one is not None and not (isinstance(one, ClassSize) and one.k < smallest)
+    )
+
+
+def sensitive_promise(
+    model: PrivacyModel,
+    names: tuple[str, ...],
+    microdata: Microdata,
+    sensitive: Mapping[str, Sensitive],
+) -> Promise | None:
+    """A model of the values of a sensitive column in the classes of the named ones."""
+    if not model.needs_column:
+        return None
+    column = chosen_column(getattr(model, "column", None), sensitive)
+    match model:
+        case LDiversity():
+            return Diversity(names, column, model.l, model.kind, model.c, model.estimator)
+        case TCloseness():
+            distances = _distances(sensitive[column], model.ground)
+            counts = _counts(microdata, column)
+            return Closeness(names, column, model.t, counts, model.ground, distances)
+        case DeltaDisclosure():
+            return Disclosure(names, column, model.delta, _counts(microdata, column))
+        case BetaLikeness():
+            return Likeness(names, column, model.beta, _counts(microdata, column), model.kind)
+    return None
+
+
+def _counts(microdata: Microdata, column: str) -> Counts:
+    """How many people of the whole table have each value of a column."""
+    people = microdata.distribution(column).tolist()
+    return tuple(zip(microdata[column].by_code, people, strict=True))
+
+
+def _distances(sensitive: Sensitive, ground: str) -> object:
+    """What a recount needs to know of the distances of values."""
+    if ground == "hierarchical":
+        assert sensitive.levels is not None
+        return tuple(tuple(level.tolist()) for level in sensitive.levels[1:])
+    if ground == "semantic":
+        assert sensitive.distances is not None
+        return sensitive.distances.matrix
+    return None
