@@ -33,19 +33,16 @@ from ontomask.kernels.index import (
 )
 from ontomask.kernels.neighbors import sort_by_keys
 from ontomask.kernels.records import (
-    START,
-    VALUES,
     Points,
     compiled,
+    contribution,
     distances,
     inner,
-    number_difference,
+    nearest_references,
     part,
     point_reference,
-    select_points,
     whole,
 )
-from ontomask.kernels.windows import nearest_references
 
 __all__ = ["Tree", "by_exchanges", "by_slices"]
 
@@ -68,22 +65,6 @@ class Tree(NamedTuple):
     """[nodes] what the table has at or below the node."""
     depths: Longs
     """[nodes] links to the root."""
-
-
-@part
-def _within(points: Points, reference: Floats, point: int, limit: float) -> float:
-    """Contribution of a reference to a point; once it exceeds the limit, a part of it."""
-    coded, total = points.codes.shape[0], 0.0
-    for attribute in range(coded):
-        head = points.heads[attribute]
-        row = whole(reference[attribute])
-        total += points.tables[head[START] + row * head[VALUES] + points.codes[attribute, point]]
-        if total > limit:
-            return total
-    for attribute in range(points.gaps.size):
-        number, other = points.numbers[attribute, point], reference[coded + attribute]
-        total += number_difference(number, other, points.gaps[attribute], points.power)
-    return total
 
 
 @compiled
@@ -110,7 +91,7 @@ def _form_slices(
         for place in range(count):
             point = left[place]
             number = slices[point]
-            distance = _within(points, reference, point, least[number])
+            distance = contribution(points, reference, point)
             if distance < least[number]:
                 least[number], nearest[number] = distance, point
         for point in nearest:
@@ -262,5 +243,5 @@ def _distributed(points: Points, labels: Ints) -> Ints:
     leftover, count = np.flatnonzero(labels < 0), int(labels.max()) + 1
     if leftover.size and count:
         rows, numbers = centroids(points, labels, count, np.zeros(count))
-        labels[leftover] = nearest_references(select_points(points, leftover), rows, numbers)
+        labels[leftover] = nearest_references(points, leftover, rows, numbers)
     return np.maximum(labels, 0)

@@ -16,7 +16,6 @@ from ontomask.kernels.centroids import (
     fill,
     members_by_cluster,
     new_tally,
-    replacement_cost,
 )
 from ontomask.kernels.index import (
     LEAF,
@@ -28,7 +27,7 @@ from ontomask.kernels.index import (
     new_finds,
     search,
 )
-from ontomask.kernels.records import Points, compiled, inner, part, whole
+from ontomask.kernels.records import Points, compiled, inner, part, replacement_cost, whole
 
 __all__ = ["PARTNERS", "united"]
 
@@ -43,7 +42,7 @@ def _loss(points: Points, tally: Tally, members: Longs, reference: Floats) -> fl
     fill(points, tally, members)
     centroid_reference(points, tally, reference)
     for point in members:
-        total += points.weights[point] * replacement_cost(points, point, reference)
+        total += points.weights[point] * replacement_cost(points, reference, point)
     return total
 
 
@@ -63,7 +62,7 @@ def _describe(
         losses[cluster] = _loss(points, tally, own, references[cluster])
         least = np.inf
         for point in own:
-            cost = replacement_cost(points, point, references[cluster])
+            cost = replacement_cost(points, references[cluster], point)
             if cost < least:
                 least, middles[cluster] = cost, point
 
