@@ -270,7 +270,7 @@ def _models_of_clusters() -> list[tuple[str, Draw]]:
     """None, and each option of each privacy model that clusters can have."""
 
     def draw(option: Option, people: People, generator: Generator) -> dict[str, Any]:
-        return {"privacy": [made(option.kind, people, generator, option)]}
+        return {"privacy": [_without_rows(made(option.kind, people, generator, option))]}
 
     return [
         ("none", lambda _p, _g: {"privacy": ()}),
@@ -279,15 +279,23 @@ def _models_of_clusters() -> list[tuple[str, Draw]]:
             for kind in privacy_models()
             if kind.takes_weights or not kind.needs_population
             for option in options_of(kind)
+            if option.label != "hierarchical"
         ),
     ]
+
+
+def _without_rows(model: Any) -> Any:
+    """A model that needs no hierarchy: clusters are given none, and take that of the taxonomy."""
+    if getattr(model, "ground", "") == "hierarchical":
+        raise Unsuitable
+    return model
 
 
 def _ways() -> list[tuple[str, Draw]]:
     """Each way to form clusters, with a model that it can be about."""
 
     def draw(way: str, people: People, generator: Generator) -> dict[str, Any]:
-        model = made(privacy.TCloseness, people, generator)
+        model = _without_rows(made(privacy.TCloseness, people, generator))
         return {"privacy_by": way, "privacy": [model], "strata": ()}
 
     constraint = constraints_of(om.Microaggregation)["privacy_by"]
