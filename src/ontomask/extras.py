@@ -36,6 +36,10 @@ EXTRAS = {
     "xlsxwriter": Extra("Excel workbooks", "xlsxwriter", "excel"),
     "pyreadstat": Extra("SPSS and Stata files", "pyreadstat", "stats"),
     "rdflib": Extra("RDF files (OWL, RDFS, SKOS)", "rdflib", "rdf"),
+    "starlette": Extra("Pages in the browser (the studio)", "starlette", "studio"),
+    "uvicorn": Extra("Pages in the browser (the studio)", "uvicorn", "studio"),
+    "tomlkit": Extra("Plans edited in the browser", "tomlkit", "studio"),
+    "multipart": Extra("Forms of the studio", "python-multipart", "studio"),
     "simple_icd_10_cm": Extra("Codes of ICD-10-CM", "simple-icd-10-cm", "icd10"),
 }
 """The optional packages, by the name of their module."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import ontomask
-from ontomask.cli import knowledge, measuring, running, verifying
+from ontomask.cli import deciding, knowledge, measuring, running, verifying
 
 __all__ = ["app", "main"]
 
@@ -45,6 +45,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     running.init,
     running.check,
     running.run,
+    deciding.studio,
     verifying.verify,
     measuring.evaluate,
     measuring.compare,

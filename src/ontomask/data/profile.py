@@ -18,9 +18,10 @@ from ontomask.data.tables import Table
 from ontomask.data.value_shapes import date_shape, is_plain_number, written_as_codes
 from ontomask.wording import plural, quoted
 
-__all__ = ["Profile", "profile_of", "profiles"]
+__all__ = ["Profile", "profile_of", "profiles", "sketches"]
 
 SHOWN = 5
+BARS = 16
 WIDEST = 24
 OLDEST = 120
 """No person is older."""
@@ -144,3 +145,21 @@ def _odd(evidence: Evidence, numbers: Floats) -> Iterator[str]:
     rest = beyond[~np.isin(beyond, [float(code) for code in codes])]
     if evidence.hints.has(AGES) and rest.size:
         yield f"{plural(rest.size, 'value')} {'is' if rest.size == 1 else 'are'} no age of a person"
+
+
+def sketches(table: Table, names: Sequence[str]) -> dict[str, list[float]]:
+    """The shape of each column as the heights of a few bars, the highest of them 1.
+
+    Numbers and dates are counted in even intervals, other values by frequency.
+    """
+    sample = sampled(table)
+    return {name: _sketch(evidence_of(table, sample, name)) for name in names}
+
+
+def _sketch(evidence: Evidence) -> list[float]:
+    numbers = _numbers(evidence)
+    if numbers.size and numbers.min() < numbers.max():
+        heights = np.histogram(numbers, BARS)[0].astype(np.float64)
+    else:
+        heights = np.sort(evidence.counts)[::-1][:BARS].astype(np.float64)
+    return (heights / heights.max(initial=1.0)).tolist()

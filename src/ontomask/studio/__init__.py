@@ -1,0 +1,1 @@
+"""The studio: deciding about a release in the browser, over one plan file."""

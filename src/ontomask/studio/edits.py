@@ -1,0 +1,96 @@
+"""Changing the text of a plan, with everything else in it kept as it is, comments too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT, Table
+
+from ontomask.errors import PlanError
+
+__all__ = ["add_step", "contents", "move_step", "remove_step", "set_value"]
+
+Key = str | int
+
+
+def contents(text: str) -> dict[str, Any]:
+    """What a plan says, as plain tables and lists."""
+    return _parsed(text).unwrap()
+
+
+def set_value(text: str, path: Iterable[Key], value: object) -> str:
+    """Write one value, or take it out where it is None; tables on the way are made."""
+    document = _parsed(text)
+    *way, last = path
+    table: Any = document
+    for key in way:
+        if isinstance(key, str) and key not in table:
+            if value is None:
+                return text
+            table[key] = tomlkit.table()
+        table = _step_into(table, key)
+    if value is not None:
+        table[last] = value
+    elif last in table:
+        del table[last]
+    return document.as_string()
+
+
+def add_step(text: str, method: str, parameters: Mapping[str, object]) -> str:
+    """Put a step behind the last one."""
+    step = tomlkit.table()
+    step["method"] = method
+    for name, value in parameters.items():
+        step[name] = value
+    return _with_steps(text, lambda steps: [*steps, step])
+
+
+def remove_step(text: str, number: int) -> str:
+    """Take a step out."""
+    return _with_steps(text, lambda steps: [*steps[:number], *steps[number + 1 :]])
+
+
+def move_step(text: str, number: int, to: int) -> str:
+    """Put a step in another place of the order."""
+
+    def moved(steps: list[Table]) -> list[Table]:
+        rest = [*steps[:number], *steps[number + 1 :]]
+        place = min(max(to, 0), len(rest))
+        return [*rest[:place], steps[number], *rest[place:]]
+
+    return _with_steps(text, moved)
+
+
+def _with_steps(text: str, change: Callable[[list[Table]], list[Table]]) -> str:
+    document = _parsed(text)
+    steps = document.get("steps")
+    present = list(steps) if isinstance(steps, AoT) else []
+    wanted = change(present)
+    array = tomlkit.aot()
+    for table in wanted:
+        array.append(table)
+    if not wanted:
+        document.pop("steps", None)
+    else:
+        document["steps"] = array
+    return document.as_string()
+
+
+def _step_into(table: Any, key: Key) -> Any:
+    try:
+        return table[key]
+    except (IndexError, KeyError, TypeError):
+        raise PlanError(f"The plan has no part {key!r} to be changed; reload the page.") from None
+
+
+def _parsed(text: str) -> tomlkit.TOMLDocument:
+    try:
+        return tomlkit.parse(text)
+    except TOMLKitError as error:
+        raise PlanError(
+            f"The plan is no valid TOML at present ({error}); correct it in an editor, or undo the "
+            "last change."
+        ) from None

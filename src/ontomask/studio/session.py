@@ -1,0 +1,272 @@
+"""What one start of the studio holds: the folder it may see, the project that is open, the jobs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ontomask.data.files import is_table_name
+from ontomask.errors import OntomaskError, PlanError
+from ontomask.methods.presets import PRESETS, preset
+from ontomask.methods.registry import METHODS
+from ontomask.plan.outputs import MANIFEST
+from ontomask.plan.plan import Plan
+from ontomask.studio import tasks
+from ontomask.studio.edits import contents
+from ontomask.studio.jobs import Board, Job, Task
+from ontomask.studio.project import Project, write_whole
+
+__all__ = ["PLAN", "STAGES", "Session", "Stage", "step_of"]
+
+PLAN = "plan.toml"
+MOST_FILES = 200
+DEPTH = 3
+GRID = {"names": ["sa-mdav", "recoding", "resampling"], "sizes": [3, 5, 10], "limit": 10.0}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A screen of the rail and how it stands: empty, look, ready or old."""
+
+    path: str
+    title: str
+    state: str = "empty"
+
+
+STAGES = (
+    ("open", "Table"),
+    ("columns", "Columns"),
+    ("protection", "Protection"),
+    ("explore", "Explore"),
+    ("utility", "Utility"),
+    ("risk", "Risk"),
+    ("release", "Release"),
+)
+
+
+@dataclass
+class Session:
+    """The studio's state in memory; everything that must last is in the project's folder."""
+
+    root: Path
+    project: Project | None = None
+    picked: Path | None = None
+    grid: dict[str, Any] = field(default_factory=lambda: dict(GRID))
+    board: Board = field(default_factory=Board)
+    releasing: str = ""
+
+    def files(self) -> Iterator[Path]:
+        """Tables and plans under the root, relative to it, those nearest first."""
+        found = sorted(
+            (path for path in _below(self.root, DEPTH) if _is_ours(path)),
+            key=lambda path: (len(path.parts), path.name.lower()),
+        )
+        return (path.relative_to(self.root) for path in found[:MOST_FILES])
+
+    def inside(self, path: str) -> Path:
+        """A file under the root; anything else is refused."""
+        try:
+            found = (self.root / path).resolve()
+            is_there = found.is_file()
+        except (OSError, ValueError):
+            raise PlanError("This is not the name of a file.") from None
+        if not found.is_relative_to(self.root.resolve()):
+            raise PlanError(
+                "The studio sees only what lies under the folder that it was started in; start it "
+                "where the file is: ontomask studio FOLDER."
+            )
+        if not is_there:
+            raise PlanError("There is no such file any more; reload the page.")
+        return found
+
+    def open(self, plan: Path) -> Project:
+        """Open the project of a plan; results of another project are no longer at hand."""
+        project = Project.open(plan)
+        self.board.close()
+        self.project, self.board = project, Board(project.runs)
+        return project
+
+    def target(self, table: Path) -> Path:
+        """Where the project of a table lies."""
+        return table.parent / f"{table.name.split('.')[0]}-project" / PLAN
+
+    def begun(self, table: Path, text: str) -> Project:
+        """Make the project of a table, or open the one that is there."""
+        plan = self.target(table)
+        plan.parent.mkdir(mode=0o700, exist_ok=True)
+        if not plan.exists():
+            write_whole(plan, text)
+        return self.open(plan)
+
+    @property
+    def opened(self) -> Project:
+        """The project; refused where none is open."""
+        if self.project is None:
+            raise PlanError("No table is open yet; choose one first.")
+        return self.project
+
+    def plan(self) -> Plan:
+        """The plan as it is now."""
+        project = self.opened
+        return Plan.parse(project.text, name=project.plan.name, folder=project.folder)
+
+    def about(self, *parts: str) -> dict[str, object]:
+        """What a task needs to know of the plan: only some parts of it, so that others may change.
+
+        The table is told by its time and size: a table that changes is a new question.
+        """
+        project = self.opened
+        said = contents(project.text)
+        kept = {name: said[name] for name in ("seed", "input", *parts) if name in said}
+        return {
+            "text": _as_plan(project.text, kept),
+            "name": project.plan.name,
+            "folder": str(project.folder),
+            **_at(project.folder / str(said.get("input", {}).get("path", ""))),
+        }
+
+    def job(self, name: str, *, again: bool = False) -> Job:
+        """The job behind a part of a page, begun if need be, or once more if it came to nothing."""
+        queue, task, given = self._question(name)
+        return self.board.ask(queue, task, given, again=again)
+
+    def _question(self, name: str) -> tuple[str, Task, dict[str, object]]:
+        """What a part of a page asks for: the queue, the task and what it is told."""
+        match name:
+            case "look" if self.picked is not None:
+                return "preview", tasks.look, {"path": str(self.picked), **_at(self.picked)}
+            case "begin" if self.picked is not None:
+                given = {"table": str(self.picked), "plan": str(self.target(self.picked))}
+                return "preview", tasks.begin, {**given, **_at(self.picked)}
+            case "columns":
+                return "preview", tasks.columns, self.about("columns", "steps")
+            case "preview":
+                return "preview", tasks.preview, self.about("columns", "steps")
+            case "methods":
+                return "work", tasks.methods, self.about("columns", "steps") | self.grid
+            case "solutions":
+                return "work", tasks.solutions, self.about("columns", "steps")
+            case "account":
+                return "work", tasks.account, self.about("columns", "steps", "evaluation")
+        raise PlanError("There is nothing to compute; reload the page.")
+
+    def start_release(self, *, force: bool, leave_out: bool) -> None:
+        """Begin to make the release; one that is under way already goes on."""
+        known = self.board.get(self.releasing)
+        if known is not None and not known.is_over:
+            return
+        given: dict[str, object] = {"plan": str(self.opened.plan), "force": force, "leave_out": leave_out}
+        # each release is an act of its own, so none is answered from an earlier one
+        given |= {"stamp": secrets.token_hex(8)}
+        self.releasing = self.board.ask("work", tasks.release, given).key
+
+    def release_job(self) -> Job | None:
+        """The release that was begun last, as far as it is."""
+        return self.board.get(self.releasing) if self.releasing else None
+
+    def receive(self, name: str, file: BinaryIO) -> Path:
+        """Keep a file that was sent to the studio, for its owner only, under a name of its own."""
+        plain = Path(name.replace("\\", "/")).name
+        if not is_table_name(Path(plain)):
+            raise PlanError("This is no table; CSV, Parquet, Excel, SPSS and Stata files are read.")
+        target = self.root / plain
+        try:
+            number = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(number, "wb") as kept:
+                shutil.copyfileobj(file, kept)
+        except FileExistsError:
+            raise PlanError(
+                f"There is a file {plain} in the folder already; pick it, or rename yours."
+            ) from None
+        except OSError as error:
+            target.unlink(missing_ok=True)
+            raise PlanError(f"The file could not be kept ({error.strerror}).") from None
+        return target
+
+    def stages(self) -> list[Stage]:
+        """The screens with how they stand."""
+        return [Stage(path, title, self._state(path)) for path, title in STAGES]
+
+    def _state(self, path: str) -> str:
+        if self.project is None:
+            return "empty"
+        try:
+            plan = self.plan()
+        except OntomaskError:
+            return "look" if path in ("columns", "protection") else "empty"
+        match path:
+            case "open" | "protection":
+                return "ready"
+            case "columns":
+                return "look" if plan.schema.undecided else "ready"
+            case "release":
+                return _released(plan)
+        return "empty"
+
+
+def step_of(name: str, k: int) -> dict[str, Any]:
+    """How a compared method is written in a plan: its parameters that are not the default."""
+    method = preset(name, k) if name in PRESETS else METHODS[name](**{"k": k})
+    given = {
+        one.name: getattr(method, one.name)
+        for one in dataclasses.fields(method)
+        if getattr(method, one.name) != one.default
+    }
+    return {"method": method.name, **{key: value for key, value in given.items() if value != ()}}
+
+
+def _released(plan: Plan) -> str:
+    """Whether there is a release, and whether it is that of the plan as it is now."""
+    try:
+        described: Mapping[str, Any] = json.loads((plan.target / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return "empty"
+    return "ready" if described.get("plan", {}).get("text") == plan.text else "old"
+
+
+def _below(folder: Path, depth: int) -> Iterator[Path]:
+    """Files below a folder, hidden ones and those of releases left aside."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    if any(entry.name == MANIFEST for entry in entries):
+        return
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_file():
+            yield Path(entry.path)
+        elif depth and entry.is_dir(follow_symlinks=False):
+            yield from _below(Path(entry.path), depth - 1)
+
+
+def _is_ours(path: Path) -> bool:
+    return is_table_name(path) or (path.name == PLAN)
+
+
+def _at(table: Path) -> dict[str, object]:
+    """What tells two states of a file apart without reading it."""
+    try:
+        found = table.stat()
+    except OSError:
+        return {"stamp": "gone"}
+    return {"stamp": f"{found.st_mtime_ns}-{found.st_size}"}
+
+
+def _as_plan(text: str, kept: Mapping[str, Any]) -> str:
+    """The plan without the parts that a task does not look at."""
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    for name in list(document):
+        if name not in kept:
+            del document[name]
+    return tomlkit.dumps(document.unwrap())

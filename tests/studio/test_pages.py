@@ -1,0 +1,204 @@
+"""What the pages say and change, asked without a browser."""
+
+import json
+import re
+import time
+
+import pytest
+
+from ontomask.studio.edits import contents
+
+
+def wait(browser, path, within=60):
+    """A part of a page once it is computed."""
+    started = time.monotonic()
+    while time.monotonic() - started < within:
+        answer = browser.get(path)
+        if "data-follow" not in answer.text:
+            return answer
+        time.sleep(0.1)
+    raise AssertionError(answer.text)
+
+
+def change(browser, session, path, **fields):
+    version = session.opened.notice().digest
+    return browser.post(path, {"version": version, **fields})
+
+
+def test_every_screen_opens(browser):
+    for path in ("open", "columns", "protection", "explore", "utility", "risk", "release", "history"):
+        answer = browser.get(f"/{path}")
+        assert answer.status_code == 200, path
+        assert "<h1>" in answer.text
+    assert browser.get("/nowhere").status_code == 404
+
+
+def test_a_role_is_set_and_undone(browser, session):
+    before = session.opened.text
+    answer = change(browser, session, "/columns/set", name="age", key="role", value="other")
+    assert answer.status_code == 303
+    assert session.opened.text == before.replace('role = "quasi"   # years', 'role = "other"   # years')
+    browser.post("/history/undo", {"here": "columns"})
+    assert session.opened.text == before
+
+
+def test_a_mistake_leaves_the_plan_and_is_a_sentence(browser, session):
+    before = session.opened.text
+    answer = change(browser, session, "/steps/set", step="0", k="1")
+    assert answer.status_code == 422
+    assert "k must be a whole number of at least 2" in answer.text
+    words = change(browser, session, "/steps/set", step="0", k="five")
+    assert "such as 5" in words.text
+    gone = change(browser, session, "/steps/set", step="7", k="5")
+    assert "no such step" in gone.text
+    assert session.opened.text == before
+
+
+def test_a_change_made_from_an_old_page_is_refused(browser, session):
+    old = session.opened.notice().digest
+    session.opened.plan.write_text(session.opened.text + "# by hand\n")
+    answer = browser.post("/steps/set", {"version": old, "step": "0", "k": "9"})
+    assert answer.status_code == 422
+    assert "changed in the meantime" in answer.text
+    assert "# by hand" in session.opened.text
+
+
+def test_steps_are_added_set_moved_and_removed(browser, session):
+    change(browser, session, "/steps/add", method="recoding", k="4")
+    steps = contents(session.opened.text)["steps"]
+    assert steps[1] == {"method": "recoding", "k": 4}
+    change(browser, session, "/steps/set", step="0", k="7", refine="true")
+    assert contents(session.opened.text)["steps"][0] == {"method": "microaggregation", "k": 7, "refine": True}
+    change(browser, session, "/steps/move", step="1", to="0")
+    assert [one["method"] for one in contents(session.opened.text)["steps"]] == ["recoding", "microaggregation"]
+    change(browser, session, "/steps/remove", step="0")
+    assert [one["method"] for one in contents(session.opened.text)["steps"]] == ["microaggregation"]
+    assert len(session.opened.versions()) == 5
+
+
+def test_a_plan_that_cannot_be_read_is_shown_as_such(browser, session):
+    session.opened.plan.write_text("[columns\n")
+    answer = browser.get("/columns")
+    assert answer.status_code == 200
+    assert "cannot be run as it is" in answer.text
+    browser.post("/history/undo", {"here": "columns"})
+    assert "cannot be run" not in browser.get("/columns").text
+
+
+def test_a_plan_that_has_gone_is_a_sentence(browser, session):
+    session.opened.plan.unlink()
+    answer = browser.get("/columns")
+    assert answer.status_code == 422
+    assert "no longer there" in answer.text
+
+
+def test_a_table_that_has_moved_is_a_sentence(browser, folder):
+    (folder / "discharges.csv").rename(folder / "elsewhere.csv")
+    answer = wait(browser, "/part/columns")
+    assert "discharges.csv" in answer.text
+    assert 'role="alert"' in answer.text
+
+
+def test_columns_and_preview_are_computed(browser):
+    columns = wait(browser, "/part/columns")
+    assert "are alone with their values of sex, age" in columns.text
+    preview = wait(browser, "/part/preview")
+    assert "information loss" in preview.text
+    assert "The whole table" in preview.text
+
+
+def test_names_and_values_are_escaped(browser, session, folder):
+    evil = '<script>alert("x")</script>'
+    (folder / "discharges.csv").write_text(f'sex,"{evil.replace(chr(34), chr(34) * 2)}"\n' + "F,<b>\nM,<b>\n" * 20)
+    text = session.opened.text.split("[columns.age]")[0] + f"[columns.'{evil}']\nkind = 'flat'\nrole = 'quasi'\n[[steps]]\nmethod = 'suppression'\nk = 2\n"
+    session.opened.plan.write_text(text)
+    for path in ("/part/columns", "/part/preview"):
+        answer = wait(browser, path).text
+        assert evil not in answer
+        assert "<b>" not in answer
+        assert "&lt;script&gt;" in answer
+
+
+def test_a_release_is_made_and_its_files_can_be_had(browser, session, folder):
+    assert browser.get("/download/table").status_code == 404
+    browser.post("/release/run")
+    started = time.monotonic()
+    while not session.release_job().is_over and time.monotonic() - started < 90:
+        time.sleep(0.2)
+    assert session.release_job().state == "done", session.release_job().problem
+    page = browser.get("/release").text
+    assert "counted again" in page
+    assert "The release is that of this plan" in page
+    table = browser.get("/download/table")
+    assert table.text.splitlines()[0] == "sex,age,charge"
+    assert "RELEASE REPORT" in browser.get("/report/public").text.upper()
+    manifest = json.loads(browser.get("/download/manifest").text)
+    assert manifest["plan"]["text"] == session.opened.text
+    change(browser, session, "/steps/set", step="0", k="6")
+    assert "of an earlier version" in browser.get("/release").text
+
+
+def test_two_clicks_make_one_release(browser, session):
+    browser.post("/release/run")
+    first = session.releasing
+    browser.post("/release/run")
+    assert session.releasing == first
+    session.board.stop(first)
+
+
+def test_a_table_becomes_a_project(browser, session, folder):
+    (folder / "plan.toml").unlink()
+    session.project = None
+    assert "discharges.csv" in browser.get("/open").text
+    browser.post("/open/pick", {"path": "discharges.csv"})
+    assert "records" in wait(browser, "/part/look").text
+    browser.post("/open/begin")
+    started = time.monotonic()
+    while session.project is None and time.monotonic() - started < 60:
+        answer = browser.get("/part/begin")
+        time.sleep(0.1)
+    assert answer.json() == {"go": "/columns"}
+    assert session.opened.plan == folder / "discharges-project" / "plan.toml"
+    assert contents(session.opened.text)["input"]["path"] == "../discharges.csv"
+
+
+def test_a_compared_method_is_adopted(browser, session):
+    change(browser, session, "/explore/adopt", method="sa-mdav-static", k="4")
+    assert contents(session.opened.text)["steps"] == [{"method": "microaggregation", "k": 4, "dynamic": False}]
+
+
+def test_methods_are_compared(browser, session):
+    browser.post("/explore/grid", {"names": "sa-mdav", "sizes": "3, 5", "limit": "50"})
+    assert session.grid == {"names": ["sa-mdav"], "sizes": [3, 5], "limit": 50.0}
+    answer = wait(browser, "/part/methods")
+    assert "sa-mdav, k = 3" in answer.text
+    assert "<svg" in answer.text
+    assert browser.post("/explore/grid", {"sizes": "3"}).status_code == 422
+
+
+def test_the_account_is_the_internal_report(browser):
+    part = wait(browser, "/part/account?of=risk")
+    assert "highest risk" in part.text
+    page = browser.get("/account")
+    assert "INTERNAL" in page.text.upper()
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+def test_a_note_is_kept_with_the_version(browser, session):
+    browser.post("/history/note", {"note": "k = 5 as agreed with the board"})
+    assert session.opened.versions()[-1].note == "k = 5 as agreed with the board"
+    assert "as agreed" in browser.get("/history").text
+
+
+def test_no_value_of_the_table_stands_in_an_address(browser):
+    pages = [browser.get(f"/{path}").text for path in ("columns", "protection", "release")]
+    pages.append(wait(browser, "/part/columns").text)
+    for address in re.findall(r'(?:href|src|action|data-part)="([^"]*)"', "".join(pages)):
+        assert not re.search(r"sex|age|charge", address), address
+
+
+@pytest.mark.parametrize("here", ["columns", "//evil.example", "https://evil.example", "", "nowhere"])
+def test_going_back_stays_in_the_studio(browser, session, here):
+    change(browser, session, "/steps/set", step="0", k="8")
+    answer = browser.post("/history/undo", {"here": here})
+    assert answer.headers["location"] == ("/columns" if here == "columns" else "/")
