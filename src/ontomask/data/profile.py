@@ -162,4 +162,4 @@ def _sketch(evidence: Evidence) -> list[float]:
         heights = np.histogram(numbers, BARS)[0].astype(np.float64)
     else:
         heights = np.sort(evidence.counts)[::-1][:BARS].astype(np.float64)
-    return (heights / heights.max(initial=1.0)).tolist()
+    return [float(height) for height in heights / heights.max(initial=1.0)]

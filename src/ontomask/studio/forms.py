@@ -141,4 +141,3 @@ def _anything(field: Field, text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"{field.name} cannot be read as TOML ({error}).") from None
-

@@ -70,9 +70,9 @@ class Job:
         return self.state in ("done", "failed", "stopped")
 
 
-def key_of(task: Task, arguments: Mapping[str, object]) -> str:
-    """The digest of a question: the task and its arguments."""
-    text = json.dumps([task.__qualname__, arguments], sort_keys=True, default=str)
+def key_of(task: Task, arguments: Mapping[str, object], depends: str = "") -> str:
+    """The digest of a question: the task, its arguments, and what else it depends on."""
+    text = json.dumps([task.__qualname__, arguments, depends], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
@@ -104,11 +104,12 @@ class _Worker:
 
 def _serve(pipe: Connection) -> None:
     """Do tasks until the other side is gone."""
-    with contextlib.suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
+    with contextlib.suppress(EOFError, KeyboardInterrupt, OSError):
         while True:
             message = pipe.recv()
             if message != STOP:  # one that came too late is for nobody
-                pipe.send(_outcome(*message, pipe))
+                task, arguments = message
+                pipe.send(_outcome(task, arguments, pipe))
 
 
 def _outcome(task: Task, arguments: Mapping[str, Any], pipe: Connection) -> tuple[str, Any]:
@@ -155,13 +156,20 @@ class Board:
     _queues: dict[str, ThreadPoolExecutor] = field(default_factory=dict)
 
     def ask(
-        self, queue: str, task: Task, arguments: Mapping[str, object], *, again: bool = False
+        self,
+        queue: str,
+        task: Task,
+        arguments: Mapping[str, object],
+        *,
+        depends: str = "",
+        again: bool = False,
     ) -> Job:
         """The job that answers a question: kept, under way, or begun now.
 
-        One that failed or was stopped is begun once more only if it is asked for `again`.
+        `depends` says what else the answer depends on, such as the state of a file. One that failed
+        or was stopped is begun once more only if it is asked for `again`.
         """
-        key = key_of(task, arguments)
+        key = key_of(task, arguments, depends)
         with self._changed:
             known = self._jobs.get(key) or self._kept(key)
             if known is not None and not (again and known.state in ("stopped", "failed")):

@@ -75,7 +75,7 @@ def serve(
     number = listening.getsockname()[1]
     link = f"http://127.0.0.1:{number}/?token={keys.link}"
     say(f"The studio is open at\n  {link}\nThe link works once. Stop the studio with Ctrl-C.")
-    session.board.ask("preview", tasks.warmed, {})
+    session.board.ask("work", tasks.warmed, {})
     if browser:
         threading.Timer(0.3, webbrowser.open, [link]).start()
     config = uvicorn.Config(

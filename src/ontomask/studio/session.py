@@ -129,22 +129,32 @@ class Session:
             "text": _as_plan(project.text, kept),
             "name": project.plan.name,
             "folder": str(project.folder),
-            **_at(project.folder / str(said.get("input", {}).get("path", ""))),
+            "stamp": _stamp(self._table()),
         }
+
+    def _table(self) -> Path:
+        """The file of the plan's table."""
+        said = contents(self.opened.text).get("input", {})
+        return self.opened.folder / str(said.get("path", "") if isinstance(said, dict) else "")
 
     def job(self, name: str, *, again: bool = False) -> Job:
         """The job behind a part of a page, begun if need be, or once more if it came to nothing."""
         queue, task, given = self._question(name)
-        return self.board.ask(queue, task, given, again=again)
+        table = self._table() if self.project else self.picked
+        depends = _stamp(table) if table else ""
+        return self.board.ask(queue, task, given, depends=depends, again=again)
 
     def _question(self, name: str) -> tuple[str, Task, dict[str, object]]:
         """What a part of a page asks for: the queue, the task and what it is told."""
         match name:
             case "look" if self.picked is not None:
-                return "preview", tasks.look, {"path": str(self.picked), **_at(self.picked)}
+                return "preview", tasks.look, {"path": str(self.picked)}
             case "begin" if self.picked is not None:
-                given = {"table": str(self.picked), "plan": str(self.target(self.picked))}
-                return "preview", tasks.begin, {**given, **_at(self.picked)}
+                given: dict[str, object] = {
+                    "table": str(self.picked),
+                    "plan": str(self.target(self.picked)),
+                }
+                return "preview", tasks.begin, given
             case "columns":
                 return "preview", tasks.columns, self.about("columns", "steps")
             case "preview":
@@ -162,10 +172,14 @@ class Session:
         known = self.board.get(self.releasing)
         if known is not None and not known.is_over:
             return
-        given: dict[str, object] = {"plan": str(self.opened.plan), "force": force, "leave_out": leave_out}
+        given: dict[str, object] = {
+            "plan": str(self.opened.plan),
+            "force": force,
+            "leave_out": leave_out,
+        }
         # each release is an act of its own, so none is answered from an earlier one
-        given |= {"stamp": secrets.token_hex(8)}
-        self.releasing = self.board.ask("work", tasks.release, given).key
+        act = secrets.token_hex(8)
+        self.releasing = self.board.ask("work", tasks.release, given, depends=act).key
 
     def release_job(self) -> Job | None:
         """The release that was begun last, as far as it is."""
@@ -213,7 +227,10 @@ class Session:
 
 def step_of(name: str, k: int) -> dict[str, Any]:
     """How a compared method is written in a plan: its parameters that are not the default."""
-    method = preset(name, k) if name in PRESETS else METHODS[name](**{"k": k})
+    made: Any = METHODS.get(name)
+    if made is None and name not in PRESETS:
+        raise PlanError("There is no such method; reload the page.")
+    method = preset(name, k) if name in PRESETS else made(k=k)
     given = {
         one.name: getattr(method, one.name)
         for one in dataclasses.fields(method)
@@ -252,13 +269,13 @@ def _is_ours(path: Path) -> bool:
     return is_table_name(path) or (path.name == PLAN)
 
 
-def _at(table: Path) -> dict[str, object]:
+def _stamp(table: Path) -> str:
     """What tells two states of a file apart without reading it."""
     try:
         found = table.stat()
     except OSError:
-        return {"stamp": "gone"}
-    return {"stamp": f"{found.st_mtime_ns}-{found.st_size}"}
+        return "gone"
+    return f"{found.st_mtime_ns}-{found.st_size}"
 
 
 def _as_plan(text: str, kept: Mapping[str, Any]) -> str:

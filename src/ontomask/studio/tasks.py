@@ -1,8 +1,7 @@
 """What worker processes compute: calls of the library, with results that a page can show.
 
 Nothing is measured here. Every task takes plain arguments and `progress`, and returns plain lists
-and dictionaries, which are kept as JSON. A `stamp` tells apart questions that differ only in what
-the file of the table holds; a task need not look at it.
+and dictionaries, which are kept as JSON. A `stamp` tells two states of the table's file apart.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def warmed(*, progress: Progress) -> None:
         progress(share, f"compiling {name}, once on this machine")
 
 
-def look(*, path: str, stamp: str, progress: Progress) -> dict[str, Any]:
+def look(*, path: str, progress: Progress) -> dict[str, Any]:
     """The first rows of a file as they lie there, and how it is read."""
     progress(0.1, "reading the file")
     source = first_look(path)
@@ -72,7 +71,7 @@ def look(*, path: str, stamp: str, progress: Progress) -> dict[str, Any]:
     }
 
 
-def begin(*, table: str, plan: str, stamp: str, progress: Progress) -> str:
+def begin(*, table: str, plan: str, progress: Progress) -> str:
     """The text of a first plan for a table."""
     progress(0.1, "looking at every column")
     return propose(table, plan)[0]
@@ -110,6 +109,7 @@ def _telling(table: Table, plan: Plan) -> list[dict[str, Any]]:
 
 @functools.lru_cache(maxsize=2)
 def _read(text: str, name: str, folder: str, stamp: str) -> Source:
+    del stamp  # a file that changes is read anew
     plan = Plan.parse(text, name=name, folder=folder)
     return read_declared(plan.contents, Path(folder))
 
@@ -285,9 +285,7 @@ def _risks(risk: Any) -> dict[str, float]:
     return {name: float(getattr(risk, name)) for name in names}
 
 
-def release(
-    *, plan: str, force: bool, leave_out: bool, stamp: str, progress: Progress
-) -> dict[str, Any]:
+def release(*, plan: str, force: bool, leave_out: bool, progress: Progress) -> dict[str, Any]:
     """Run the plan: what `ontomask run` does."""
     outcome = Plan.read(plan).run(
         force=force, internal=True, leave_out_undecided=leave_out, progress=progress

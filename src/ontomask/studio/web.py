@@ -166,6 +166,12 @@ class _Pages:
         template = _environment().get_template(f"{name}.html")
         return HTMLResponse(template.render(base | shown))
 
+    def _page_of_project(self, name: str) -> Response:
+        """A page that only asks for its parts; without a project there is none."""
+        if self.session.project is None:
+            return self._go("/open")
+        return self._page(name)
+
     def _problem(self) -> str:
         project = self.session.project
         if project is None:
@@ -225,8 +231,7 @@ class _Pages:
 
     async def columns(self, _request: Request) -> Response:
         """What each column is, and to whom it matters."""
-        self.session.opened
-        return self._page("columns")
+        return self._page_of_project("columns")
 
     async def protection(self, _request: Request) -> Response:
         """The steps of the plan."""
@@ -258,13 +263,11 @@ class _Pages:
 
     async def utility(self, _request: Request) -> Response:
         """What was lost."""
-        self.session.opened
-        return self._page("utility")
+        return self._page_of_project("utility")
 
     async def risk(self, _request: Request) -> Response:
         """What is still at risk."""
-        self.session.opened
-        return self._page("risk")
+        return self._page_of_project("risk")
 
     async def release(self, _request: Request) -> Response:
         """The last look, and the release."""
@@ -457,7 +460,11 @@ class _Pages:
     async def set_grid(self, _request: Request, form: Any) -> Response:
         """Say which methods are compared."""
         names = [str(one) for one in form.getlist("names")]
-        sizes = [int(one) for one in str(form.get("sizes", "")).replace(",", " ").split() if one.isdigit()]
+        sizes = [
+            int(one)
+            for one in str(form.get("sizes", "")).replace(",", " ").split()
+            if one.isdigit()
+        ]
         limit = str(form.get("limit", "10"))
         if not names or not sizes:
             raise PlanError("Choose at least one method and one k, such as 5.")
@@ -475,7 +482,9 @@ class _Pages:
         while contents(text).get("steps"):
             text = remove_step(text, 0)
         method = step.pop("method")
-        return await self._save(form, add_step(text, method, step), f"adopted {method}", "/protection")
+        return await self._save(
+            form, add_step(text, method, step), f"adopted {method}", "/protection"
+        )
 
     async def undo(self, _request: Request, form: Form) -> Response:
         """Go back one version."""
@@ -514,6 +523,6 @@ def _number(form: Form, name: str) -> int:
 
 def _here(form: Form) -> str:
     """The screen that a form came from."""
-    known = {path for path in FOLLOWED.values()} | {"release", "risk", "history"}
+    known = set(FOLLOWED.values()) | {"release", "risk", "history"}
     here = str(form.get("here", ""))
     return f"/{here}" if here in known else "/"

@@ -1,0 +1,176 @@
+"""The studio in a real browser: from a table to a release, and what people do meanwhile."""
+
+import contextlib
+import itertools
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from ontomask.samples import discharges
+from ontomask.writing import write_rows
+
+BROWSER = next(
+    (
+        found
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (found := shutil.which(name))
+    ),
+    None,
+)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome is installed")
+playwright = pytest.importorskip("playwright.sync_api")
+MOST_CLICKS = 12
+PATIENCE = 90_000
+
+
+@contextlib.contextmanager
+def studio(folder):
+    """A studio in a process of its own, and the link that it prints."""
+    command = [sys.executable, "-m", "ontomask.cli", "studio", str(folder), "--no-browser"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        said = ""
+        while not (found := re.search(r"http://\S+token=\S+", said)):
+            line = server.stdout.readline()
+            assert line, "the studio ended"
+            said += line
+        yield found.group(0), server
+    finally:
+        server.kill()
+        server.wait()
+        server.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    columns = discharges(600, 1)
+    write_rows(tmp_path / "discharges.csv", (columns, *zip(*columns.values(), strict=True)))
+    return tmp_path
+
+
+class Seen:
+    """What a page said to its console and asked of others."""
+
+    def __init__(self, page):
+        self.errors, self.requests, self.clicks = [], [], 0
+        page.on("console", lambda one: one.type == "error" and self.errors.append(one.text))
+        page.on("pageerror", lambda one: self.errors.append(str(one)))
+        page.on("request", lambda one: self.requests.append(one.url))
+        page.set_default_timeout(PATIENCE)
+        self.page = page
+
+    def click(self, what):
+        self.clicks += 1
+        self.page.click(what)
+
+
+def test_from_a_table_to_a_release(chromium, folder):
+    with studio(folder) as (link, _):
+        seen = Seen(chromium.new_page(viewport={"width": 1280, "height": 900}))
+        page = seen.page
+        page.goto(link)
+        seen.click("text=discharges.csv")
+        page.wait_for_selector("table.rows")
+        seen.click("text=Make a plan")
+        page.wait_for_selector("table.columns")
+        assert "status" in page.inner_text("tr.undecided")
+        seen.click("tr.undecided button:has-text('sensitive')")
+        page.wait_for_selector("tr.undecided", state="detached")
+        seen.click("text=Go on to protection")
+        page.wait_for_selector("table.pairs")
+        seen.click("text=Go on to the release")
+        seen.click("button.primary")
+        page.wait_for_selector("text=Every promise was kept")
+        assert seen.clicks <= MOST_CLICKS
+        assert seen.errors == []
+        address = re.match(r"http://[^/]+", link).group(0)
+        assert {re.match(r"[a-z]+:(//[^/]+)?", one).group(0) for one in seen.requests} <= {
+            address,
+            "data:",
+        }
+    released = folder / "discharges-project" / "plan-release" / "discharges.csv"
+    assert "status" in released.read_text().splitlines()[0]
+
+
+def test_a_changed_parameter_reaches_the_preview_and_can_be_undone(chromium, folder):
+    with studio(folder) as (link, _):
+        page = Seen(chromium.new_page()).page
+        page.goto(link)
+        page.click("text=discharges.csv")
+        page.click("text=Make a plan")
+        page.wait_for_selector("table.columns")
+        page.click("text=Go on to protection")
+        page.wait_for_selector("dd:text-is('5')")
+        page.fill("input[name=k]", "9")
+        page.press("input[name=k]", "Tab")
+        page.wait_for_selector("dd:text-is('9')")
+        plan = folder / "discharges-project" / "plan.toml"
+        assert "k = 9" in plan.read_text()
+        page.fill("input[name=k]", "1")
+        page.press("input[name=k]", "Tab")
+        page.wait_for_selector("#problem:has-text('at least 2')")
+        assert "k = 9" in plan.read_text()
+        page.reload()
+        page.click("text=Undo")
+        page.wait_for_selector("dd:text-is('5')")
+        assert "k = 5" in plan.read_text()
+
+
+def test_a_plan_edited_elsewhere_is_noticed(chromium, folder):
+    with studio(folder) as (link, _):
+        page = Seen(chromium.new_page()).page
+        page.goto(link)
+        page.click("text=discharges.csv")
+        page.click("text=Make a plan")
+        page.wait_for_selector("table.columns")
+        plan = folder / "discharges-project" / "plan.toml"
+        plan.write_text(plan.read_text() + "# by hand\n")
+        page.wait_for_selector("#changed:visible")
+
+
+def test_a_studio_that_is_killed_loses_nothing(chromium, folder):
+    with studio(folder) as (link, server):
+        page = Seen(chromium.new_page()).page
+        page.goto(link)
+        page.click("text=discharges.csv")
+        page.click("text=Make a plan")
+        page.wait_for_selector("table.columns")
+        page.click("tr.undecided button:has-text('sensitive')")
+        page.wait_for_selector("tr.undecided", state="detached")
+        server.kill()
+        page.wait_for_selector("#problem:has-text('no longer answers')")
+    with studio(folder / "discharges-project") as (link, _):
+        page = Seen(chromium.new_page()).page
+        page.goto(link)
+        page.goto(re.match(r"http://[^/]+", link).group(0) + "/columns")
+        page.wait_for_selector("table.columns")
+        assert page.query_selector("tr.undecided") is None
+
+
+def test_every_screen_fits_its_window(chromium, folder):
+    with studio(folder) as (link, _):
+        page = Seen(chromium.new_page()).page
+        page.goto(link)
+        page.click("text=discharges.csv")
+        page.click("text=Make a plan")
+        page.wait_for_selector("table.columns")
+        address = re.match(r"http://[^/]+", link).group(0)
+        for width, scheme in itertools.product([1280, 390], ["light", "dark"]):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.emulate_media(color_scheme=scheme)
+            for name in ("open", "columns", "protection", "release", "history"):
+                page.goto(f"{address}/{name}")
+                page.wait_for_load_state("networkidle" if name == "open" else "load")
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= width, (name, wide)
