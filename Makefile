@@ -4,10 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types contracts docs studies clean constraints
+.PHONY: demo studio test lint types contracts docs studies clean constraints
 
 demo: $(READY)
 	$(BIN)/ontomask demo
+
+# The studio over the table of the demonstration.
+studio: $(READY)
+	test -e ontomask-demo/plan.toml || $(BIN)/ontomask demo --quiet
+	$(BIN)/ontomask studio ontomask-demo
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
