@@ -67,6 +67,7 @@ def test_the_commands_are_these():
         "risk",
         "run",
         "schema",
+    "studio",
         "taxonomy convert",
         "taxonomy distance",
         "taxonomy list",
