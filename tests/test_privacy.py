@@ -148,6 +148,26 @@ def linear_program(costs, supply, demand):
     return linprog(np.ravel(costs), A_eq=sums, b_eq=np.concatenate([supply, demand])).fun
 
 
+def test_closeness_over_any_hierarchy_is_the_linear_program_for_any_threshold():
+    """Codes of a level are numbered anyhow; values that no class has count as well."""
+    generator = np.random.default_rng(4)
+    for size, height in ((2, 1), (5, 2), (9, 3)):
+        for _ in range(8):
+            levels = [generator.permutation(size)]
+            for width in range(height - 1, -1, -1):
+                codes = generator.integers(0, width + 1, size)
+                levels.append(codes[levels[-1]] if width else np.full(size, 7))
+            levels = np.array(levels, np.int32)
+            meet = (levels[:, :, None] == levels[:, None]).argmax(axis=0) / height
+            rows = generator.multinomial(6, generator.dirichlet(np.ones(size)), 5)
+            q = rows.sum(axis=0) / rows.sum()
+            exact = [linear_program(meet, row / row.sum(), q) for row in rows]
+            classes = make_classes(rows, levels=levels)
+            for t in (*np.linspace(0.02, 0.9, 9), *exact):
+                expected = [one <= t + 1e-9 for one in exact]
+                assert holds(TCloseness(float(t) + 1e-9, "hierarchical"), classes) == expected
+
+
 def test_the_earth_mover_takes_detours_back():
     # the cheapest way first sends a's unit to the place next to it and pays 10 for b
     costs = np.array([[1.0, 2.0], [1.5, 10.0]])

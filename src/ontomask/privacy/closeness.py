@@ -8,6 +8,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.errors import ParameterError
+from ontomask.kernels.groups import merge_pairs
 from ontomask.kernels.transport import tree_costs
 from ontomask.privacy.classes import Classes, Domain, Histogram
 
@@ -36,8 +37,8 @@ def are_close(
     Large classes are looked at first. Now and then `goes_on` is asked with the number of records
     that have failed; if it says no, the classes that are left count as failing.
     """
-    if ground == "equal":
-        return np.asarray(_equal(classes, histogram) <= t + ROUNDING)
+    if ground in _DISTANCES:
+        return np.asarray(_DISTANCES[ground](classes, histogram) <= t + ROUNDING)
     close, failed = np.zeros(len(classes), bool), 0
     for block, excess in _excesses(classes, histogram):
         close[block] = _CLOSE[ground](excess, histogram.domain, t)
@@ -48,11 +49,51 @@ def are_close(
 
 
 def _equal(classes: Classes, histogram: Histogram) -> Floats:
-    """1/2 sum |p - q|; values that are not in the class contribute q."""
-    q = histogram.domain.shares[histogram.values]
-    differences = np.abs(classes.shares(histogram) - q) - q
-    distances: Floats = 0.5 * (classes.total(histogram, differences) + 1.0)
-    return distances
+    """1/2 sum |p - q|."""
+    shares = classes.shares(histogram)
+    return _differing(classes, histogram.classes, histogram.values, shares, histogram.domain.shares)
+
+
+def _differing(
+    classes: Classes, owners: Ints, values: Ints, shares: Floats, expected: Floats
+) -> Floats:
+    """Half the sum of |p - q| per class; values that are not in the class contribute q."""
+    q = expected[values]
+    differences = np.bincount(owners, np.abs(shares - q) - q, len(classes))
+    return np.asarray(0.5 * (differences + 1.0), np.float64)
+
+
+def _hierarchical(classes: Classes, histogram: Histogram) -> Floats:
+    """What must pass each link of the tree, times its length.
+
+    Two values whose lowest common generalization is at level l of h are l / h apart: as far as the
+    way between them if every link from a level to the next has length 1 / 2h. What passes the links
+    above a level is what differs there, so this is the mean of the levels' equal distances, and
+    only values that occur in a class need to be looked at.
+    """
+    levels = _rooted(histogram.domain)
+    shares, every = classes.shares(histogram), np.arange(len(classes), dtype=np.int32)
+    total = np.zeros(len(classes))
+    for codes in levels[:-1]:
+        expected = np.bincount(codes, histogram.domain.shares)
+        pairs = histogram.classes, codes[histogram.values], shares
+        owners, values, united = merge_pairs(every, *pairs, len(classes), expected.size)
+        total += _differing(classes, owners, values, united, expected)
+    return np.asarray(total / max(1, len(levels) - 1), np.float64)
+
+
+def _rooted(domain: Domain) -> Ints:
+    """The levels of a hierarchy, which must end in one value for all."""
+    if domain.levels is None:
+        raise ParameterError(
+            "The hierarchical ground distance needs a sensitive column with a hierarchy."
+        )
+    if (domain.levels[-1] != domain.levels[-1][0]).any():
+        raise ParameterError(
+            "The hierarchical ground distance needs a hierarchy that ends in one value for all; "
+            "add a last level to the hierarchy of the sensitive column."
+        )
+    return domain.levels
 
 
 def _excesses(classes: Classes, histogram: Histogram) -> Iterator[tuple[Longs, Floats]]:
@@ -79,35 +120,6 @@ def _close_in_order(excess: Floats, domain: Domain, t: float) -> Bools:
     return np.asarray(passing / max(domain.size - 1, 1) <= t + ROUNDING)
 
 
-def _close_in_hierarchy(excess: Floats, domain: Domain, t: float) -> Bools:
-    """What must pass each link of the tree, times its length.
-
-    Two values whose lowest common generalization is at level l of h are l / h apart: as far as the
-    way between them if every link from a level to the next has length 1 / 2h.
-    """
-    if domain.levels is None:
-        raise ParameterError(
-            "The hierarchical ground distance needs a sensitive column with a hierarchy."
-        )
-    if (domain.levels[-1] != domain.levels[-1][0]).any():
-        raise ParameterError(
-            "The hierarchical ground distance needs a hierarchy that ends in one value for all; "
-            "add a last level to the hierarchy of the sensitive column."
-        )
-    passing = np.zeros(len(excess))
-    for codes in domain.levels[:-1]:
-        passing += np.abs(_united(excess, codes)).sum(axis=1)
-    return np.asarray(passing / (2.0 * max(1, len(domain.levels) - 1)) <= t + ROUNDING)
-
-
-def _united(columns: Floats, parents: Ints) -> Floats:
-    """Add up the columns that have the same parent."""
-    order = np.argsort(parents, kind="stable")
-    starts = np.flatnonzero(np.diff(parents[order], prepend=-1))
-    united: Floats = np.add.reduceat(columns[:, order], starts, axis=1)
-    return united
-
-
 def _close_in_meaning(excess: Floats, domain: Domain, t: float) -> Bools:
     """Decide by trees with nowhere larger, or nowhere smaller, distances where that suffices."""
     ground = domain.distances
@@ -122,8 +134,8 @@ def _close_in_meaning(excess: Floats, domain: Domain, t: float) -> Bools:
     return close
 
 
-_CLOSE = {
-    "ordered": _close_in_order,
-    "hierarchical": _close_in_hierarchy,
-    "semantic": _close_in_meaning,
-}
+_DISTANCES = {"equal": _equal, "hierarchical": _hierarchical}
+"""Grounds of which the values that occur in a class tell all."""
+
+_CLOSE = {"ordered": _close_in_order, "semantic": _close_in_meaning}
+"""Grounds for which every value counts."""
