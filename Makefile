@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo studio test lint types contracts docs studies clean constraints
+.PHONY: demo studio test uncompiled lint types contracts docs studies clean constraints
 
 demo: $(READY)
 	$(BIN)/ontomask demo
@@ -16,6 +16,11 @@ studio: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+# The kernels as plain Python: what compiled code would pass over (an index beyond the end, a number
+# that overflows) raises there, and a debugger can step through.
+uncompiled: $(READY)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/kernels tests/semantics tests/test_privacy.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 
+import numba
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -25,6 +26,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("guarantees", "random tables in tests/guarantees")
     group.addoption("--guarantee-runs", type=int, help="runs of each option and pair of steps")
     group.addoption("--guarantee-seed", type=int, help="make this run only, to see it again")
+
+
+WRAPS_AROUND = "ignore:overflow encountered in scalar:RuntimeWarning"
+"""Hashes overflow on purpose; plain NumPy warns of it."""
+NOWHERE = "ignore:invalid value encountered in scalar:RuntimeWarning"
+"""A box without numbers is infinitely far away; what is computed of it is not used."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With NUMBA_DISABLE_JIT=1 the kernels are plain Python: leave out what is too large for it."""
+    if not numba.config.DISABLE_JIT:
+        return
+    for item in items:
+        if item.get_closest_marker("compiled"):
+            item.add_marker(pytest.mark.skip("too large for kernels that are not compiled"))
+        for warning in (WRAPS_AROUND, NOWHERE):
+            item.add_marker(pytest.mark.filterwarnings(warning))
 
 
 @pytest.fixture(autouse=True)

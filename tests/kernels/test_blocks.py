@@ -43,6 +43,7 @@ def test_what_goes_wrong_in_a_block_is_raised(monkeypatch):
         in_blocks(work, 100)
 
 
+@pytest.mark.compiled
 def test_no_kernel_starts_threads_that_outlive_it():
     compiled = [
         function

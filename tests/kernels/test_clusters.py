@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 
@@ -26,6 +27,7 @@ KINDS = {
         "power": 1,
     },
 }
+MANY = 40 if numba.config.DISABLE_JIT else 120
 each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 
 
@@ -69,6 +71,7 @@ def test_gamma_matters():
     assert sizes == [3, 5]
 
 
+@pytest.mark.compiled
 def test_index_and_full_scan_agree_on_many_points_with_rebuilding():
     for kind in KINDS.values():
         points = random_points(np.random.default_rng(9), 1500, **kind)
@@ -147,6 +150,7 @@ def test_recoding_is_the_specification(kind, k, weighted):
                 assert found.tolist() == expected, (name, order)
 
 
+@pytest.mark.compiled
 def test_recoding_many_tuples_with_rebuilding():
     points = random_points(np.random.default_rng(1), 400, numeric=2, weighted=True, sized=True)
     found = recode(points, 20.0, 0, 0, True, np.empty(0), signal())
@@ -158,7 +162,7 @@ def test_recoding_many_tuples_with_rebuilding():
 @pytest.mark.parametrize("k", [2, 4])
 def test_refinement_lowers_the_loss_and_keeps_the_sizes(kind, k):
     gained = 0
-    for points in each_case(kind, (4, 20, 120)):
+    for points in each_case(kind, (4, 20, MANY)):
         labels = sa_mdav(points, k, True, signal())
         better = refine(points, labels, float(k), 12, 20, signal())
         assert np.bincount(better, weights=points.sizes).min() >= k

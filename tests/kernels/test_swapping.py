@@ -172,6 +172,7 @@ def test_share_of_a_tie_is_exact(present, marked, slots):
     assert found == [slow.share_of_tie(float(one), present, marked, slots) for one in steps]
 
 
+@pytest.mark.compiled
 def test_share_of_a_large_tie():
     steps = (np.arange(500) + 0.5) / 500
     found = np.array([swapping.hypergeometric(one, 10**6, 4 * 10**5, 10**5) for one in steps])
@@ -254,6 +255,7 @@ def test_one_attribute_of_records_is_the_univariate_algorithm():
     assert whole[0].tolist() == single.tolist()
 
 
+@pytest.mark.compiled
 def test_records_with_more_steps_than_one_round_of_clearing():
     """Finished tuples are cleared away every 1,024 steps; the result must not notice."""
     generator = np.random.default_rng(4)

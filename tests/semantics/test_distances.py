@@ -116,6 +116,7 @@ TIED = om.Taxonomy.from_parents(
 )
 
 
+@pytest.mark.compiled
 @given(st.lists(st.integers(0, 14), min_size=1, max_size=6), st.integers(1, 9))
 @settings(max_examples=200)
 def test_ties_of_means_are_not_decided_by_rounding(places, repeats):
