@@ -11,6 +11,8 @@ are numbered by first appearance: those that come out keep the order of those th
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit, uint64
 
@@ -158,8 +160,8 @@ def roll_up(
 
 @njit(cache=True, nogil=True)
 def merge_pairs(
-    places: Ints, groups: Ints, values: Ints, counts: Longs, groups_count: int, size: int
-) -> tuple[Ints, Ints, Longs]:
+    places: Ints, groups: Ints, values: Ints, counts: Any, groups_count: int, size: int
+) -> tuple[Ints, Ints, Any]:
     """Roll up a histogram given as (group, value, count), values less than `size`.
 
     Pairs come out in the order of their first appearance, whatever the counts, which may be of

@@ -75,7 +75,7 @@ def _hierarchical(classes: Classes, histogram: Histogram) -> Floats:
     shares, every = classes.shares(histogram), np.arange(len(classes), dtype=np.int32)
     total = np.zeros(len(classes))
     for codes in levels[:-1]:
-        expected = np.bincount(codes, histogram.domain.shares)
+        expected = np.bincount(codes, histogram.domain.shares).astype(np.float64)
         pairs = histogram.classes, codes[histogram.values], shares
         owners, values, united = merge_pairs(every, *pairs, len(classes), expected.size)
         total += _differing(classes, owners, values, united, expected)
