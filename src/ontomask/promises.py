@@ -151,13 +151,19 @@ class ClassPromise(Promise):
 
 @dataclass(frozen=True)
 class ClassSize(ClassPromise):
-    """Every combination of values that occurs in the columns is shared by at least k records."""
+    """Every combination of values that occurs in the columns is shared by at least k.
+
+    Records are counted or, where a `unit` is named, different values of that column, which the
+    release does not show: persons, with all their records.
+    """
 
     k: int
+    unit: str | None = None
 
     def describe(self) -> str:
         """Say it to a person."""
-        return f"every combination of {self.listed} is shared by at least {self.k}"
+        whom = f" persons (different {self.unit})" if self.unit else ""
+        return f"every combination of {self.listed} is shared by at least {self.k}{whom}"
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,7 @@ def prove(
         records=len(end.microdata),
         counts=end.microdata.counts,
         weights=end.microdata.weights,
+        units=end.microdata.units,
     )
     shape, findings = found.findings[:2], found.findings[2:]
     if not findings:
@@ -215,6 +216,7 @@ def recount(
     names: Sequence[str],
     counts: Floats,
     weights: Floats,
+    units: Longs | None = None,
     text: FileFormat | None = None,
 ) -> Verification:
     """Recount a proved release on what was read back from its file.
@@ -232,6 +234,8 @@ def recount(
         The columns of the release, which may be called otherwise in `outgoing`.
     counts, weights
         What each row stands for, in the order of the file.
+    units
+        Whose record each row is, by number, where persons are protected.
     text
         How the file writes values as texts.
     """
@@ -253,6 +257,7 @@ def recount(
         records=len(written),
         counts=counts,
         weights=weights,
+        units=units,
     ).require(WRITTEN_WRONG)
     again = dict(zip(counted, found.findings[2:], strict=True))
     findings = tuple(again.get(one.promise, one) for one in proved.findings)

@@ -20,7 +20,7 @@ import numpy as np
 from ontomask.arrays import Longs
 from ontomask.checks import Flag, Integer, check
 from ontomask.data.domains import Concepts
-from ontomask.data.encoding import LEAST, encode, record_counts, survey_weights
+from ontomask.data.encoding import LEAST, encode, record_counts, record_units, survey_weights
 from ontomask.data.masked import Masked, Scheme, State
 from ontomask.data.microdata import Microdata
 from ontomask.data.schema import Schema
@@ -30,6 +30,7 @@ from ontomask.evaluation.evaluation import Evaluation, Settings, evaluate_kept
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.evaluation.utility import Loss
 from ontomask.methods.base import Context, Method, Progress, silent, sizes_asked
+from ontomask.methods.persons import refuse_links
 from ontomask.promises import Promise
 from ontomask.proof import Made, prove, recount
 from ontomask.verify import Verification
@@ -276,6 +277,7 @@ class Release:
         rows = self._rows if order is None or self._rows is None else self._rows[order]
         counts = record_counts(table, self.schema)[rows]
         weights = counts * survey_weights(table, self.schema)[rows]
+        units = record_units(table, self.schema)
         names = open_table(self.frame).names
         return recount(
             self.verification,
@@ -284,6 +286,7 @@ class Release:
             names=names,
             counts=counts,
             weights=weights,
+            units=None if units is None else units[rows],
             text=text,
         )
 
@@ -375,6 +378,9 @@ def protect(
     started = time.perf_counter()
     least = max([LEAST, *sizes_asked(steps)])
     microdata = encode(table, Schema.require(schema).require_decided(), least)
+    for name in microdata.schema.published:
+        if name in microdata.attributes and name not in microdata.quasi:
+            refuse_links(microdata[name], microdata)
     digest, fingerprint = digest_of(table, schema), table.fingerprint()
     timings = {"encode": time.perf_counter() - started}
     start = State.start(table, microdata)

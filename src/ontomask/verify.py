@@ -128,6 +128,7 @@ def verify(
     records: int,
     counts: Floats | None = None,
     weights: Floats | None = None,
+    units: Longs | None = None,
 ) -> Verification:
     """Recount the promises on a frame.
 
@@ -146,12 +147,14 @@ def verify(
     weights
         How many people each row stands for, as many as records by default: what distributions
         count.
+    units
+        Whose record each row is, by number, for promises that count persons.
     """
     table = open_table(frame)
     findings = [_published(table, tuple(published)), _records(len(table), records)]
     if all(finding.kept for finding in findings):
         amounts = np.ones(len(table)) if counts is None else counts
-        release = _Release(table, amounts, amounts if weights is None else weights)
+        release = _Release(table, amounts, amounts if weights is None else weights, units)
         made = [_as_claim(one) for one in claims]
         findings += [_recount(one.promise, release, one.before) for one in made]
     return Verification(tuple(findings))
@@ -181,6 +184,7 @@ class _Release:
     table: Table
     counts: Floats
     weights: Floats
+    units: Longs | None = None
     seen: dict[str, Seen] = field(default_factory=dict)
 
     def column(self, name: str) -> Seen:
@@ -200,6 +204,13 @@ class _Release:
     def sizes(self, names: Sequence[str]) -> Floats:
         """How many records each class has."""
         return np.bincount(self.classes(names), weights=self.counts).astype(np.float64)
+
+    def persons(self, names: Sequence[str]) -> Floats:
+        """How many different persons have records in each class."""
+        if self.units is None:
+            raise PromiseError("Nobody can tell here whose record each row is.")
+        pairs = np.unique(np.stack([self.classes(names), self.units]), axis=1)
+        return np.bincount(pairs[0]).astype(np.float64)
 
     def histogram(self, promise: SensitivePromise, amounts: Floats) -> _Histogram:
         """How much of which sensitive value each class has."""
@@ -275,7 +286,8 @@ def _at_most(promise: Promise, figure: float, bound: float) -> Finding:
 
 @_recount.register
 def _class_size(promise: ClassSize, release: _Release, _before: Mapping[str, Seen]) -> Finding:
-    smallest = float(release.sizes(promise.columns).min())
+    count = release.persons if promise.unit else release.sizes
+    smallest = float(count(promise.columns).min())
     return Finding(promise, smallest >= promise.k, smallest, f"at least {smallest:.0f}")
 
 

@@ -67,7 +67,7 @@ def test_the_commands_are_these():
         "risk",
         "run",
         "schema",
-    "studio",
+        "studio",
         "taxonomy convert",
         "taxonomy distance",
         "taxonomy list",

@@ -562,3 +562,24 @@ def test_names_are_split_into_words():
     assert "zipcode" in read_name("Zip code").known
     assert read_name("payments").has(MEASURES)
     assert read_name("patient-Nr").said(PERSONS) == "'patient', 'nr'"
+
+
+def test_an_identifier_that_repeats_is_the_unit() -> None:
+    """Patients, not households; what is constant within them is named, and what nearly is."""
+    visits = range(300)
+    frame = pl.DataFrame(
+        {
+            "household_id": [f"h{one // 6:03d}" for one in visits],
+            "patient_id": [f"p{one // 3:03d}" for one in visits],
+            "sex": ["fm"[one // 3 % 2] for one in visits],
+            "race": ["abc"[one // 3 % 3] if one else "c" for one in visits],
+            "age": [20 + one % 50 for one in visits],
+        }
+    )
+    found = om.Schema.infer(frame)
+    assert found.schema.unit == "patient_id"
+    assert "so persons are counted, not records" in found.reasons["patient_id"]
+    said = "the same in all records of a person: household_id, sex and race (but for 1 person)"
+    assert said in found.reasons["patient_id"]
+    once = frame.unique("patient_id", maintain_order=True).drop("household_id")
+    assert om.Schema.infer(once).schema.unit is None

@@ -13,6 +13,7 @@ from ontomask.cli.app import app
 from ontomask.errors import DataError, ParameterError
 from ontomask.plan.plan import Plan
 from ontomask.plan.recounting import recount_folder, recount_table
+from ontomask.promises import ClassSize
 from ontomask.verdict import Verdict
 from plans import write_small
 from tables import DISEASES
@@ -219,3 +220,50 @@ def test_columns_with_several_spellings_are_not_said_to_have_been_compared(tmp_p
 def test_a_distribution_over_spellings_is_that_of_the_manifest(tmp_path):
     folder, original = spelled(tmp_path, GROUPED)
     assert recount_folder(folder, original).verification.kept
+
+
+PERSONS = """
+seed = 7
+
+[input]
+path = "visits.csv"
+
+[columns.person]
+kind = "identifier"
+unit = true
+
+[columns.age]
+kind = "numeric"
+
+[columns.town]
+kind = "flat"
+
+[[steps]]
+method = "microaggregation"
+k = 3
+
+[output]
+shuffle = true
+"""
+
+
+def test_persons_are_recounted_with_the_original_only(tmp_path):
+    """The file does not show whose its records are; the original and the manifest do."""
+    rows = [(f"p{n // 3}", 20 + n % 41, "abcd"[n % 4]) for n in range(120)]
+    original = tmp_path / "visits.csv"
+    lines = ["person,age,town", *(",".join(map(str, row)) for row in rows)]
+    original.write_text("\n".join(lines) + "\n")
+    (tmp_path / "plan.toml").write_text(PERSONS)
+    outcome = Plan.read(tmp_path / "plan.toml").run()
+    alone = recount_folder(outcome.folder)
+    assert any("needs the original" in note and "persons" in note for note in alone.notes)
+    found = recount_folder(outcome.folder, original)
+    finding = next(one for one in found.verification.findings if isinstance(one.promise, ClassSize))
+    assert finding.kept
+    assert "at least 3 persons (different person)" in finding.statement
+    report = outcome.report.read_text()
+    assert "Protected are persons, by column person" in report
+    assert "is shared by at least 3 persons (by person)" in report
+    lines = ["person,age,town", *(",".join(map(str, ("p0", *row[1:]))) for row in rows)]
+    original.write_text("\n".join(lines) + "\n")
+    assert not recount_folder(outcome.folder, original).verification.kept

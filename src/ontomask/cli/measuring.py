@@ -229,6 +229,9 @@ def risk(
     quasi: Annotated[
         str | None, typer.Option("--quasi", help="Columns an intruder may know: a,b,c.")
     ] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="The column that says whose record it is.")
+    ] = None,
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="People above this risk are counted; 0.2 is 20%.")
     ] = 0.2,
@@ -245,7 +248,8 @@ def risk(
 ) -> None:
     """Say how much a table gives away as it is.
 
-    Example: `ontomask risk patients.csv --quasi age,sex,zip`
+    Examples: `ontomask risk patients.csv --quasi age,sex,zip`,
+    `ontomask risk visits.csv --quasi age,sex,zip --unit patient`
     """
     voice = Voice(json_, quiet)
     with voice.answering():
@@ -254,10 +258,10 @@ def risk(
         source = table_of(data, Reading(separator, encoding, decimal, sheet))
         voice.aside(*(Text(note, style="dim") for note in source.guessed.values()))
         frame = source.frame
-        schema = _known(voice, frame, quasi)
+        schema = _known(voice, frame, quasi, unit)
         with voice.progress("measuring the risk", measured=False):
             found = file_risk(frame, schema, threshold=threshold, fraction=fraction)
-            unique = minimal_unique_sets(frame, schema, max_size=_combined(len(schema)))
+            unique = minimal_unique_sets(frame, schema, max_size=_combined(len(schema.quasi)))
         _show_risk(voice, found)
         table = grid("what singles people out", "people", numbers=("people",))
         for one in [each for each in unique.combinations if each.minimal][:10]:
@@ -273,10 +277,10 @@ def _combined(columns: int) -> int:
     return min(columns, max(sizes, default=1))
 
 
-def _known(voice: Voice, frame: Any, quasi: str | None) -> Schema:
+def _known(voice: Voice, frame: Any, quasi: str | None, unit: str | None) -> Schema:
     """The columns that an intruder may know, as plain values."""
     from ontomask.data.inference import infer_schema
-    from ontomask.data.schema import Flat, Schema
+    from ontomask.data.schema import Flat, Identifier, Schema
     from ontomask.errors import ParameterError
 
     if quasi is None:
@@ -287,8 +291,10 @@ def _known(voice: Voice, frame: Any, quasi: str | None) -> Schema:
         names = [name.strip() for name in quasi.split(",") if name.strip()]
     if not names:
         raise ParameterError("No column is named; say --quasi with the columns others may know.")
-    require_columns(names, list(frame.columns))
-    return Schema.of({name: Flat() for name in names})
+    whose = [] if unit is None else [unit]
+    require_columns([*names, *whose], list(frame.columns))
+    units = {name: Identifier(unit=True) for name in whose}
+    return Schema.of({**{name: Flat() for name in names if name not in units}, **units})
 
 
 def _show_risk(voice: Voice, found: FileRisk) -> None:
@@ -302,6 +308,9 @@ def _show_risk(voice: Voice, found: FileRisk) -> None:
         "average risk": f"{prosecutor.average:.1%}",
         f"people at a risk above {100 * found.threshold:g}%": f"{prosecutor.above:.1%}",
     }
+    if found.persons is not None:
+        joined = found.persons.joined_average
+        facts["average risk of any of a person's records"] = f"{joined:.1%}"
     if found.population is not None:
         share = found.population.dankar.share
         facts["alone in the population (estimate)"] = "?" if share is None else f"{share:.1%}"

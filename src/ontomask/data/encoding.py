@@ -32,7 +32,15 @@ from ontomask.taxonomy.mapping import Mapping
 from ontomask.taxonomy.mapping_report import doubtful
 from ontomask.wording import plural
 
-__all__ = ["LEAST", "day_number", "day_value", "encode", "record_counts", "survey_weights"]
+__all__ = [
+    "LEAST",
+    "day_number",
+    "day_value",
+    "encode",
+    "record_counts",
+    "record_units",
+    "survey_weights",
+]
 
 DATE_PARTS = (
     (r"(?<=[Hh]:)mm", "%M"),
@@ -101,7 +109,7 @@ def encode(
         np.empty(0, np.int64),
         lambda name: _flat(table, name, Flat(role="other")),
     )
-    return _without_suppressed(everything)
+    return _without_suppressed(replace(everything, units=record_units(table, schema)))
 
 
 def _check_names(table: Table, schema: Schema) -> None:
@@ -416,6 +424,21 @@ def record_counts(table: Table, schema: Schema) -> Floats:
             "correct them or leave the column out."
         )
     return counts
+
+
+def record_units(table: Table, schema: Schema) -> Longs | None:
+    """Whose record each one is, by number; None where every record is somebody else's."""
+    if schema.unit is None:
+        return None
+    codes, _ = table.distinct(schema.unit)
+    if (codes < 0).any():
+        wanting = (np.flatnonzero(codes < 0) + 1).tolist()
+        raise DataError(
+            f"Column {schema.unit!r} says whose record it is, but has no value in "
+            f"{_numbered(wanting)}; fill it, leave those records out, or give each of them a value "
+            "of its own."
+        )
+    return codes.astype(np.int64)
 
 
 def survey_weights(table: Table, schema: Schema) -> Floats:

@@ -26,7 +26,7 @@ from ontomask.data.schema import (
     Ordinal,
     Schema,
 )
-from ontomask.data.tables import open_table
+from ontomask.data.tables import Table, open_table
 from ontomask.data.value_shapes import (
     SYSTEMS,
     CodeSystem,
@@ -40,7 +40,7 @@ from ontomask.data.value_shapes import (
     personal_shape,
     written_as_codes,
 )
-from ontomask.wording import plural
+from ontomask.wording import enumerated, plural
 
 __all__ = ["Proposal", "infer_schema"]
 
@@ -59,6 +59,9 @@ UNDECIDED = "undecided"
 
 COMPACT = ("%Y%m%d", "%Y-%m", "%m/%Y", "%m.%Y")
 """Ways to write dates that other things may be written like."""
+
+HARDLY_EVER = 0.01
+"""A column that varies within so few of the persons is named as nearly constant."""
 
 FREE = "which may name people: read it before you publish it"
 
@@ -112,6 +115,8 @@ class Guess:
     column: AnyColumn
     reason: str
     unsure: bool = False
+    repeats: bool = False
+    """Whether it numbers persons, who have several records each."""
 
 
 def infer_schema(frame: object) -> Proposal:
@@ -120,6 +125,7 @@ def infer_schema(frame: object) -> Proposal:
     sample = sampled(table)
     known = {name: evidence_of(table, sample, name) for name in table.names}
     guesses = {name: _guess(one) for name, one in known.items()}
+    guesses |= _with_unit(table, known, guesses)
     return Proposal(
         Schema.of({name: guess.column for name, guess in guesses.items()}),
         {name: guess.reason for name, guess in guesses.items()},
@@ -127,6 +133,41 @@ def infer_schema(frame: object) -> Proposal:
         (len(sample), len(table)),
         {name: profile_of(one) for name, one in known.items()},
     )
+
+
+def _with_unit(
+    table: Table, known: Mapping[str, Evidence], guesses: Mapping[str, Guess]
+) -> dict[str, Guess]:
+    """The identifier of persons who have several records as the unit of protection.
+
+    Of several that repeat, the one with most values: a patient rather than a household.
+    """
+    repeated = {
+        name: known[name].whole[0]
+        for name, guess in guesses.items()
+        if guess.repeats and known[name].whole[1] == len(table)
+    }
+    if not repeated:
+        return {}
+    unit = max(repeated, key=lambda name: repeated[name])
+    said = "; so persons are counted, not records"
+    if constant := _constant(table, unit, guesses):
+        said += f"; the same in all records of a person: {enumerated(constant)}"
+    guess = guesses[unit]
+    return {unit: replace(guess, column=Identifier(unit=True), reason=guess.reason + said)}
+
+
+def _constant(table: Table, unit: str, guesses: Mapping[str, Guess]) -> list[str]:
+    """The columns that others may know, and that never, or hardly ever, change within persons."""
+    whose = table.distinct(unit)[0]
+    _, firsts, places = np.unique(whose, return_index=True, return_inverse=True)
+    found = []
+    for name in (name for name, guess in guesses.items() if guess.column.role == "quasi"):
+        codes = table.distinct(name)[0]
+        varied = int(np.unique(places[codes[firsts][places] != codes]).size)
+        if varied <= HARDLY_EVER * firsts.size:
+            found.append(f"{name} (but for {plural(varied, 'person')})" if varied else name)
+    return found
 
 
 def _guess(evidence: Evidence) -> Guess:
@@ -364,20 +405,22 @@ def _names_by_number(evidence: Evidence) -> Guess | None:
     seldom = evidence.share >= SELDOM_REPEATED and evidence.distinct > MANY_VALUES
     if evidence.share > OFTEN_DISTINCT or seldom:
         said = f"its name ({hints.said(names.PERSONS)}) and its many values point to single people"
-        return Guess(Identifier(), said + _repeated(evidence))
+        return _numbering(evidence, said)
     if not hints.numbers_people or (_has_few(evidence) and not hints.has(names.NAMING)):
         return None
     reason = f"its name ({hints.said(names.PERSONS)}) says that it numbers people or cases"
-    return Guess(Identifier(), reason + _repeated(evidence), unsure=_has_few(evidence))
+    return _numbering(evidence, reason, unsure=_has_few(evidence))
 
 
-def _repeated(evidence: Evidence) -> str:
-    """That identifiers repeat, counted in the whole table."""
+def _numbering(evidence: Evidence, reason: str, *, unsure: bool = False) -> Guess:
+    """An identifier of persons; that it repeats is counted in the whole table."""
     if evidence.share >= 1:
-        return ""
+        return Guess(Identifier(), reason, unsure)
     distinct, records = evidence.whole
     values = plural(distinct, "value")
-    return f"; there are several records per person ({values} in {plural(records, 'record')})"
+    said = f"; there are several records per person ({values} in {plural(records, 'record')})"
+    by_number = not unsure and not evidence.hints.has(frozenset({"name"}))
+    return Guess(Identifier(), reason + said, unsure, by_number)
 
 
 def _has_decimals(evidence: Evidence) -> bool:

@@ -15,7 +15,7 @@ from ontomask.data.tables import Seen
 from ontomask.errors import MethodError
 from ontomask.semantics.distances import ValueDistances
 
-__all__ = ["Attribute", "Microdata", "Tuples", "group_rows"]
+__all__ = ["Attribute", "Microdata", "Owners", "Tuples", "group_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +149,26 @@ class Attribute:
 
 
 @dataclass(frozen=True, eq=False)
+class Owners:
+    """For each group of records whose they are: `units[starts[g]:starts[g + 1]]`, each once."""
+
+    starts: Longs
+    units: Longs
+
+    @classmethod
+    def of(cls, places: Longs, units: Longs, count: int) -> Owners:
+        """The units of each of so many groups, given the group and the unit of each record."""
+        size = int(units.max(initial=0)) + 1
+        pairs = np.unique(places * size + units)
+        return cls(np.searchsorted(pairs, np.arange(count + 1) * size), pairs % size)
+
+    @property
+    def counts(self) -> Floats:
+        """How many different units each group has."""
+        return np.diff(self.starts).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
 class Tuples:
     """The distinct combinations of some columns' codes, with their counts and weights.
 
@@ -159,11 +179,14 @@ class Tuples:
     codes
         One row per column, one column per tuple.
     counts
-        How many records each tuple stands for: what k counts.
+        How many records each tuple stands for, or how many persons, where several records may be
+        of one: what k counts.
     weights
         How many people each tuple stands for: what statistics and centroids count.
     places
         For each record, its tuple.
+    units
+        Whose records each tuple holds; None where every record is somebody else's.
     """
 
     names: tuple[str, ...]
@@ -171,6 +194,7 @@ class Tuples:
     counts: Floats
     weights: Floats
     places: Longs
+    units: Owners | None = None
 
     def __len__(self) -> int:
         return self.weights.size
@@ -200,6 +224,9 @@ class Microdata:
     gone
         For each sensitive column how many people had each value in records that earlier steps, or
         a rule for missing values, left out; a column that a step changes begins anew.
+    units
+        Whose record each one is, by number, where several may be of one person (household, …); k
+        then counts persons.
     """
 
     schema: Schema
@@ -210,6 +237,7 @@ class Microdata:
     left_out: Longs
     read_identifier: Callable[[str], Attribute]
     gone: Mapping[str, Floats] = field(default_factory=dict)
+    units: Longs | None = None
 
     def __len__(self) -> int:
         return self.weights.size
@@ -224,8 +252,13 @@ class Microdata:
 
     @functools.cached_property
     def total(self) -> float:
-        """How many records the table stands for."""
-        return float(self.counts.sum())
+        """How many records, or persons, the table stands for: of what k can be counted."""
+        return float(self.counts.sum() if self.units is None else np.unique(self.units).size)
+
+    @property
+    def counted(self) -> str:
+        """What k counts, in the singular."""
+        return "record" if self.units is None else "person"
 
     def distribution(self, name: str) -> Floats:
         """How many people of the whole table have each value of a column.
@@ -244,18 +277,24 @@ class Microdata:
             [one.codes for one in columns], [one.cardinality for one in columns]
         )
         codes = np.array([one.codes[firsts] for one in columns], np.int32)
-        counts, weights = (
-            np.bincount(places, weights=amounts, minlength=firsts.size).astype(np.float64)
-            for amounts in (self.counts, self.weights)
-        )
-        return Tuples(chosen, np.ascontiguousarray(codes), counts, weights, places)
+        return self._tuples(chosen, codes, places)
 
     def records(self, names: Sequence[str] | None = None) -> Tuples:
         """Every record as a tuple of its own, for methods that work on records."""
         chosen = self.quasi if names is None else tuple(names)
         codes = np.array([self.attributes[name].codes for name in chosen], np.int32)
-        every = np.arange(len(self))
-        return Tuples(chosen, np.ascontiguousarray(codes), self.counts, self.weights, every)
+        return self._tuples(chosen, codes, np.arange(len(self)))
+
+    def _tuples(self, names: tuple[str, ...], codes: Ints, places: Longs) -> Tuples:
+        counts, weights = (
+            np.bincount(places, weights=amounts, minlength=codes.shape[1]).astype(np.float64)
+            for amounts in (self.counts, self.weights)
+        )
+        tuples = Tuples(names, np.ascontiguousarray(codes), counts, weights, places)
+        if self.units is None:
+            return tuples
+        owners = Owners.of(places, self.units, codes.shape[1])
+        return replace(tuples, counts=owners.counts, units=owners)
 
     def subset(self, mask: Bools) -> Microdata:
         """The same table with only some of its records; domains stay as they are."""
@@ -266,6 +305,7 @@ class Microdata:
             counts=self.counts[mask],
             weights=self.weights[mask],
             rows=self.rows[mask],
+            units=None if self.units is None else self.units[mask],
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ontomask.arrays import Ints
-from ontomask.checks import AnyOf, Choice, Null, Real, Text, Typed, composed, validate
+from ontomask.checks import AnyOf, Choice, Flag, Null, Real, Text, Typed, composed, validate
 from ontomask.errors import SchemaError
 from ontomask.semantics.distances import ValueDistances, column_space
 from ontomask.taxonomy.measures import MEASURES
@@ -68,10 +68,22 @@ class Column:
 
 @dataclass(frozen=True)
 class Identifier:
-    """A column that names people (name, number, address): it is never published."""
+    """A column that names people (name, number, address): it is never published.
+
+    Parameters
+    ----------
+    unit
+        Whether its values say whose record it is, so that people rather than records are
+        protected: every k then counts different values of this column. At most one column.
+    """
 
     kind: ClassVar[str] = "identifier"
     role: ClassVar[str] = "identifier"
+
+    unit: Annotated[bool, Flag()] = False
+
+    def __post_init__(self) -> None:
+        validate(self)
 
 
 @dataclass(frozen=True)
@@ -215,6 +227,11 @@ def _set_fields(column: Column, values: Mapping[str, Any]) -> None:
 AnyColumn = Column | Count | Identifier | Weight
 
 
+def _is_the(what: str, column: AnyColumn) -> bool:
+    """Whether a column is what only one column of a table can be."""
+    return column.kind == what or (what == "unit" and getattr(column, "unit", False))
+
+
 class Schema(Mapping[str, AnyColumn]):
     """The columns of a table by name; columns that it does not name are not published.
 
@@ -243,12 +260,16 @@ class Schema(Mapping[str, AnyColumn]):
                 f"Column {wrong[0]!r} must be declared as Identifier, Nominal, Flat, Ordinal, "
                 f"Numeric, Date, Count or Weight, not as {columns[wrong[0]]!r}."
             )
-        for kind in (Count, Weight):
-            several = [name for name, column in columns.items() if isinstance(column, kind)]
+        for what in ("count", "weight", "unit"):
+            several = [name for name, column in columns.items() if _is_the(what, column)]
             if len(several) > 1:
-                raise SchemaError(
-                    f"Only one column can be the {kind.kind}, not {', '.join(several)}."
-                )
+                raise SchemaError(f"Only one column can be the {what}, not {', '.join(several)}.")
+        if self.unit is not None and self.count is not None:
+            raise SchemaError(
+                f"Column {self.count!r} counts equal records, but those of a person (by "
+                f"{self.unit!r}) are told apart; repeat each record as often as its count says, "
+                "and leave the count out."
+            )
 
     @classmethod
     def of(cls, columns: Mapping[str, AnyColumn]) -> Schema:
@@ -308,6 +329,11 @@ class Schema(Mapping[str, AnyColumn]):
     def count(self) -> str | None:
         """The name of the column that says how often a record occurs."""
         return next(iter(self.with_role("count")), None)
+
+    @property
+    def unit(self) -> str | None:
+        """The name of the column that says whose record it is."""
+        return next((name for name, column in self.items() if _is_the("unit", column)), None)
 
     @property
     def published(self) -> tuple[str, ...]:

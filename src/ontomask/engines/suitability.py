@@ -49,6 +49,12 @@ class Group:
 
 def require_suitable(steps: Sequence[Method], schema: Schema) -> None:
     """Refuse steps that have to see every record, and columns that are not there to be masked."""
+    if schema.unit is not None:
+        raise MethodError(
+            f"Column {schema.unit!r} says that persons are to be protected, which needs every "
+            "record, not the distinct combinations of a table of any size; give a data frame that "
+            "fits into memory, or declare the column without unit."
+        )
     for step in steps:
         _check_named(step, schema)
         _check_weights(step, schema)

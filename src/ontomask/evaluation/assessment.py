@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ontomask.data.encoding import encode
 from ontomask.data.schema import Schema
@@ -51,5 +52,6 @@ def file_risk(
 def minimal_unique_sets(
     frame: object, schema: Schema, columns: Sequence[str] | None = None, max_size: int = 3
 ) -> UniqueSets:
-    """Find which combinations of columns single people out; see `evaluation.uniques`."""
-    return uniques.minimal_unique_sets(encode(open_table(frame), schema), columns, max_size)
+    """Find which combinations of columns single records out; see `evaluation.uniques`."""
+    microdata = replace(encode(open_table(frame), schema), units=None)
+    return uniques.minimal_unique_sets(microdata, columns, max_size)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import did_you_mean
-from ontomask.data.encoding import record_counts, survey_weights
+from ontomask.data.encoding import record_counts, record_units, survey_weights
 from ontomask.data.microdata import group_rows
 from ontomask.data.schema import Column, Date, Nominal, Numeric, Ordinal, Schema, value_distances
 from ontomask.data.tables import Table, open_table
@@ -145,6 +145,8 @@ class Paired:
         How many records and people each record stands for.
     suppressed, suppressed_people
         How many records, and people, the masked table lacks.
+    units
+        Whose record each one is, by number, where persons are protected.
     """
 
     schema: Schema
@@ -152,6 +154,7 @@ class Paired:
     amounts: Amounts
     suppressed: float = 0.0
     suppressed_people: float = 0.0
+    units: Longs | None = None
 
     def __len__(self) -> int:
         return self.weights.size
@@ -188,12 +191,13 @@ class Paired:
     def subset(self, mask: Bools | Longs) -> Paired:
         """Only some of the records."""
         columns = {name: one.part(mask) for name, one in self.columns.items()}
-        return replace(self, columns=columns, amounts=self.amounts.part(mask))
+        units = None if self.units is None else self.units[mask]
+        return replace(self, columns=columns, amounts=self.amounts.part(mask), units=units)
 
     def without_suppressed(self) -> Paired:
         """What the masked table has something of: no other records, and no other values."""
         columns = {name: one.without_suppressed() for name, one in self.columns.items()}
-        return Paired(self.schema, columns, self.amounts)
+        return Paired(self.schema, columns, self.amounts, units=self.units)
 
 
 def tuple_groups(columns: Sequence[PairedColumn], which: str) -> tuple[Longs, Longs]:
@@ -228,13 +232,12 @@ def pair_tables(
     amounts = _amounts(before, schema)
     columns = {name: _paired(before, after, name, schema.column(name), amounts) for name in names}
     pairs = zip(_amounts(everyone, schema), amounts, strict=True)
-    return Paired(
-        schema, columns, amounts, *(float(all_.sum() - kept.sum()) for all_, kept in pairs)
-    )
+    records, people = (float(all_.sum() - kept.sum()) for all_, kept in pairs)
+    return Paired(schema, columns, amounts, records, people, record_units(before, schema))
 
 
 def _amounts(table: Table, schema: Schema) -> Amounts:
-    for name in (schema.count, schema.weight):
+    for name in (schema.count, schema.weight, schema.unit):
         if name is not None and name not in table.names:
             raise SchemaError(
                 f"The schema names a column {name!r} that the table does not have."

@@ -9,7 +9,7 @@ the De-Identification of Personal Health Information" (2013).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import ListOf, Real, check
 from ontomask.data.microdata import Attribute, Microdata, Tuples, group_rows
 from ontomask.errors import DataError, ParameterError
+from ontomask.evaluation.persons import PersonRisk, PersonRisks, person_risk
 from ontomask.evaluation.population import PopulationUniqueness, population_uniqueness
 from ontomask.evaluation.selection import chosen_columns
 
@@ -32,6 +33,7 @@ __all__ = [
     "count_in_population",
     "file_risk",
     "interval_disclosure",
+    "of_persons",
     "reidentification",
     "sensitive_risk",
 ]
@@ -71,6 +73,10 @@ DEFINITIONS: dict[str, str] = {
     "closeness_t": (
         "largest distance, 1/2 sum |p - q|, of the sensitive values of a class from those of the "
         "table, weighted where there are survey weights (t-closeness with equal ground distance)"
+    ),
+    "persons": (
+        "risks of persons with several records: of the record by which each is found most easily, "
+        "1 / persons in its class, and of all of them, 1 - prod(1 - r_i)"
     ),
     "interval_disclosure": (
         "share of known original numbers whose masked value lies within x percent of them"
@@ -170,6 +176,8 @@ class FileRisk:
         What the classes give away of each sensitive column.
     population
         Estimates of population uniqueness, if the sampling fraction was given.
+    persons
+        The risk of persons with all their records, where a column says whose each record is.
     """
 
     columns: tuple[str, ...]
@@ -180,6 +188,7 @@ class FileRisk:
     marketer: float
     sensitive: tuple[SensitiveRisk, ...]
     population: PopulationUniqueness | None
+    persons: PersonRisk | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The figures as a dictionary."""
@@ -215,17 +224,35 @@ def file_risk(
     tuples = microdata.tuples(chosen)
     sizes = _whole(tuples.counts)
     journalist = _journalist(tuples, sizes, population_sizes, threshold)
-    structure = class_structure(sizes)
+    structure, prosecutor = class_structure(sizes), reidentification(sizes, sizes, threshold)
+    persons = None
+    if microdata.units is not None and microdata.schema.unit is not None:
+        risks = person_risk(tuples.places, microdata.units)
+        structure, prosecutor = of_persons(risks, threshold)
+        persons = risks.summary(microdata.schema.unit)
     return FileRisk(
         columns=chosen,
         threshold=float(threshold),
         structure=structure,
-        prosecutor=reidentification(sizes, sizes, threshold),
+        prosecutor=prosecutor,
         journalist=journalist,
-        marketer=structure.classes / structure.people if journalist is None else journalist.average,
+        marketer=prosecutor.average if journalist is None else journalist.average,
         sensitive=tuple(_sensitive_risks(microdata, tuples)),
         population=None if fraction is None else population_uniqueness(sizes, fraction),
+        persons=persons,
     )
+
+
+def of_persons(risks: PersonRisks, threshold: float) -> tuple[ClassStructure, Reidentification]:
+    """Classes and risks where persons may be in several classes: each counts once."""
+    alone, each = int(np.count_nonzero(risks.single == 1.0)), np.ones(risks.single.size, np.int64)
+    structure = replace(
+        class_structure(risks.sizes),
+        people=each.size,
+        uniques=alone,
+        unique_share=alone / each.size,
+    )
+    return structure, reidentification(each, 1.0 / risks.single, threshold)
 
 
 def class_structure(sizes: Longs) -> ClassStructure:
@@ -251,7 +278,7 @@ def _whole(weights: Floats) -> Longs:
 # Re-identification ----------------------------------------------------------------------------
 
 
-def reidentification(sizes: Longs, among: Longs, threshold: float) -> Reidentification:
+def reidentification(sizes: Longs, among: Longs | Floats, threshold: float) -> Reidentification:
     """The risk 1 / among of each class, where so many people of the table are in the classes."""
     people = sizes.sum()
     risks = 1.0 / among

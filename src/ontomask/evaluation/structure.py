@@ -9,11 +9,13 @@ import numpy as np
 from ontomask.arrays import Longs
 from ontomask.data.schema import Date
 from ontomask.evaluation.pairing import Paired, PairedColumn, tuple_groups
+from ontomask.evaluation.persons import PersonRisk, person_risk
 from ontomask.evaluation.risk import (
     IntervalDisclosure,
     SensitiveRisk,
     class_structure,
     interval_disclosure,
+    of_persons,
     reidentification,
     sensitive_risk,
 )
@@ -23,7 +25,11 @@ __all__ = ["ClassRisk", "class_risk", "disclosed_intervals"]
 
 @dataclass(frozen=True)
 class ClassRisk:
-    """Classes of equal quasi-identifiers; an intruder finds a record with risk 1 / class size."""
+    """Classes of equal quasi-identifiers; an intruder finds a record with risk 1 / class size.
+
+    Where persons are protected, sizes and shares are of persons, each with the record by which it
+    is found most easily.
+    """
 
     classes: int
     smallest_class: int
@@ -35,6 +41,7 @@ class ClassRisk:
     threshold: float
     sizes: tuple[tuple[int, int], ...]
     sensitive: tuple[SensitiveRisk, ...]
+    persons: PersonRisk | None = None
 
 
 def class_risk(paired: Paired, which: str, threshold: float) -> ClassRisk:
@@ -45,6 +52,11 @@ def class_risk(paired: Paired, which: str, threshold: float) -> ClassRisk:
         _, classes = tuple_groups(columns, which)
     sizes = np.rint(np.bincount(classes, weights=paired.counts)).astype(np.int64)
     structure, found = class_structure(sizes), reidentification(sizes, sizes, threshold)
+    persons = None
+    if paired.units is not None and paired.schema.unit is not None:
+        risks = person_risk(classes, paired.units)
+        structure, found = of_persons(risks, threshold)
+        persons = risks.summary(paired.schema.unit)
     return ClassRisk(
         classes=structure.classes,
         smallest_class=structure.smallest,
@@ -60,6 +72,7 @@ def class_risk(paired: Paired, which: str, threshold: float) -> ClassRisk:
             for one in paired.columns.values()
             if one.column.role == "sensitive"
         ),
+        persons=persons,
     )
 
 

@@ -1,7 +1,8 @@
 """The loops of microaggregation: MDAV, SA-MDAV and V-MDAV over weighted points.
 
-k counts records, the sizes of points; centroids are weighted by people, the weights of points. A
-point is never torn: where points of several records make a cluster larger than k, fewer are left.
+k counts records, the sizes of points, or persons (see `units`); centroids are weighted by people,
+the weights of points. A point is never torn: where points of several records make a cluster larger
+than k, fewer are left.
 All of them look for the points nearest to or farthest from a reference among those that remain.
 Index and ranking answer exactly; they are made anew when half of their points are gone. `signal` is
 an int64 array of two: the kernel writes the number of points done into signal[0], and returns early
@@ -46,6 +47,14 @@ from ontomask.kernels.records import (
     point_reference,
     whole,
 )
+from ontomask.kernels.units import (
+    add_units,
+    drop_units,
+    is_of_records,
+    new_count,
+    new_marks,
+    points_of_units,
+)
 
 __all__ = ["LEAF", "mdav", "sa_mdav", "v_mdav"]
 
@@ -55,7 +64,7 @@ FIXED, ADAPTIVE, VARIABLE = 0, 1, 2
 NUMBER = 0
 """Place in `left`: number of the points that remain."""
 RECORDS = 1
-"""Place in `left`: the records that they stand for."""
+"""Place in `left`: the records, or persons, that they stand for."""
 CLUSTER = 2
 """Place in `left`: number of the cluster being formed."""
 
@@ -74,6 +83,10 @@ class Rest(NamedTuple):
     """[p] cluster of each point, -1 while it remains."""
     left: Floats
     """[3] NUMBER, RECORDS and CLUSTER."""
+    marks: Longs
+    """Which units are in the cluster being formed."""
+    held: Longs
+    """[units] the points that remain of each."""
 
 
 def mdav(points: Points, k: int, signal: Longs, leaf_size: int = LEAF) -> Ints:
@@ -117,15 +130,18 @@ def _clustered(
     size = points.weights.size
     tally, own = new_tally(points), new_tally(points)
     center = tallied(points, tally, np.arange(size))
-    labels, left = np.full(size, -1, np.int32), np.array([size, points.sizes.sum(), 0.0])
+    marks, held = new_marks(points), points_of_units(points)
+    total = np.count_nonzero(held) if points.owners.size else points.sizes.sum()
+    labels, left = np.full(size, -1, np.int32), np.array([size, total, 0.0])
     more = True
     while more and signal[1] == 0:
         order = np.flatnonzero(labels < 0)
         index = build_index(points, order, points.factors, np.zeros(size), leaf_size)
-        rest = Rest(index, new_finds(index, k + 1), np.empty_like(center), labels, left)
+        finds = new_finds(index, k + 1)
+        rest = Rest(index, finds, np.empty_like(center), labels, left, marks, held)
         ranking = new_ranking(points, order)
         if style == VARIABLE:
-            fringe = np.empty((2 * k, 3))
+            fringe = np.empty((size if points.owners.size else 2 * k, 3))
             more = _form_extended(points, rest, ranking, center, fringe, k, extra, signal)
         else:
             # sums that were updated often carry rounding
@@ -157,21 +173,22 @@ def _distribute(points: Points, labels: Ints, count: int) -> None:
 
 @inner
 def _take(points: Points, rest: Rest, point: int) -> float:
-    """Put a remaining point into the cluster being formed; the records that it brings."""
+    """Put a remaining point into the cluster being formed; the records, or persons, it brings."""
     remove(rest.searched, point)
     rest.labels[point] = whole(rest.left[CLUSTER])
     rest.left[NUMBER] -= 1.0
-    rest.left[RECORDS] -= points.sizes[point]
-    return points.sizes[point]
+    rest.left[RECORDS] -= drop_units(points, rest.held, point)
+    return add_units(points, rest.marks, point)
 
 
 @part
-def _lacking(rest: Rest, records: float) -> int:
-    """How many points are taken at once where so many records are wanting.
+def _lacking(points: Points, rest: Rest, records: float) -> int:
+    """How many points are taken at once where so many records, or persons, are wanting.
 
     The answers of a search are in no order, so it is one by one unless each is a single record.
     """
-    return whole(records) if rest.left[NUMBER] == rest.left[RECORDS] else whole(1)
+    single = rest.left[NUMBER] == rest.left[RECORDS] or is_of_records(points)
+    return whole(records) if single else whole(1)
 
 
 @part
@@ -202,6 +219,7 @@ def _grow(
     clear(points.heads, own)
     point_reference(points, seed, rest.reference)
     answers[0, 2] = seed
+    new_count(rest.marks)
     amount, found = 0.0, whole(1)
     while found > 0:
         for slot in range(found):
@@ -214,7 +232,7 @@ def _grow(
         if amount < k:
             if dynamic:
                 centroid_reference(points, own, rest.reference)
-            wanted = whole(1) if style == ADAPTIVE else _lacking(rest, k - amount)
+            wanted = whole(1) if style == ADAPTIVE else _lacking(points, rest, k - amount)
             found = search(points, rest.searched, rest.finds, rest.reference, NEAREST, wanted)
 
 
@@ -283,7 +301,7 @@ def _extend(
 ) -> None:
     """Let a cluster of `size` members grow to at most `most` records by those near enough."""
     newest = -2.0
-    for slot in range(fringe.shape[0]):
+    for slot in range(size):
         fringe[slot, NEIGHBOR] = newest
     while amount < most and rest.left[NUMBER] > 0.0:
         best = 0
@@ -329,6 +347,7 @@ def _form_extended(
         chosen = farthest_from_center(points, ranking, rest.labels, center)
         point_reference(points, chosen, rest.reference)
         answers[0, 2] = chosen
+        new_count(rest.marks)
         amount, size, found = 0.0, whole(0), whole(1)
         while found > 0:
             for slot in range(found):
@@ -337,7 +356,7 @@ def _form_extended(
                 size += 1
             found = whole(0)
             if amount < k:
-                wanted = _lacking(rest, k - amount)
+                wanted = _lacking(points, rest, k - amount)
                 found = search(points, rest.searched, rest.finds, rest.reference, NEAREST, wanted)
         _extend(points, rest, fringe, size, amount, 2 * k - 1, threshold)
         rest.left[CLUSTER] += 1.0

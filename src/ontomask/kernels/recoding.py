@@ -4,7 +4,9 @@ While a tuple t has weight below k, its records take the values of a tuple v of 
 chosen by the guide; weights add up (Martinez, Sanchez, Valls and Batet 2012). No new tuple appears.
 Among tuples of the smallest weight the first goes first; one that has gained weight in between is
 judged by its new weight. In the order ANY the tuples go by number instead. The weight of a tuple is
-the number of its records, as in the literature, not of the people whom they stand for.
+the number of its records, as in the literature, not of the people whom they stand for. Where
+several records may be of one person (see `units`), it is the number of persons, counted anew at
+every merge.
 
 SEMANTIC takes the v of least omega_v * distance(t, v) (or of least distance, unweighted), of equals
 the least frequent, then the first. DISCERNIBILITY takes the merge that least increases the sum of
@@ -30,6 +32,7 @@ from ontomask.kernels.index import (
     set_factor,
 )
 from ontomask.kernels.records import Points, compiled, inner, part, point_reference, whole
+from ontomask.kernels.units import add_units, new_count, new_marks
 
 __all__ = ["ANY", "DISCERNIBILITY", "RANDOM_GUIDE", "SEMANTIC", "SMALLEST_FIRST", "recode"]
 
@@ -37,8 +40,9 @@ SEMANTIC, DISCERNIBILITY, RANDOM_GUIDE = 0, 1, 2
 SMALLEST_FIRST, ANY = 0, 1
 SMALLEST_REBUILD = 256
 
-TARGET, LIVING, SPOT = 0, 1, 2
-"""Rows of `tuples`: whose values a tuple takes; the tuples of the current table; where they are."""
+TARGET, LIVING, SPOT, NEXT, LAST = 0, 1, 2, 3, 4
+"""Rows of `tuples`: whose values a tuple takes; the tuples of the current table; where they are;
+and, for all that were merged, the next one (itself at the end) and the last one."""
 COUNT, TURN = 0, 1
 """Places in `state`: number of tuples in the current table; the tuple whose turn it is."""
 
@@ -88,6 +92,22 @@ def _most_similar(points: Points, index: Index, finds: Finds, reference: Floats,
     return whole(finds.answers[0, 2])
 
 
+@inner
+def _united(
+    points: Points, tuples: Longs, marks: Longs, turn: int, chosen: int, weight: float, other: float
+) -> float:
+    """The weight of a tuple with the records of another one."""
+    tuples[NEXT, tuples[LAST, chosen]], tuples[LAST, chosen] = turn, tuples[LAST, turn]
+    if points.owners.size == 0:
+        return weight + other
+    new_count(marks)
+    total, member = add_units(points, marks, chosen), chosen
+    while tuples[NEXT, member] != member and total < other + weight:
+        member = tuples[NEXT, member]
+        total += add_units(points, marks, member)
+    return total
+
+
 @part
 def _next_turn(weights: Floats, state: Longs, size: int, k: float, order: int) -> bool:
     """Find the tuple whose turn it is; whether there is one."""
@@ -108,6 +128,7 @@ def _merge_rare(
     reference: Floats,
     tuples: Longs,
     weights: Floats,
+    marks: Longs,
     state: Longs,
     k: float,
     guide: int,
@@ -131,7 +152,8 @@ def _merge_rare(
             chosen = _least_frequent(weights)
         else:
             chosen = _drawn(tuples, state[COUNT], turn, uniforms[size - state[COUNT]])
-        weight += weights[half + chosen]
+        other = weights[half + chosen]
+        weight = _united(points, tuples, marks, turn, chosen, weight, other)
         _set_weight(weights, chosen, weight)
         tuples[TARGET, turn] = chosen
         _strike(tuples, state[COUNT], turn)
@@ -179,7 +201,8 @@ def recode(
     request the targets so far are returned.
     """
     size = points.sizes.size
-    tuples, weights = np.array([np.arange(size)] * 3), _tree(points.sizes)
+    tuples, weights = np.array([np.arange(size)] * 5), _tree(points.sizes)
+    marks = new_marks(points)
     state = np.array([size, 0])
     reference = np.empty(points.codes.shape[0] + points.numbers.shape[0])
     more = True
@@ -191,7 +214,7 @@ def recode(
         index = build_index(points, living, factors, current, LEAF)
         finds = new_finds(index, 1)
         more = _merge_rare(
-            *(points, index, finds, reference, tuples, weights, state),
+            *(points, index, finds, reference, tuples, weights, marks, state),
             *(float(k), guide, order, weighted, uniforms, signal),
         )
     return _final_targets(tuples[TARGET])

@@ -339,6 +339,7 @@ def _kept(points: Points, state: State, tuple_of: Ints) -> tuple[Points, State]:
         points.costs,
         points.heads,
         points.lineages,
+        points.owners,
         points.power,
     )
     rest = State(

@@ -48,6 +48,7 @@ __all__ = [
     "distances",
     "farthest",
     "fill_distances",
+    "flat_owners",
     "inner",
     "nearest",
     "nearest_references",
@@ -132,6 +133,8 @@ class Points(NamedTuple):
     """By place of a value, its row within the attribute; by place r of a row, where its record
     lineages[lineages[r]:lineages[r + 1]] starts: its depth, then its ancestors-or-self as rows
     within the attribute. Places count all values, then all rows."""
+    owners: Longs
+    """Whose records the points hold, see `units`; empty where every record is somebody else's."""
     power: int
     """1: absolute differences of numbers; 2: squared ones."""
 
@@ -220,7 +223,23 @@ def select_points(points: Points, places: Longs) -> Points:
         sizes=points.sizes[places],
         weights=points.weights[places],
         factors=points.factors[places],
+        owners=_selected_owners(points, places),
     )
+
+
+def _selected_owners(points: Points, places: Longs) -> Longs:
+    if points.owners.size == 0:
+        return points.owners
+    firsts, behind = points.owners[places], points.owners[places + 1]
+    starts = _starts((behind - firsts).tolist())
+    within = np.arange(starts[-1]) - np.repeat(starts[:-1], behind - firsts)
+    units = points.owners[np.repeat(firsts, behind - firsts) + within]
+    return flat_owners(starts, np.unique(units, return_inverse=True)[1])
+
+
+def flat_owners(starts: Longs, units: Longs) -> Longs:
+    """Starts and units in one array, as points hold them."""
+    return np.concatenate([starts + starts.size, units]).astype(np.int64)
 
 
 def pack_points(
@@ -232,6 +251,7 @@ def pack_points(
     factors: Floats,
     gaps: Floats,
     power: int,
+    owners: Longs | None = None,
 ) -> Points:
     """Lay the attributes' tables out as the kernels want them."""
     # read-only or strided arrays are other types to the compiler: every kernel twice
@@ -247,6 +267,7 @@ def pack_points(
         costs=_joined([attribute.costs.T for attribute in attributes], np.float64),
         heads=_heads(attributes),
         lineages=_lineages(attributes),
+        owners=np.empty(0, np.int64) if owners is None else owners,
         power=int(power),
     )
 

@@ -1,6 +1,6 @@
 """Improve a clustering: move a point, swap two, split, dissolve, cut two clusters anew.
 
-A local search that keeps k records or more in every cluster and lets the loss only fall (in
+A local search that keeps k records, or persons, in every cluster and lets the loss only fall (in
 the spirit of Hartigan 1975; for microaggregation see Laszlo and Mukherjee 2015). A point only looks
 at the clusters of its nearest points, so the work grows with the number of points, and only at what
 changed since it looked last. Changes are found by an estimate that keeps coded centroids where they
@@ -37,6 +37,7 @@ from ontomask.kernels.records import (
     replacement_cost,
     whole,
 )
+from ontomask.kernels.units import add_units, new_count, new_marks
 
 __all__ = ["refine"]
 
@@ -78,6 +79,8 @@ class Bench(NamedTuple):
     """[p] what a union is ordered by."""
     saved: Floats
     """[2, columns of figures] figures of two clusters before a change."""
+    marks: Longs
+    """Which units have been counted, see `units`."""
 
 
 @inner
@@ -133,10 +136,11 @@ def _settle(points: Points, partition: Partition, bench: Bench, cluster: int) ->
     reference = figures[cluster, CENTROID : CENTROID + coded + numeric]
     figures[cluster, LOSS] = _price(points, tally, members, reference)
     figures[cluster, RECORDS] = 0.0
+    new_count(bench.marks)
     for attribute in range(numeric):
         figures[cluster, CENTROID + coded + numeric + attribute] = tally.numbers[1, attribute]
     for point in members:
-        figures[cluster, RECORDS] += points.sizes[point]
+        figures[cluster, RECORDS] += add_units(points, bench.marks, point)
         partition.own[point] = coded_cost(points, figures[cluster, CENTROID:], point)
     partition.clusters[cluster, CHANGED] = partition.clock[CHANGES]
     return figures[cluster, LOSS]
@@ -225,29 +229,65 @@ def _try_transfer(
 
 
 @inner
+def _stays_large(
+    points: Points, partition: Partition, marks: Longs, k: float, cluster: int, out: int, new: int
+) -> bool:
+    """Whether a cluster still has k records, or persons, when `out` leaves and `new` joins it.
+
+    Persons are counted only where bounds do not tell: `out` may share them with other members.
+    """
+    now, joining = partition.figures[cluster, RECORDS], 0.0
+    if new >= 0:
+        joining = points.sizes[new]
+    left = now - points.sizes[out]
+    if points.owners.size == 0:
+        return left + joining >= k
+    if left >= k or now + joining < k:
+        return left >= k
+    new_count(marks)
+    left = add_units(points, marks, new) if new >= 0 else 0.0
+    member = partition.clusters[cluster, HEAD]
+    while member >= 0 and left < k:
+        if member != out:
+            left += add_units(points, marks, member)
+        member = partition.links[0, member]
+    return left >= k
+
+
+@inner
+def _can_swap(
+    points: Points, partition: Partition, marks: Longs, k: float, point: int, other: int
+) -> bool:
+    """Whether two points can change places."""
+    home, cluster = partition.links[2, point], partition.links[2, other]
+    return _stays_large(points, partition, marks, k, home, point, other) and _stays_large(
+        points, partition, marks, k, cluster, other, point
+    )
+
+
+@inner
 def _best_partner(
-    points: Points, partition: Partition, k: float, point: int, cluster: int
+    points: Points, partition: Partition, marks: Longs, k: float, point: int, cluster: int
 ) -> tuple[float, int]:
     """The best that moving a point to a cluster can do, alone (-1) or against a member of it."""
     figures, weights, own = partition.figures, points.weights, partition.own
-    home, weight, sizes = partition.links[2, point], weights[point], points.sizes
-    spare = figures[home, RECORDS] - sizes[point] - k
+    home, weight = partition.links[2, point], weights[point]
     base = weight * (coded_cost(points, figures[cluster, CENTROID:], point) - own[point])
     best, partner = np.inf, whole(-1)
-    if spare >= 0.0:
+    if _stays_large(points, partition, marks, k, home, point, whole(-1)):
         best = base + _number_change(points, figures, home, point, whole(-1))
         best += _number_change(points, figures, cluster, whole(-1), point)
     other, walked = partition.clusters[cluster, HEAD], 0
     while other >= 0 and walked < LONGEST_WALK:
-        room = figures[cluster, RECORDS] + sizes[point] - sizes[other] - k
-        if spare + sizes[other] >= 0.0 and room >= 0.0:
+        if points.owners.size > 0 or _can_swap(points, partition, marks, k, point, other):
             change = base - weights[other] * own[other]
             change += _number_change(points, figures, home, point, other)
             change += _number_change(points, figures, cluster, other, point)
             # what is left can only add to it
             if change < best:
                 change += weights[other] * coded_cost(points, figures[home, CENTROID:], other)
-            if change < best:
+            # persons are counted last, for that takes as long
+            if change < best and _can_swap(points, partition, marks, k, point, other):
                 best, partner = change, other
         other = partition.links[0, other]
         walked += 1
@@ -271,7 +311,7 @@ def _improve_point(
         fresh = clusters[cluster, CHANGED] >= seen or clusters[home, CHANGED] >= seen
         if fresh and clusters[cluster, VISITED] != clock[VISITS]:
             clusters[cluster, VISITED] = clock[VISITS]
-            change, other = _best_partner(points, partition, k, point, cluster)
+            change, other = _best_partner(points, partition, bench.marks, k, point, cluster)
             if change < best:
                 best, partner, target = change, other, cluster
     if target < 0:
@@ -297,16 +337,21 @@ def _order_between_ends(points: Points, bench: Bench, members: Longs) -> None:
 
 
 @part
-def _best_cut(
-    points: Points, bench: Bench, members: Longs, k: float, total: float
-) -> tuple[float, int]:
+def _best_cut(points: Points, bench: Bench, members: Longs, k: float) -> tuple[float, int]:
     """Where to cut an ordered set into two of k records or more: the least loss and the place."""
+    marks, behind = bench.marks, bench.keys
+    new_count(marks)
+    passed = 0.0
+    for slot in range(members.size - 1, -1, -1):
+        passed += add_units(points, marks, members[slot])
+        behind[slot] = passed
     reference, tally = bench.saved[0, : points.codes.shape[0] + points.gaps.size], bench.tally
     best, place, passed = np.inf, whole(-1), 0.0
+    new_count(marks)
     step = members.size // LONGEST_WALK + 1
     for cut in range(1, members.size):
-        passed += points.sizes[members[cut - 1]]
-        if passed >= k and total - passed >= k and cut % step == 0:
+        passed += add_units(points, marks, members[cut - 1])
+        if passed >= k and behind[cut] >= k and cut % step == 0:
             loss = _price(points, tally, members[:cut], reference)
             if loss < best:
                 loss += _price(points, tally, members[cut:], reference)
@@ -321,14 +366,13 @@ def _recut(
 ) -> float:
     """Cut the union of two clusters (`other` may be empty) in another way; the change."""
     figures = partition.figures
-    total = figures[cluster, RECORDS] + figures[other, RECORDS]
-    if total < 2.0 * k:
+    if figures[cluster, RECORDS] + figures[other, RECORDS] < 2.0 * k:
         return 0.0
     count = _collect(partition, bench.members, whole(0), whole(0), cluster)
     count = _collect(partition, bench.members, whole(0), count, other)
     members = bench.members[0, :count]
     _order_between_ends(points, bench, members)
-    best, place = _best_cut(points, bench, members, k, total)
+    best, place = _best_cut(points, bench, members, k)
     before = figures[cluster, LOSS] + figures[other, LOSS]
     if place < 0 or best >= before - SMALLEST_GAIN:
         return 0.0
@@ -480,7 +524,7 @@ def _partition(points: Points, labels: Ints, capacity: int) -> Partition:
 def refine(
     points: Points, labels: Ints, k: float, neighbors: int, rounds: int, signal: Longs
 ) -> Ints:
-    """Labels of less loss; every cluster has k records or more, if it had before.
+    """Labels of less loss; every cluster has k records (persons) or more, if it had before.
 
     `neighbors` nearest points of a point name the clusters it tries; at most `rounds` passes are
     made, fewer when nothing improves. signal[0] counts passes; a stop request ends the search
@@ -494,6 +538,7 @@ def refine(
         np.empty((2, size), np.int64),
         np.empty(size),
         np.empty((2, partition.figures.shape[1])),
+        new_marks(points),
     )
     graph = nearest_points(points, min(neighbors, size - 1))
     since = np.zeros(size + capacity, np.int64)

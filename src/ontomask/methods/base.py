@@ -16,6 +16,7 @@ from ontomask.data.masked import Masked, joined
 from ontomask.data.microdata import Attribute, Microdata, group_rows
 from ontomask.errors import MethodError, ParameterError
 from ontomask.privacy import KAnonymity
+from ontomask.promises import ClassSize
 from ontomask.wording import only
 
 __all__ = [
@@ -167,7 +168,23 @@ def check_k(k: int, microdata: Microdata) -> None:
     if not microdata.quasi:
         raise MethodError("No column has the role 'quasi'; say which columns an intruder may know.")
     if k > microdata.total:
-        raise MethodError(f"k is {k}, but {only(microdata.total, 'record')}; choose a smaller k.")
+        raise MethodError(
+            f"k is {k}, but {only(microdata.total, microdata.counted)}; choose a smaller k."
+        )
+
+
+def class_size(k: int, microdata: Microdata) -> ClassSize:
+    """The promise that every class of the quasi-identifiers has k records, or persons."""
+    return ClassSize(microdata.quasi, k, microdata.schema.unit)
+
+
+def refuse_units(microdata: Microdata, why: str, way_out: str) -> None:
+    """Refuse to count records where persons are to be protected."""
+    if microdata.units is not None:
+        raise MethodError(
+            f"{why}, but column {microdata.schema.unit!r} says that persons are to be protected, "
+            f"who may have several records; {way_out}, or declare the column without unit."
+        )
 
 
 def watched(

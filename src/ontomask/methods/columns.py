@@ -14,6 +14,7 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Context, Method, register
 from ontomask.methods.permuting import check_published
+from ontomask.methods.persons import refuse_links
 
 __all__ = ["DropColumns", "Pseudonyms"]
 
@@ -60,10 +61,9 @@ class Pseudonyms(Method):
         check_published([name for name in self.columns if name not in hidden], microdata, "columns")
         columns = {}
         for name in self.columns:
-            if name in hidden:
-                columns[name] = self._column(_identifier(microdata, name))
-            else:
-                columns[name] = self._column(_flat(microdata[name]))
+            own = _identifier(microdata, name) if name in hidden else _flat(microdata[name])
+            refuse_links(own, microdata)
+            columns[name] = self._column(own)
         return Masked(columns)
 
     def _column(self, attribute: Attribute) -> Attribute:

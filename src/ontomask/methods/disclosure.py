@@ -18,16 +18,17 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import Choice, ListOf, Typed
-from ontomask.data.microdata import Attribute, Microdata, group_rows
+from ontomask.data.microdata import Attribute, Microdata, Owners, group_rows
 from ontomask.errors import MethodError
 from ontomask.kernels.balanced import by_exchanges, by_slices
 from ontomask.kernels.records import Points
 from ontomask.kernels.unions import united
-from ontomask.methods.base import Context, watched
+from ontomask.methods.base import Context, class_size, refuse_units, watched
 from ontomask.methods.generalization.encoding import sensitive_columns
 from ontomask.methods.generalization.evaluation import check_models
 from ontomask.methods.generalization.problem import Sensitive, counted, pairs_of
 from ontomask.methods.generalization.promised import sensitive_promise, without_smaller
+from ontomask.methods.persons import refuse_counting_records
 from ontomask.privacy import (
     AverageRisk,
     Classes,
@@ -42,7 +43,7 @@ from ontomask.privacy import (
     chosen_column,
 )
 from ontomask.privacy.trees import ground_tree, value_order
-from ontomask.promises import AverageRiskLimit, ClassSize, MapSize, Promise, UniquenessLimit
+from ontomask.promises import AverageRiskLimit, MapSize, Promise, UniquenessLimit
 
 __all__ = ["WAYS", "Demands", "Privacy", "PrivacyBy", "check_privacy"]
 
@@ -112,6 +113,7 @@ class Demands:
         sensitive = sensitive_columns(microdata, privacy, {}) if privacy else {}
         demands = cls(microdata, k, tuple(privacy), sensitive)
         if privacy:
+            refuse_counting_records(microdata, privacy)
             check_models(demands, privacy)
             demands.refuse_impossible()
         return demands
@@ -152,7 +154,10 @@ class Demands:
         everyone = None
         if people is not None:
             everyone = np.bincount(clusters, weights=people, minlength=count).astype(np.float64)
-        return Classes(counted(clusters, self.counts, count), everyone, histograms)
+        units, persons = self.microdata.units, None
+        if units is not None:
+            persons = Owners.of(clusters.astype(np.int64), units, count).counts.astype(np.int64)
+        return Classes(counted(clusters, self.counts, count), everyone, histograms, persons)
 
     def failing(self, clusters: Ints, asked: Bools | None = None) -> Bools:
         """Which clusters (of those asked about) fail one of the models."""
@@ -238,6 +243,7 @@ class Demands:
 
     def balanced(self, points: Points, way: str, context: Context) -> Ints:
         """Clusters of records formed with a view to t-closeness, `t-first` or `k-first`."""
+        refuse_units(self.microdata, f"privacy_by={way!r} counts records", "use 'merge'")
         model = next(one for one in self.privacy if isinstance(one, TCloseness))
         column = chosen_column(model.column, self.sensitive)
         domain, codes = self.domains[column], self.sensitive[column].codes
@@ -290,13 +296,16 @@ class Demands:
         """The least size of a class and each model as something that can be recounted."""
         names = self.microdata.quasi
         return without_smaller(
-            [ClassSize(names, self.k), *(self._promise(model, names) for model in self.privacy)]
+            [
+                class_size(self.k, self.microdata),
+                *(self._promise(model, names) for model in self.privacy),
+            ]
         )
 
     def _promise(self, model: PrivacyModel, names: tuple[str, ...]) -> Promise | None:
         match model:
             case KAnonymity():
-                return ClassSize(names, model.k)
+                return class_size(model.k, self.microdata)
             case KMap():
                 return MapSize(names, model.k)
             case AverageRisk():

@@ -71,15 +71,16 @@ class Hybrid(Method):
             privacy=self.privacy,
             privacy_by=self.privacy_by,
         )
-        layout, tuples, labels, demands, details = grouping.cluster(microdata, context)
-        labels = demands.merged(layout.points(tuples), tuples.places, labels, context)
-        details["clusters"] = count = int(labels.max()) + 1
+        found = grouping.cluster(microdata, context)
+        tuples, points = found.tuples, found.layout.points(found.tuples)
+        labels = found.demands.merged(points, tuples.places, found.labels, context)
+        count = int(labels.max()) + 1
         clusters = labels[tuples.places].astype(np.int64)
         members = np.argsort(clusters, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(clusters, minlength=count))])
         drawing = _Drawing(offsets, members, microdata.weights, context)
         columns = {name: drawing.redrawn(microdata[name], self.measure) for name in microdata.quasi}
-        return Masked(columns, clusters=clusters, details=details)
+        return Masked(columns, clusters=clusters, details={**found.details, "clusters": count})
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,23 +7,25 @@ Valls (2012).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from ontomask.arrays import Ints
+from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, Text
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.errors import MethodError
 from ontomask.kernels import centroids as centers
 from ontomask.kernels import clusters as kernel
-from ontomask.kernels.records import Points
+from ontomask.kernels.records import Points, select_points
 from ontomask.kernels.refinement import refine
 from ontomask.methods.base import Context, Method, check_k, register, watched
 from ontomask.methods.disclosure import Demands, Privacy, PrivacyBy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
+from ontomask.methods.persons import constant_columns, one_each
 from ontomask.methods.points import Layout, quasi_layout
 from ontomask.semantics.operators import METRICS, OPERATORS
 from ontomask.taxonomy.measures import MEASURES
@@ -101,45 +103,88 @@ class Microaggregation(Method):
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Cluster and replace by centroids."""
-        clustering = self.cluster(microdata, context)
-        layout, tuples, labels, demands, details = clustering
-        points = layout.points(tuples)
-
-        def write(labels: Ints) -> dict[str, Attribute]:
-            count = int(labels.max()) + 1
-            uniforms = context.generator.random(count)
-            return layout.centroids(*centers.centroids(points, labels, count, uniforms))
-
-        labels, centroids = demands.settled(points, tuples.places, labels, write, context)
+        found = self.cluster(microdata, context)
+        tuples, demands = found.tuples, found.demands
+        labels, centroids = demands.settled(
+            found.layout.points(tuples),
+            tuples.places,
+            found.labels,
+            lambda labels: found.centroids(labels, context),
+            context,
+        )
         clusters = labels[tuples.places].astype(np.int64)
-        details["clusters"] = int(labels.max()) + 1
         return Masked(
             {name: one.of(clusters) for name, one in centroids.items()},
             demands.promises(),
             clusters,
-            scheme=NearestCentroid.of(layout, centroids),
-            details=details,
+            scheme=NearestCentroid.of(found.layout, centroids),
+            details={**found.details, "clusters": int(labels.max()) + 1},
         )
 
-    def cluster(
-        self, microdata: Microdata, context: Context
-    ) -> tuple[Layout, Tuples, Ints, Demands, dict[str, object]]:
-        """Cluster the quasi-identifiers: tuples, their clusters, and figures to report.
+    def cluster(self, microdata: Microdata, context: Context) -> Clustering:
+        """Cluster the quasi-identifiers.
 
         What the models ask of the clusters comes along; they may still have to be merged.
         """
         check_k(self.k, microdata)
         layout, demands = quasi_layout(microdata, self), Demands.of(microdata, self.k, self.privacy)
-        on_records = self.algorithm != "sa-mdav" or self.privacy_by != "merge"
-        tuples = microdata.records() if on_records else microdata.tuples()
         details: dict[str, object] = {"metric": layout.metric}
         if self.privacy_by != "merge":
+            tuples = microdata.records()
             labels = demands.balanced(layout.points(tuples), self.privacy_by, context)
-            return layout, tuples, labels, demands, details
-        labels = self._clustered(layout.points(tuples, self.weighting), context)
+            return Clustering(layout, tuples, labels, demands, details)
+        # clusters that are merged may be of persons who differ in what is constant
+        constant = () if self.privacy else constant_columns(microdata)
+        tuples, frame = self._tuples(microdata, constant), None
+        if constant:
+            details["once_per_person"] = list(constant)
+        if constant and len(constant) < len(microdata.quasi):
+            frame = self._frame(microdata, constant, context)[_first_records(tuples)]
+        labels = self._labels(layout, tuples, frame, details, context)
+        return Clustering(layout, tuples, labels, demands, details, constant, frame)
+
+    def _tuples(self, microdata: Microdata, constant: tuple[str, ...]) -> Tuples:
+        """What is clustered: distinct tuples, records, or persons who have one tuple each."""
+        if self.algorithm == "sa-mdav":
+            return microdata.tuples()
+        if not constant or constant != microdata.quasi:
+            return microdata.records()
+        persons, places = one_each(microdata, constant)
+        return replace(persons.records(), places=places)
+
+    def _frame(self, microdata: Microdata, constant: tuple[str, ...], context: Context) -> Longs:
+        """The class of each record by what is constant in its person: at least k persons each."""
+        persons, places = one_each(microdata, constant)
+        found = replace(self, algorithm="sa-mdav", refine=False).cluster(persons, context)
+        classes: Longs = found.labels[found.tuples.places].astype(np.int64)[places]
+        return classes
+
+    def _labels(
+        self,
+        layout: Layout,
+        tuples: Tuples,
+        frame: Longs | None,
+        details: dict[str, object],
+        context: Context,
+    ) -> Ints:
+        """The cluster of each tuple, inside the classes of a frame if there is one."""
+        points, plain = layout.points(tuples, self.weighting), layout.points(tuples)
+        if frame is None:
+            frame = np.zeros(len(tuples), np.int64)
+        labels, gains, behind = np.zeros(len(tuples), np.int32), [], 0
+        bounds = np.cumsum(np.bincount(frame))[:-1]
+        for members in np.split(np.argsort(frame, kind="stable"), bounds):
+            if not bounds.size or points.sizes[members].sum() >= 2 * self.k:
+                own = self._clustered(select_points(points, members), context)
+                if self.refine:
+                    own, gain = _refined(select_points(plain, members), own, self.k, context)
+                    gains.append(gain)
+                labels[members] = own
+            labels[members] += behind
+            behind = int(labels[members].max()) + 1
         if self.refine:
-            labels, details["refinement"] = _refined(layout.points(tuples), labels, self.k, context)
-        return layout, tuples, labels, demands, details
+            details["refinement"] = _gained(gains)
+        return labels
 
     def _clustered(self, points: Points, context: Context) -> Ints:
         total = float(points.weights.size)
@@ -154,9 +199,61 @@ class Microaggregation(Method):
         return labels
 
 
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """A clustering of the quasi-identifiers.
+
+    Attributes
+    ----------
+    layout, tuples
+        What was clustered.
+    labels
+        The cluster of each tuple.
+    demands
+        What the models ask of the clusters.
+    details
+        Figures to report.
+    constant, frame
+        The columns that are constant within persons and, where there are others too, the class of
+        each tuple by which the constant ones are masked.
+    """
+
+    layout: Layout
+    tuples: Tuples
+    labels: Ints
+    demands: Demands
+    details: dict[str, object]
+    constant: tuple[str, ...] = ()
+    frame: Longs | None = None
+
+    def centroids(self, labels: Ints, context: Context) -> dict[str, Attribute]:
+        """The centroid of each cluster, in what is constant within persons that of its class."""
+        points = self.layout.points(self.tuples)
+        rows, numbers = _centroids(points, labels, context)
+        if self.frame is not None:
+            wider = _centroids(points, self.frame.astype(np.int32), context)
+            chosen = self.frame[np.unique(labels, return_index=True)[1]]
+            coded = [one.name in self.constant for one, _ in self.layout.coded]
+            numeric = [one.attribute.name in self.constant for one in self.layout.numeric]
+            rows[:, coded] = wider[0][chosen][:, coded]
+            numbers[:, numeric] = wider[1][chosen][:, numeric]
+        return self.layout.centroids(rows, numbers)
+
+
+def _centroids(points: Points, labels: Ints, context: Context) -> tuple[Ints, Floats]:
+    count = int(labels.max()) + 1
+    return centers.centroids(points, labels, count, context.generator.random(count))
+
+
+def _first_records(tuples: Tuples) -> Longs:
+    """A record of each tuple."""
+    return np.unique(tuples.places, return_index=True)[1]
+
+
 def _refined(
     points: Points, labels: Ints, k: int, context: Context
-) -> tuple[Ints, dict[str, float]]:
+) -> tuple[Ints, tuple[float, float]]:
+    """Better clusters, with the loss before and after."""
     before = float(centers.loss(points, labels, int(labels.max()) + 1))
     better: Ints = watched(
         *(refine, points, labels, float(k), NEIGHBORS, ROUNDS),
@@ -164,6 +261,11 @@ def _refined(
         context=context,
         message="refining",
     )
-    after = float(centers.loss(points, better, int(better.max()) + 1))
+    return better, (before, float(centers.loss(points, better, int(better.max()) + 1)))
+
+
+def _gained(losses: Sequence[tuple[float, float]]) -> dict[str, float]:
+    """What refining made better in all."""
+    before, after = (sum(one[place] for one in losses) for place in (0, 1))
     gain = 1.0 - after / before if before else 0.0
-    return better, {"loss_before": before, "loss_after": after, "gain": gain}
+    return {"loss_before": before, "loss_after": after, "gain": gain}

@@ -16,7 +16,7 @@ from ontomask.data.encoding import day_value
 from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.data.schema import Date
 from ontomask.errors import DataError, MethodError
-from ontomask.kernels.records import Points, pack_points
+from ontomask.kernels.records import Points, flat_owners, pack_points
 from ontomask.semantics.moments import variance
 from ontomask.semantics.operators import Coded, Comparison, coded_operator
 
@@ -71,6 +71,7 @@ class Layout:
             _factors(tuples.counts, weighting, self.power),
             np.array([one.gap for one in self.numeric]),
             self.power,
+            None if tuples.units is None else flat_owners(tuples.units.starts, tuples.units.units),
         )
 
     def centroids(self, rows: Ints, numbers: Floats) -> dict[str, Attribute]:

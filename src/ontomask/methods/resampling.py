@@ -17,7 +17,7 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError
 from ontomask.kernels import centroids as centers
 from ontomask.kernels.records import Points, distances, nearest_references, select_points
-from ontomask.methods.base import Context, Method, check_k, register
+from ontomask.methods.base import Context, Method, check_k, refuse_units, register
 from ontomask.methods.disclosure import Demands, Privacy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.points import Layout, quasi_layout
@@ -77,6 +77,11 @@ class Resampling(Method):
     def _ranked(
         self, microdata: Microdata, layout: Layout, records: Points, context: Context
     ) -> Masked:
+        refuse_units(
+            microdata,
+            "Resampling draws records",
+            "use microaggregation, whose clusters hold k persons",
+        )
         if len(microdata) < self.k:
             raise MethodError(
                 f"k is {self.k}, and resampling draws k samples of different rows, but the table "

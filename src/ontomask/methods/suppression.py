@@ -11,11 +11,10 @@ import numpy as np
 from ontomask.arrays import Bools, Floats
 from ontomask.checks import Choice, Integer, ListOf, Text
 from ontomask.data.masked import Masked
-from ontomask.data.microdata import Microdata
+from ontomask.data.microdata import Microdata, Tuples
 from ontomask.errors import MethodError
-from ontomask.methods.base import Context, Method, check_columns, check_k, register
+from ontomask.methods.base import Context, Method, check_columns, check_k, class_size, register
 from ontomask.methods.stars import star_patterns
-from ontomask.promises import ClassSize
 
 __all__ = ["LocalSuppression", "Suppression"]
 
@@ -55,14 +54,14 @@ class Suppression(Method):
         tuples = microdata.tuples()
         outlying = tuples.counts < self.k
         if self.how == "star":
-            outlying = _enough_stars(outlying, tuples.counts, self.k)
+            outlying = _enough_stars(outlying, tuples, self.k)
         suppressed = outlying[tuples.places]
         if suppressed.all():
             raise MethodError(
                 f"Every record is in a class smaller than k = {self.k}; suppression would leave "
                 "nothing. Choose a smaller k or a method that changes values."
             )
-        promise = ClassSize(microdata.quasi, self.k)
+        promise = class_size(self.k, microdata)
         details = {"suppressed": int(microdata.counts[suppressed].sum())}
         if self.how == "drop":
             known = KnownTuples.of(microdata, ~suppressed)
@@ -137,7 +136,7 @@ class LocalSuppression(Method):
         costs = np.array([float(self.importance.get(name, 1.0)) for name in records.names])
         if (costs <= 0).any():
             raise MethodError("importance must be greater than 0 for every column.")
-        patterns = star_patterns(records.codes, records.counts, costs, self.k)
+        patterns = star_patterns(records.codes, _counted_once(microdata), costs, self.k)
         cells = (patterns[:, None] >> np.arange(costs.size)) & 1 == 1
         columns = {
             name: microdata[name].starred(cells[:, place])
@@ -145,16 +144,36 @@ class LocalSuppression(Method):
         }
         counts = dict(zip(records.names, cells.sum(axis=0).tolist(), strict=True))
         details = {"cells": int(cells.sum()), "cells_by_column": counts}
-        return Masked(columns, (ClassSize(microdata.quasi, self.k),), details=details)
+        return Masked(columns, (class_size(self.k, microdata),), details=details)
 
 
-def _enough_stars(outlying: Bools, counts: Floats, k: int) -> Bools:
+def _counted_once(microdata: Microdata) -> Floats:
+    """How much each record counts: every person once, in the first of the records.
+
+    Groups then have at least as many persons as they count, however they are formed.
+    """
+    if microdata.units is None:
+        return microdata.counts
+    once = np.zeros(len(microdata))
+    once[np.unique(microdata.units, return_index=True)[1]] = 1.0
+    return once
+
+
+def _enough_stars(outlying: Bools, tuples: Tuples, k: int) -> Bools:
     """Star the smallest further classes until no starred record stands out."""
     chosen = outlying.copy()
-    order = np.argsort(counts, kind="stable")
+    order = np.argsort(tuples.counts, kind="stable")
     for place in order:
-        total = float(counts[chosen].sum())
+        total = _together(tuples, chosen)
         if total == 0.0 or total >= k:
             break
         chosen[place] = True
     return chosen
+
+
+def _together(tuples: Tuples, chosen: Bools) -> float:
+    """How many records, or persons, some tuples have together."""
+    if tuples.units is None:
+        return float(tuples.counts[chosen].sum())
+    owned = np.repeat(chosen, np.diff(tuples.units.starts))
+    return float(np.unique(tuples.units.units[owned]).size)

@@ -265,6 +265,7 @@ def _manifest(job: Job, found: _Found, digest: str, stages: _Stages) -> dict[str
         table=job.table,
         digest=digest,
         release=found.release,
+        order=_order(job.contents, found.release),
         verification=found.verification,
         judgment=_judgment(found.release, found.verification),
         evaluation=found.evaluation,

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ontomask.arrays import Longs
 from ontomask.data.files import FileFormat, Source
 from ontomask.data.schema import Nominal, Schema
 from ontomask.evaluation.classification import ClassificationReport
@@ -24,7 +25,7 @@ from ontomask.report.facts import Limit
 from ontomask.verdict import Judgment
 from ontomask.verify import Finding, Verification
 
-__all__ = ["manifest", "to_json", "versions"]
+__all__ = ["manifest", "rows_of", "to_json", "versions"]
 
 AUDIENCE = (
     "Internal: it holds the seed and figures about the original table. Hand on the table and, if "
@@ -58,6 +59,7 @@ def manifest(
     table: str,
     digest: str,
     release: Release,
+    order: Longs | None,
     verification: Verification,
     judgment: Judgment,
     evaluation: Evaluation,
@@ -83,6 +85,7 @@ def manifest(
             "table": table,
             "sha256": digest,
             "records": source.rows - release.suppressed,
+            **_kept_aside(release, order),
         },
         "suppressed": release.suppressed,
         "guarantee": [_stated(one) for one in verification.findings],
@@ -99,6 +102,23 @@ def manifest(
         "notes": list(notes),
         "times": dict(times),
     }
+
+
+def _kept_aside(release: Release, order: Longs | None) -> dict[str, str]:
+    """Which record of the original each row is, where a recount has to know whose it is."""
+    if release.schema.unit is None or release.rows is None:
+        return {}
+    rows = release.rows if order is None else release.rows[order]
+    breaks = np.flatnonzero(np.diff(rows) != 1) + 1
+    firsts, lasts = rows[np.append(0, breaks)], rows[np.append(breaks - 1, rows.size - 1)]
+    pairs = zip(firsts.tolist(), lasts.tolist(), strict=True)
+    return {"rows": " ".join(f"{a}" if a == z else f"{a}-{z}" for a, z in pairs)}
+
+
+def rows_of(text: str) -> Longs:
+    """The rows that a manifest keeps aside, from 0 on."""
+    ends = [[int(end) for end in part.split("-")] for part in text.split()]
+    return np.concatenate([np.arange(one[0], one[-1] + 1) for one in ends])
 
 
 def _stated(finding: Finding) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ontomask.data.encoding import encode
 from ontomask.data.files import FileFormat, Source, first_look
 from ontomask.data.files.reading import GUESSABLE
 from ontomask.data.inference import Proposal, infer_schema
-from ontomask.data.schema import AnyColumn, Column, Date, Nominal, Ordinal, Schema
+from ontomask.data.schema import AnyColumn, Column, Date, Identifier, Nominal, Ordinal, Schema
 from ontomask.data.tables import open_table
 from ontomask.errors import DataError
 from ontomask.evaluation.unchanged import unchanged_in_table
@@ -53,6 +53,7 @@ ROLES = """
 # ---- Columns ----------------------------------------------------------------------------------
 # kind: identifier (never published), numeric, date, nominal (codes or words of a taxonomy),
 #       ordinal (words with an order), flat (words without one), weight
+# unit: true for the identifier that says whose record it is: every k then counts persons
 # role: quasi      others may know it about a person, so it is masked
 #       sensitive  to be kept from others; published with the masked columns around it
 #       other      published as it is
@@ -229,6 +230,8 @@ def _parameters(column: AnyColumn) -> Iterator[tuple[str, Any]]:
         yield "taxonomy", toml_value(column.taxonomy.name)
         if column.unmapped != "error":
             yield "unmapped", toml_value(column.unmapped)
+    if isinstance(column, Identifier) and column.unit:
+        yield "unit", "true"
     if isinstance(column, Date) and column.format:
         yield "format", toml_value(column.format)
     if isinstance(column, Ordinal):

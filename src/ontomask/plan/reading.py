@@ -237,14 +237,17 @@ def _columns(reader: _Reader) -> Iterator[tuple[str, Any]]:
         made = reader.chosen(COLUMNS, COLUMN_MODELS, one, ("columns", name))
         if made is not None:
             yield name, made
-    for kind in ("count", "weight"):
+    for kind in ("count", "weight", "unit"):
         several = _of_kind(written, kind)
         for name in several[1:]:
             reader.note(("columns", name), f"only one column can be the {kind}; {several[0]!r} is.")
 
 
 def _of_kind(columns: Mapping[str, Any], kind: str) -> list[str]:
-    return [n for n, one in columns.items() if isinstance(one, Mapping) and one.get("kind") == kind]
+    found = {name: one for name, one in columns.items() if isinstance(one, Mapping)}
+    if kind == "unit":
+        return [name for name, one in found.items() if one.get("unit") is True]
+    return [name for name, one in found.items() if one.get("kind") == kind]
 
 
 def _steps(reader: _Reader) -> Iterator[Method]:

@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from ontomask import promises as promises_room
-from ontomask.arrays import Floats
+from ontomask.arrays import Floats, Longs
 from ontomask.checks import did_you_mean
 from ontomask.data.files import FileFormat, file_digest, read_texts
 from ontomask.data.tables import Seen, Table, open_table
 from ontomask.errors import DataError, ParameterError
+from ontomask.plan.manifest import rows_of
 from ontomask.plan.outputs import MANIFEST
 from ontomask.promises import (
     ClassSize,
@@ -123,7 +124,8 @@ def recount_folder(folder: Path, original: Path | None = None) -> Recounted:
     """Recount what the manifest of a release says, on its table.
 
     With the original, distributions are taken from it instead of from the manifest, and columns
-    that are promised to be unchanged or permuted are compared with it.
+    that are promised to be unchanged or permuted are compared with it; whose record each row is,
+    where persons are protected, is read there too.
     """
     described = _Described.read(folder)
     path = folder / described.table
@@ -186,6 +188,7 @@ def _compared(described: _Described, path: Path, original: Path) -> Iterator[Fin
         published=described.published,
         records=described.records,
         counts=described.counts(table),
+        units=described.units(before),
     ).findings[2:]
     for (promise, _), finding in zip(compared, found, strict=True):
         by_values = isinstance(promise, Unchanged) and finding.kept
@@ -257,9 +260,24 @@ class _Described:
         amounts: Floats = np.array([float(str(one or 1)) for one in seen.values])[seen.codes]
         return amounts
 
+    def units(self, before: Table) -> Longs | None:
+        """Whose record each row of the release is, by the original and the manifest's rows."""
+        column = next((name for name, one in self.columns.items() if one.get("unit")), None)
+        if column is None:
+            return None
+        rows = rows_of(self.manifest["output"]["rows"])
+        if column not in before.names or rows.max(initial=-1) >= len(before):
+            raise DataError(
+                f"The original has no column {column!r}, or fewer records than were protected, so "
+                "nobody can tell whose records the release holds; give the table as it was."
+            )
+        return before.seen(column).codes[rows]
+
     def is_countable(self, promise: Promise) -> bool:
         """Whether table and manifest hold all that a recount needs."""
         if isinstance(promise, (Published, Records, Permutation, Unchanged)):
+            return False
+        if getattr(promise, "unit", None):
             return False
         if isinstance(promise, Closeness) and promise.ground in MEASURED:
             return not self.of_kind("weight") and promise.distances is not None
@@ -276,6 +294,8 @@ class _Described:
         if isinstance(promise, (Permutation, Unchanged)):
             names = [n for n in promise.columns if n in before.names and n not in self.rewritten]
             return self._compared_columns(promise, tuple(names), before) if names else None
+        if getattr(promise, "unit", None):
+            return promise, Claim(promise)
         if isinstance(promise, (Closeness, Disclosure, Likeness)) and self.is_countable(promise):
             if isinstance(promise, Closeness) and promise.ground != "equal":
                 return None  # its distances are between the values as the manifest writes them

@@ -161,11 +161,14 @@ class Classes:
         table of the population, or the sum of the survey weights of the class.
     histograms
         The sensitive attributes by name.
+    persons
+        The number of persons in each class, where several records may be of one.
     """
 
     sizes: Longs
     population: Longs | Floats | None = None
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
+    persons: Longs | None = None
 
     def __len__(self) -> int:
         return self.sizes.size
@@ -177,7 +180,13 @@ class Classes:
         histograms = {
             name: one.part(chosen[one.classes], numbers) for name, one in self.histograms.items()
         }
-        return Classes(self.sizes[chosen], population, histograms)
+        persons = None if self.persons is None else self.persons[chosen]
+        return Classes(self.sizes[chosen], population, histograms, persons)
+
+    @property
+    def counted(self) -> Longs:
+        """What k counts in each class: persons, where that is asked for, or records."""
+        return self.sizes if self.persons is None else self.persons
 
     def histogram(self, column: str | None) -> Histogram:
         """The histogram of a sensitive attribute, or of the only one."""

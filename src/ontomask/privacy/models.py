@@ -99,7 +99,7 @@ class KAnonymity(PrivacyModel):
 
     def holds(self, classes: Classes) -> Bools:
         """N >= k."""
-        return classes.sizes >= self.k
+        return classes.counted >= self.k
 
     def check_possible(self, records: int, domain: Domain | None) -> None:  # noqa: ARG002
         """Refuse k > n."""

@@ -119,10 +119,11 @@ def _key_figures(account: Account, discretion: Discretion) -> list[tuple[str, st
     if account.quasi:
         unique = terse_percent(after.uniques)
         was = discretion.of_groups(before, after).share(before.uniques, account.records)
-        records = "record" if after.smallest_class == 1 else "records"
+        whom = "record" if after.persons is None else "person"
+        records = whom if after.smallest_class == 1 else f"{whom}s"
         shown += [
             (f"{after.smallest_class:,}", f"{records} in the smallest group", ""),
-            ("0" if after.uniques == 0 else unique, "unique records", f"before: {was}"),
+            ("0" if after.uniques == 0 else unique, f"unique {whom}s", f"before: {was}"),
         ]
     if account.evaluation.unchanged.columns:
         alone = terse_percent(account.evaluation.unchanged.alone)

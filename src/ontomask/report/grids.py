@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ontomask.evaluation.risk import SensitiveRisk
 from ontomask.evaluation.statistics import Statistic
+from ontomask.evaluation.structure import ClassRisk
 from ontomask.report.discretion import Discretion
 from ontomask.report.facts import Account
 from ontomask.report.figures import KINDS, LISTED, ROLES, Grid
@@ -78,21 +79,32 @@ def risk_grid(account: Account, discretion: Discretion) -> Grid | None:
     average = old.average_risk
     if not careful.internal:
         average = coarse(average, careful.threshold, count)
-    level = percent(old.threshold)
+    level, whom = percent(old.threshold), "record" if new.persons is None else "person"
     rows = (
         ("groups of records that look the same", careful.size(old.classes), f"{new.classes:,}"),
         ("smallest group", careful.size(old.smallest_class), f"{new.smallest_class:,}"),
         ("average group", figure(1.0 / average, 2), figure(new.average_class_size, 2)),
-        ("unique records", careful.share(old.uniques, count), _plain(new.uniques)),
-        ("highest risk of a record", highest, percent(new.highest_risk)),
-        ("average risk of a record", percent(average), percent(new.average_risk)),
+        (f"unique {whom}s", careful.share(old.uniques, count), _plain(new.uniques)),
+        (f"highest risk of a {whom}", highest, percent(new.highest_risk)),
+        (f"average risk of a {whom}", percent(average), percent(new.average_risk)),
         (
-            f"records at a risk above {level}",
+            f"{whom}s at a risk above {level}",
             careful.share(old.records_at_risk, count),
             _plain(new.records_at_risk),
         ),
+        *_joined_risk(old, new, internal=careful.internal),
     )
     return Grid(("", "before", "after"), rows)
+
+
+def _joined_risk(
+    old: ClassRisk, new: ClassRisk, *, internal: bool
+) -> Iterator[tuple[str, str, str]]:
+    """The risk of any of a person's records, as of the members of a household."""
+    if old.persons is not None and new.persons is not None:
+        before = percent(old.persons.joined_average) if internal else UNSAID
+        after = percent(new.persons.joined_average)
+        yield "average risk that any record of a person is found", before, after
 
 
 def _plain(share: float) -> str:

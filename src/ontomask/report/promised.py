@@ -105,11 +105,14 @@ def _kept(promise: Promise, finding: Finding) -> Kept:
 @_kept.register
 def _class_size(promise: ClassSize, finding: Finding) -> Kept:
     what = "value" if len(promise.columns) == 1 else "combination"
+    how, whom = f"occurs at least {promise.k} times", "records"
+    if promise.unit:
+        how, whom = f"is shared by at least {promise.k} persons (by {promise.unit})", "persons"
     return Kept(
         "group size",
         f"{promise.k}-anonymity",
-        f"Every {what} of {_every(promise)} occurs at least {promise.k} times.",
-        f"the smallest group has {finding.figure:,.0f} records",
+        f"Every {what} of {_every(promise)} {how}.",
+        f"the smallest group has {finding.figure:,.0f} {whom}",
         finding.kept,
     )
 

@@ -244,7 +244,8 @@ def _uniques(account: Account, discretion: Discretion) -> str:
         known = f"their {len(account.quasi)} quasi-identifiers"
     old = discretion.of_groups(before, after).share(before.uniques, account.records)
     new = "none" if after.uniques == 0 else percent(after.uniques)
-    return f"Records that are unique by {known}: {old} before, {new} after."
+    whom = "Records" if after.persons is None else "Persons"
+    return f"{whom} that are unique by {known}: {old} before, {new} after."
 
 
 def linked_before(account: Account, discretion: Discretion) -> tuple[float, str]:

@@ -256,6 +256,7 @@ def make_problem(
         None if population is None else _population(population, columns),
         None if microdata.schema.weight is None else microdata.weights,
         tuple(one.looks for one in columns.values()),
+        None if microdata.units is None else microdata.units.astype(np.int32),
     )
 
 

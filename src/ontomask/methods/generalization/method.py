@@ -13,7 +13,7 @@ from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Real, Text, Ty
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata
 from ontomask.errors import MethodError, OntomaskError, ParameterError
-from ontomask.methods.base import Context, Method, register, strata_of
+from ontomask.methods.base import Context, Method, check_k, refuse_units, register, strata_of
 from ontomask.methods.generalization.best_effort import best_effort
 from ontomask.methods.generalization.encoding import (
     EncodedColumn,
@@ -31,6 +31,7 @@ from ontomask.methods.generalization.scheme import Levels
 from ontomask.methods.generalization.search import Solution, optimal
 from ontomask.methods.generalization.shown import class_places, kept_records
 from ontomask.methods.generalization.tuples import generalize_tuples
+from ontomask.methods.persons import refuse_counting_records
 from ontomask.privacy import DeltaPresence, KAnonymity, PrivacyModel
 from ontomask.privacy.classes import chosen_column
 from ontomask.quality import QUALITIES, Quality, quality_model
@@ -165,6 +166,7 @@ class Generalization(Method):
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Generalize the quasi-identifiers."""
+        self._check_persons(microdata)
         columns, problem = self._problem(microdata)
         quality = quality_model(self.quality)
         if self.strata:
@@ -187,6 +189,15 @@ class Generalization(Method):
         targets = quality_model(self.quality).targets
         given = (self.privacy, targets, self.hierarchies, self.population)
         return columns, make_problem(microdata, columns, *given)
+
+    def _check_persons(self, microdata: Microdata) -> None:
+        """Refuse what counts records where persons are to be protected."""
+        if microdata.units is None:
+            return
+        check_k(self._k, microdata)
+        refuse_counting_records(microdata, self.privacy)
+        if self.search == "tuple":
+            refuse_units(microdata, "search='tuple' counts records", "use search='local'")
 
     def _found_by_stratum(
         self, problem: Problem, microdata: Microdata, quality: Quality, context: Context

@@ -22,6 +22,8 @@ LARGEST_KEY = 2**62
 
 PEOPLE = "(people)"
 """The histogram of how many people the records of a group stand for, all having the value 0."""
+UNITS = "(units)"
+"""The histogram of whose the records of a group are; its values are the units."""
 
 Pairs = tuple[Ints, Ints, Any]
 """A histogram: group, value and count (of records, or of people) of everything that occurs."""
@@ -105,6 +107,8 @@ class Problem:
         Codes of the records of a population table that holds this one, like `codes`.
     people
         How many people of the population each record stands for, where a survey weighs them.
+    units
+        Whose record each one is, by number, where k counts persons.
     looks
         For each quasi-identifier, level and row a number for how the generalized value is written
         in a release, 0 for a star; by the hierarchy's labels, unless given.
@@ -119,6 +123,7 @@ class Problem:
     population: Ints | None = None
     people: Floats | None = None
     looks: tuple[Ints, ...] = ()
+    units: Ints | None = None
 
     def __post_init__(self) -> None:
         if not self.hierarchies or len(self.hierarchies) != len(self.codes):
@@ -163,6 +168,8 @@ class Problem:
         sizes = {name: one.size for name, one in {**self.targets, **self.sensitive}.items()}
         if self.people is not None:
             sizes |= {PEOPLE: 1, **{_of_people(name): sizes[name] for name in self.sensitive}}
+        if self.units is not None:
+            sizes[UNITS] = int(self.units.max()) + 1
         return sizes
 
     def histograms(self, places: Ints) -> dict[str, Pairs]:
@@ -178,6 +185,8 @@ class Problem:
                 _of_people(name): pairs_of(places, one.codes, one.size, self.people)
                 for name, one in self.sensitive.items()
             }
+        if self.units is not None:
+            pairs[UNITS] = pairs_of(places, self.units, self.histogram_sizes[UNITS], self.counts)
         return pairs
 
     def classes(self, amounts: Longs, pairs: Mapping[str, Pairs]) -> Classes:
@@ -192,7 +201,10 @@ class Problem:
             groups, _, people = pairs[PEOPLE]
             population = np.zeros(amounts.shape[1])
             population[groups] = people
-        return Classes(amounts[0], population, histograms)
+        persons = None
+        if self.units is not None:
+            persons = np.bincount(pairs[UNITS][0], minlength=amounts.shape[1])
+        return Classes(amounts[0], population, histograms, persons)
 
     @functools.cached_property
     def tuples(self) -> Tuples:
@@ -233,6 +245,7 @@ class Problem:
             codes=np.ascontiguousarray(self.codes[:, mask]),
             counts=self.counts[mask],
             people=None if self.people is None else self.people[mask],
+            units=None if self.units is None else self.units[mask],
             sensitive={name: one.part(mask, self._weighed) for name, one in self.sensitive.items()},
             targets={name: one.part(mask, self._weighed) for name, one in self.targets.items()},
         )

@@ -71,7 +71,7 @@ class Outcome:
         names = tuple(self.columns)
         match model:
             case KAnonymity():
-                return ClassSize(names, model.k)
+                return ClassSize(names, model.k, self.microdata.schema.unit)
             case KMap():
                 known = self.problem.population is not None
                 return MapSize(names, model.k, self._population(every=False) if known else None)
