@@ -165,6 +165,11 @@ class Release:
             )
 
     @property
+    def published(self) -> tuple[str, ...]:
+        """The columns, in order."""
+        return open_table(self.frame).names
+
+    @property
     def promises(self) -> tuple[Promise, ...]:
         """Everything that was promised and recounted."""
         return tuple(finding.promise for finding in self.verification.findings)

@@ -84,11 +84,11 @@ STEPS = {
     "suppression": [om.Suppression(3)],
     "stars": [om.Suppression(3, how="star")],
     "rounding first": [om.Rounding(("age", "cost"), 10), om.Microaggregation(5)],
-    "pseudonyms": [om.Pseudonyms(("id",), KEY), om.Recoding(3)],
-    "dropped": [om.Recoding(3), om.DropColumns(("sex", "wage"))],
+    "pseudonyms": [om.Pseudonyms(("id",), KEY), om.Suppression(3)],
+    "dropped": [om.Suppression(3), om.DropColumns(("sex", "wage"))],
     "top coding": [om.TopBottomCoding(("wage",), top_percent=20, replace="mean")],
 }
-DRAWN = ("microaggregation", "refined", "by stratum", "rounding first")
+DRAWN = ("recoding", "microaggregation", "refined", "by stratum", "rounding first")
 """Steps in which ties are decided by draws, and those depend on all that was asked together."""
 
 
@@ -178,7 +178,7 @@ def test_counts_and_weights_are_added_up(engine, tmp_path):
 def test_figures_are_those_of_the_records(engine, tmp_path):
     frame = people()
     native = engine.open(written(frame, tmp_path / "in"))
-    steps = om.Recoding(4)
+    steps = STEPS["generalization"]
     large = om.protect(native, SCHEMA, steps, seed=1).evaluate()
     memory = om.protect(frame, SCHEMA, steps, seed=1).evaluate(frame, columns=SCHEMA.quasi)
     assert large.loss.loss == pytest.approx(memory.loss.loss)

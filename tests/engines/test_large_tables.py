@@ -31,7 +31,7 @@ def schema(**changes):
 
 
 def compared(frame, declared, steps=None):
-    steps = steps or om.Recoding(2)
+    steps = steps or om.Suppression(2)
     large = om.protect(frame.lazy(), declared, steps, seed=1)
     memory = om.protect(frame, declared, steps, seed=1)
     found = large.frame.collect()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +38,8 @@ class Condensed:
 
     Attributes
     ----------
+    group
+        The columns that were looked at, with the steps that concern them.
     keys
         The columns whose values make up a combination.
     before
@@ -52,6 +54,7 @@ class Condensed:
         How long the table took to count them.
     """
 
+    group: Group
     keys: tuple[str, ...]
     before: pl.DataFrame
     after: pl.DataFrame
@@ -76,6 +79,12 @@ class Condensed:
         mask = np.ones(len(self.before), bool)
         mask[self.kept] = False
         return self.before.filter(pl.Series(mask))
+
+    @property
+    def details(self) -> dict[int, Mapping[str, object]]:
+        """What the steps report of themselves, by their number."""
+        reported = () if self.release is None else self.release.details
+        return dict(zip(self.group.parts, reported, strict=True))
 
     def total(self, amount: str) -> int:
         """How many rows or records the kept combinations stand for."""
@@ -137,13 +146,13 @@ def prepare(
     table = LargeTable.of(native, library)
     table.require(list(schema))
     published = _published(steps, schema, table)
-    main, *others = groups_of(steps, schema, table.names) or [Group(published[:1], ())]
+    main, *others = groups_of(steps, schema, table.names) or [Group(published[:1], {})]
     grouped = {name for one in [main, *others] for name in one.columns}
     rest = [name for name in published if name not in grouped and name != schema.count]
     progress(0.0, "looking at columns")
     _check_amounts(table, schema)
     _check_summaries(table, schema, [name for name in rest if not _by_value(table, schema, name)])
-    understood = [Group((name,), ()) for name in rest if _by_value(table, schema, name)]
+    understood = [Group((name,), {}) for name in rest if _by_value(table, schema, name)]
     asking = _Asking(table, schema, chosen, max([LEAST, *sizes_asked(steps)]))
     lone = [asking.condensed(group, group.columns) for group in [*others, *understood]]
     alone = [name for one in others for name in one.columns]
@@ -176,11 +185,11 @@ class _Asking:
             table = open_table(before)
             microdata = encode(table, schema, self.least)
             after = State.start(table, microdata).frame(shown)
-            return Condensed(tuple(keys), before, after, microdata.rows, None, counted)
+            return Condensed(group, tuple(keys), before, after, microdata.rows, None, counted)
         release = in_memory.protect(before, schema, group.steps, self.seed, progress=progress)
         after = release.frame.select(name for name in shown if name in release.frame.columns)
         assert release.rows is not None
-        return Condensed(tuple(keys), before, after, release.rows, release, counted)
+        return Condensed(group, tuple(keys), before, after, release.rows, release, counted)
 
     def _schema(self, keys: Sequence[str]) -> Schema:
         """What the columns of a condensed table are."""
@@ -197,7 +206,7 @@ class _Asking:
         own = self.table.column(name)
         if not _by_value(self.table, self.schema, name):
             return own.is_null()
-        found = self.condensed(Group((name,), ()), (name,))
+        found = self.condensed(Group((name,), {}), (name,))
         values = found.left_out[name].drop_nulls().to_list()
         return own.is_null() | own.is_in(values) if values else own.is_null()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,6 +16,7 @@ from ontomask.engines.protecting import Condensed, Prepared, prepare
 from ontomask.engines.tables import RECORDS, ROWS, Amounts, LargeTable
 from ontomask.errors import DataError, MethodError
 from ontomask.evaluation.evaluation import Evaluation
+from ontomask.evaluation.unchanged import MOSTLY, NOTHING_UNCHANGED, UnchangedRisk
 from ontomask.methods.base import Method, Progress, silent
 from ontomask.promises import Permutation, Promise, Published, Records, Unchanged
 from ontomask.release import Release
@@ -48,15 +49,18 @@ class LargeRelease(Release):
         How many rows the release has.
     combinations
         The masked combinations of the quasi-identifiers, as a release of their own.
+    names
+        The columns, in order.
     """
 
     records: int = 0
     combinations: Release | None = None
-    _before: pl.DataFrame | None = field(repr=False, default=None)
+    names: tuple[str, ...] = ()
+    _prepared: Prepared | None = field(repr=False, default=None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the table and what is known of the original behind."""
-        return {**super().__getstate__(), "frame": None, "_before": None}
+        return {**super().__getstate__(), "frame": None, "_prepared": None}
 
     def evaluate(
         self,
@@ -66,16 +70,43 @@ class LargeRelease(Release):
         **settings: Any,
     ) -> Evaluation:
         """Account for what was lost and what is still at risk, by the combinations."""
-        return self._masked.evaluate(self._before, progress=progress, **settings)
+        combinations, before = self._masked
+        found = combinations.evaluate(before, progress=progress, **settings)
+        return replace(found, unchanged=self._unchanged())
+
+    def _unchanged(self) -> UnchangedRisk:
+        """Who is alone by the columns that are published as they are."""
+        names = [name for name, share in self.changed.items() if share <= MOSTLY]
+        others = [n for n in names if n in self.names and n not in self.schema.quasi]
+        if not others:
+            return NOTHING_UNCHANGED
+        assert self._prepared is not None
+        table = self._prepared.table
+        if self.suppressed:
+            table = LargeTable.of(self.frame, table.library)
+        single = tuple((name, table.alone([name], self.schema.count)) for name in others)
+        alone = single[0][1] if len(single) == 1 else table.alone(others, self.schema.count)
+        return UnchangedRisk(tuple(others), alone, single)
 
     @property
-    def _masked(self) -> Release:
-        if self.combinations is None or self._before is None:
+    def published(self) -> tuple[str, ...]:
+        """The columns, in order."""
+        return self.names
+
+    @property
+    def _masked(self) -> tuple[Release, pl.DataFrame]:
+        """The masked combinations, and what they were."""
+        if self.combinations is None or self._prepared is None:
             raise MethodError(
                 "No step of this release looks at combinations, or it comes from a pickle, so "
                 "there is nothing to evaluate; give a data frame that fits into memory."
             )
-        return self.combinations
+        return self.combinations, self._prepared.main.before
+
+    def recounted(self, native: Any, library: Library) -> Verification:
+        """Recount the release on what was read back from where it was written."""
+        assert self._prepared is not None
+        return recounted(self._prepared, native, library)
 
     def account(
         self,
@@ -89,7 +120,8 @@ class LargeRelease(Release):
             "timings": self.timings,
             "verification": self.verification,
         }
-        return self._masked.account(self._before, evaluation, **{**known, **more})
+        combinations, before = self._masked
+        return combinations.account(before, evaluation, **{**known, **more})
 
     def __repr__(self) -> str:
         names = " → ".join(step.name for step in self.steps)
@@ -129,7 +161,9 @@ def recounted(prepared: Prepared, native: Any, library: Library) -> Verification
         _published(table.names, prepared.published),
         Finding(Records((), wanted), True, rows, f"found {rows}"),
     )
-    return Verification((*shape, *counted.findings[2:])).require(DEFECT)
+    made = [one.release for one in (prepared.main, *prepared.lone) if one.release is not None]
+    given_up = tuple(promise for one in made for promise in one.given_up)
+    return Verification((*shape, *counted.findings[2:]), given_up).require(DEFECT)
 
 
 def _published(found: tuple[str, ...], published: tuple[str, ...]) -> Finding:
@@ -173,13 +207,14 @@ def released(prepared: Prepared, native: Any, verification: Verification) -> Lar
         class_sizes=_class_sizes(prepared),
         changed={name: changed.get(name, 0.0) for name in columns},
         suppressed=int(main.before[ROWS].sum()) - main.total(ROWS),
-        details=tuple(detail for one in made for detail in one.details),
+        details=_details(prepared),
         verification=verification,
         timings=_timings([main, *prepared.lone]),
         digests=_digests(main),
         records=main.total(ROWS),
         combinations=main.release,
-        _before=main.before,
+        names=prepared.published,
+        _prepared=prepared,
     )
 
 
@@ -190,6 +225,15 @@ def _class_sizes(prepared: Prepared) -> dict[int, int]:
         return dict(main.release.class_sizes)
     sizes = main.before[main.kept].group_by(prepared.schema.quasi).agg(pl.col(RECORDS).sum())
     return dict(sizes[RECORDS].value_counts().iter_rows()) if prepared.schema.quasi else {}
+
+
+def _details(prepared: Prepared) -> tuple[Mapping[str, object], ...]:
+    """What each step reports of itself, put together from the groups of columns it concerned."""
+    details: list[dict[str, object]] = [{} for _ in prepared.steps]
+    for one in (*prepared.lone, prepared.main):
+        for number, reported in one.details.items():
+            details[number] |= reported
+    return tuple(details)
 
 
 def _timings(parts: Sequence[Condensed]) -> dict[str, float]:

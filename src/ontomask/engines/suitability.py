@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,10 +41,15 @@ INSTEAD = {
 
 @dataclass(frozen=True)
 class Group:
-    """Columns that are looked at together, and the steps as they concern them."""
+    """Columns that are looked at together, and the steps, by number, as they concern them."""
 
     columns: tuple[str, ...]
-    steps: tuple[Method, ...]
+    parts: Mapping[int, Method]
+
+    @property
+    def steps(self) -> tuple[Method, ...]:
+        """The steps, in order."""
+        return tuple(self.parts.values())
 
 
 def require_suitable(steps: Sequence[Method], schema: Schema) -> None:
@@ -121,7 +126,11 @@ def groups_of(steps: Sequence[Method], schema: Schema, names: Sequence[str]) -> 
     return [
         Group(
             tuple(name for name in names if name in one),
-            tuple(part for step in steps if (part := _concerning(step, one, schema)) is not None),
+            {
+                number: part
+                for number, step in enumerate(steps)
+                if (part := _concerning(step, one, schema)) is not None
+            },
         )
         for one in merged
     ]

@@ -224,9 +224,17 @@ class LargeTable:
         answer = self.library.collected(self.lazy.select(*columns).select(*asked).to_native())
         return {name: _summary(answer, place, name) for place, name in enumerate(names)}
 
-    def __len__(self) -> int:
-        answer = self.library.collected(self.lazy.select(nw.len().alias("rows")).to_native())
-        return int(answer.item())
+    def alone(self, names: Sequence[str], count: str | None) -> float:
+        """The share of records that share their values of some columns with no other."""
+        keys = [f"k{place}" for place in range(len(names))]
+        columns = [self.column(name).alias(key) for key, name in zip(keys, names, strict=True)]
+        records = nw.lit(1) if count is None else self.column(count).cast(nw.Int64)
+        asked = self.lazy.select(*columns, records.alias("records")).group_by(*keys)
+        sizes = asked.agg(nw.col("records").sum())
+        single = (nw.col("records") == 1).cast(nw.Int64)
+        answer = sizes.select(single.sum().alias("alone"), nw.col("records").sum().alias("all"))
+        alone, everyone = self.library.collected(answer.to_native()).row(0)
+        return float(alone) / float(everyone)
 
     # The second question ----------------------------------------------------------------------
 

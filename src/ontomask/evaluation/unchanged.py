@@ -18,7 +18,7 @@ from ontomask.data.schema import Schema
 from ontomask.data.tables import Table
 from ontomask.evaluation.pairing import Paired
 
-__all__ = ["NOTHING_UNCHANGED", "UnchangedRisk", "unchanged_in_table", "unchanged_risk"]
+__all__ = ["MOSTLY", "NOTHING_UNCHANGED", "UnchangedRisk", "unchanged_in_table", "unchanged_risk"]
 
 MOSTLY = 0.5
 """A column counts as unchanged unless more than this share of its values was changed."""

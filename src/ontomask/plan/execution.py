@@ -25,11 +25,13 @@ from ontomask.data.files import (
 from ontomask.data.files.formats import format_of_name
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
+from ontomask.engines.release import LargeRelease
 from ontomask.errors import DataError, OutputError, PromiseError
 from ontomask.evaluation.classification import ClassificationReport, judge_classification
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.methods.base import Progress, silent
 from ontomask.plan.examination import notes_on, read_declared
+from ontomask.plan.large import LargeRun, engine_of
 from ontomask.plan.limits import measured_limits
 from ontomask.plan.manifest import manifest, to_json, versions
 from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT, check_free, staged
@@ -170,11 +172,26 @@ def execute(
     refuse_at(job.name, job.text, absent(job.contents))
     _check_place(job, force=force)
     stages = _Stages(progress, datetime.datetime.now(datetime.UTC))
-    found = _found(job, schema, stages)
+    with engine_of(job.contents, job.folder) as engine:
+        found = _found(job, schema, stages, engine)
+        made = _put_in_place(job, found, stages, engine, force=force, internal=internal)
+    return replace(made, seconds=time.perf_counter() - started)
+
+
+def _put_in_place(
+    job: Job,
+    found: _Found,
+    stages: _Stages,
+    engine: LargeRun | None,
+    *,
+    force: bool,
+    internal: bool,
+) -> Outcome:
+    """Write the release with its reports and manifest, recounted, all at once."""
     with_internal = internal or job.contents.output.internal
     with staged(job.target, force=force) as stage:
         with stages.stage("write", "writing and recounting"):
-            recounted = _write(job.contents, found.release, found.source, stage / job.table)
+            recounted = _written(job.contents, found, engine, stage / job.table)
             found = replace(found, verification=recounted)
             digest = file_digest(stage / job.table)
         with stages.stage("report", "drawing the report"):
@@ -195,7 +212,7 @@ def execute(
         classification=found.classification,
         limits=found.limits,
         notes=found.notes,
-        seconds=time.perf_counter() - started,
+        seconds=0.0,
     )
 
 
@@ -213,27 +230,48 @@ class _Found:
     limits: tuple[Limit, ...]
 
 
-def _found(job: Job, schema: Schema, stages: _Stages) -> _Found:
+def _found(job: Job, schema: Schema, stages: _Stages, engine: LargeRun | None) -> _Found:
     contents = job.contents
-    with stages.stage("read", "reading the table"):
-        source = read_declared(contents, job.folder)
-    with stages.stage("protect", "protecting") as inner:
-        release = protect(source.frame, schema, contents.steps, contents.seed, progress=inner)
+    source, release = _protected(job, schema, stages, engine)
     with stages.stage("evaluate", "measuring loss and risk") as inner:
         evaluation = release.evaluate(source.frame, progress=inner, **contents.evaluation.settings)
         classification = _classification(contents, source.frame, release)
         released = _released_classification(contents, source.frame, release)
     limits = measured_limits(contents.limits, evaluation, release.suppressed, source.rows)
-    notes = notes_on(source, contents)
+    notes = (*(engine.notes if engine is not None else ()), *notes_on(source, contents))
     verification = release.verification
     return _Found(
         source, notes, release, verification, evaluation, classification, released, limits
     )
 
 
+def _protected(
+    job: Job, schema: Schema, stages: _Stages, engine: LargeRun | None
+) -> tuple[Source, Release]:
+    """The table and its release, in memory or where the engine holds them."""
+    contents = job.contents
+    if engine is not None:
+        stages.done = SHARES["read"]
+        with stages.stage("protect", "protecting") as inner:
+            return engine.protected(schema, inner)
+    with stages.stage("read", "reading the table"):
+        source = read_declared(contents, job.folder)
+    with stages.stage("protect", "protecting") as inner:
+        return source, protect(source.frame, schema, contents.steps, contents.seed, progress=inner)
+
+
+def _written(
+    contents: Contents, found: _Found, engine: LargeRun | None, path: Path
+) -> Verification:
+    """Write the table where it belongs, and recount it there."""
+    if engine is not None and isinstance(found.release, LargeRelease):
+        return engine.written(found.release, path)
+    return _write(contents, found.release, found.source, path)
+
+
 def _judgment(release: Release, verification: Verification) -> Judgment:
     """The verdict; how many equal records a row stands for is nothing to be covered."""
-    names = open_table(release.frame).names
+    names = release.published
     return judge(verification, [name for name in names if name != release.schema.count])
 
 

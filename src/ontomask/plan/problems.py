@@ -16,7 +16,7 @@ from ontomask.wording import enumerated
 
 __all__ = ["Problem", "missing_column", "named", "refuse", "refuse_at", "sentences", "unknown"]
 
-SECTIONS = ("about", "input", "columns", "evaluation", "limits", "output")
+SECTIONS = ("about", "input", "engine", "columns", "evaluation", "limits", "output")
 SHAPES = {
     "model_type": "a table of keys and values",
     "model_attributes_type": "a table of keys and values",

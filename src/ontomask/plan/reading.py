@@ -31,6 +31,7 @@ from ontomask.plan.sections import (
     SECTIONS,
     WRITABLE,
     Assessment,
+    Engine,
     Input,
     Limits,
     Output,
@@ -49,7 +50,7 @@ from ontomask.wording import quoted
 
 __all__ = ["Contents", "read_contents"]
 
-KEYS = ("seed", "about", "input", "columns", "steps", "evaluation", "limits", "output")
+KEYS = ("seed", "about", "input", "engine", "columns", "steps", "evaluation", "limits", "output")
 SECTION_MODELS = {name: kind.model() for name, kind in SECTIONS.items()}
 LOOKED_INTO = 2**26
 """Only tables of so many bytes are read to tell their columns beside other problems."""
@@ -67,6 +68,7 @@ class Contents:
     input: Input
     schema: Schema
     steps: tuple[Method, ...]
+    engine: Engine = field(default_factory=Engine)
     evaluation: Assessment = field(default_factory=Assessment)
     limits: Limits = field(default_factory=Limits)
     output: Output = field(default_factory=Output)

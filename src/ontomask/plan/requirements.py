@@ -28,6 +28,8 @@ def needed(contents: Contents) -> Iterator[tuple[Place, str]]:
     made = format_of_name(Path(output.table or source.path))
     if made in WRITING and (made != found or READING.get(made) != WRITING[made]):
         yield ("output", "table") if output.table else ("input", "path"), WRITING[made]
+    if contents.engine.name == "duckdb":
+        yield ("engine", "name"), "duckdb"
     chosen = contents.evaluation
     if chosen.target is not None and set(chosen.classifiers) != {"zero-r"}:
         yield ("evaluation", "target"), "sklearn"

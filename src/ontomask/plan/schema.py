@@ -15,7 +15,10 @@ from ontomask.plan.vocabulary import COLUMN_MODELS, STEP_MODELS
 __all__ = ["plan_schema"]
 
 
-SUMMARY = "A whole run of ontomask: about, input, columns, steps, evaluation, limits, output, seed."
+SUMMARY = (
+    "A whole run of ontomask: about, input, engine, columns, steps, evaluation, limits, output and "
+    "seed."
+)
 
 
 def _optional() -> Iterator[tuple[str, Any]]:

@@ -8,13 +8,23 @@ from typing import Annotated, Any
 
 from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, Text, validate
 from ontomask.data.files.formats import FileFormat, format_of_name
+from ontomask.engines.files import Resources
 from ontomask.errors import ParameterError
 from ontomask.evaluation.classifiers import CLASSIFIERS
 from ontomask.evaluation.evaluation import Settings
 from ontomask.plan.parts import Kind
 from ontomask.report.facts import About
 
-__all__ = ["SECTIONS", "WRITABLE", "Assessment", "Input", "Limits", "Output", "is_writable"]
+__all__ = [
+    "SECTIONS",
+    "WRITABLE",
+    "Assessment",
+    "Engine",
+    "Input",
+    "Limits",
+    "Output",
+    "is_writable",
+]
 
 WRITABLE = ".csv, .tsv, .txt (also packed: .csv.gz), .parquet, .xlsx, .sav, .zsav or .dta"
 
@@ -144,9 +154,24 @@ class Output:
             raise ParameterError(f"table must end in {WRITABLE}, not be {self.table!r}.")
 
 
+@dataclass(frozen=True)
+class Engine(Resources):
+    """What does the work: memory, or DuckDB for tables larger than that.
+
+    Parameters
+    ----------
+    name
+        `memory`, `duckdb` (the distinct combinations of a table are masked, whatever its size), or
+        `automatic`: DuckDB where the table is too large for memory and every step works there.
+    """
+
+    name: Annotated[str, Choice("automatic", "memory", "duckdb")] = "automatic"
+
+
 SECTIONS = {
     "about": Kind("", "about", About),
     "input": Kind("", "input", Input),
+    "engine": Kind("", "engine", Engine),
     "evaluation": Kind("", "evaluation", Assessment),
     "limits": Kind("", "limits", Limits),
     "output": Kind("", "output", Output),

@@ -1,0 +1,267 @@
+"""Table files of any size, read and written by DuckDB."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+
+from ontomask.checks import AnyOf, Integer, Null, Text, composed, validate
+from ontomask.data.files import FileFormat, Source, file_digest
+from ontomask.data.files.formats import format_of_name
+from ontomask.errors import DataError, OutputError, ParameterError
+from ontomask.extras import optional
+
+__all__ = [
+    "LargeSource",
+    "Resources",
+    "digest_of",
+    "files_of",
+    "opened",
+    "read",
+    "read_back",
+    "too_large",
+    "write",
+]
+
+NUMBERS = ("numeric", "count", "weight")
+WHOLE = r"[+-]?\d+"
+NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+UNPACKED = {"parquet": 40, "csv": 20}
+"""How many times its size on the disk a table takes in memory while it is protected."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What DuckDB may use.
+
+    Parameters
+    ----------
+    memory
+        How much memory, such as `4GB`; beyond it, DuckDB writes to a temporary folder. By default
+        80 % of what the machine has.
+    threads
+        How many threads; by default as many as there are processors.
+    temporary
+        The folder in which to make the temporary one, which only its owner can read.
+    """
+
+    memory: Annotated[str | None, AnyOf(Text(), Null())] = None
+    threads: Annotated[int | None, AnyOf(Integer(1), Null())] = None
+    temporary: Annotated[str | None, AnyOf(Text(), Null())] = None
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if self.memory is not None and not re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", self.memory):
+            raise ParameterError(
+                f"memory must be a number with its unit, such as '4GB', not {self.memory!r}."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class LargeSource(Source):
+    """A table of any size that was opened: `frame` holds its columns and no record."""
+
+    count: int = 0
+
+    @property
+    def rows(self) -> int:
+        """The number of records."""
+        return self.count
+
+    @classmethod
+    def of(cls, files: Sequence[Path], how: FileFormat, relation: Any, count: int) -> LargeSource:
+        """Describe files that were read."""
+        frame = pl.DataFrame(schema=dict.fromkeys(relation.columns, pl.String))
+        return cls(frame, how, digest_of(files), (), count=count)
+
+
+@contextlib.contextmanager
+def opened(resources: Resources) -> Iterator[Any]:
+    """A connection of DuckDB of its own; what it spills is gone afterwards."""
+    with (
+        _in_words(),
+        tempfile.TemporaryDirectory(prefix="ontomask-", dir=resources.temporary) as spill,
+    ):
+        chosen = {"memory_limit": resources.memory, "threads": resources.threads}
+        config = {
+            "temp_directory": spill,
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+            **{name: value for name, value in chosen.items() if value is not None},
+        }
+        with optional("duckdb").connect(config=config) as connection:
+            yield connection
+
+
+@contextlib.contextmanager
+def _in_words() -> Iterator[None]:
+    """Answer what DuckDB cannot do with a sentence; its own may show values."""
+    duckdb = optional("duckdb")
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise DataError(
+            "DuckDB needs more memory or more room for temporary files than it may use; give it "
+            "more under [engine] (memory, temporary)."
+        ) from None
+    except duckdb.IOException as error:
+        full = "No space left" in str(error)
+        raise OutputError(
+            "The disk is full, so nothing was released; make room, or say another folder under "
+            "[output] or [engine] (temporary)."
+            if full
+            else "DuckDB cannot read or write a file; see whether it is there, complete and yours."
+        ) from None
+    except duckdb.Error as error:
+        raise DataError(
+            f"DuckDB cannot work with this table ({type(error).__name__}); save it as Parquet with "
+            "plain columns, or run it in memory."
+        ) from None
+
+
+def too_large(path: Path, memory: int | None = None) -> bool:
+    """Whether a table is too large to be protected in memory."""
+    found = format_of_name(path)
+    if found not in UNPACKED or not path.is_file():
+        return False
+    own = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if memory is None else memory
+    return path.stat().st_size * UNPACKED[found] > own
+
+
+# Reading --------------------------------------------------------------------------------------
+
+
+def files_of(path: Path) -> list[Path]:
+    """The files that a path means: itself, all Parquet files of a folder, or those of a pattern."""
+    if path.is_dir():
+        found = sorted(path.rglob("*.parquet"))
+    else:
+        found = [path] if path.is_file() else sorted(path.parent.glob(path.name))
+    if not found:
+        raise DataError(f"There is no table {path.name}; say the path of a file or of a folder.")
+    return found
+
+
+def digest_of(files: Sequence[Path]) -> str:
+    """The digest of a file, or that of the digests of several."""
+    digests = [file_digest(one) for one in files]
+    return digests[0] if len(files) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def read(connection: Any, files: Sequence[Path], how: FileFormat, kinds: Mapping[str, str]) -> Any:
+    """Read Parquet or CSV files.
+
+    Parameters
+    ----------
+    connection
+        The connection that reads them.
+    files
+        The files, all of one format.
+    how
+        How CSV files are written.
+    kinds
+        The kinds of columns: of CSV files, those of numbers are taken as such, the others as texts.
+    """
+    names = [str(one) for one in files]
+    found = how.format or format_of_name(files[0])
+    if found == "parquet":
+        return connection.read_parquet(names)
+    if found != "csv":
+        raise DataError(
+            f"DuckDB reads Parquet and CSV files, and {files[0].name} is neither; save it as one "
+            'of them, or say name = "memory" under [engine].'
+        )
+    return _with_numbers(_texts(connection, names, how), kinds)
+
+
+def _texts(connection: Any, names: Sequence[str], how: FileFormat) -> Any:
+    plain = FileFormat()
+    said = ("decimal", "thousands", "header", "skip", "missing_in", "read_as")
+    odd = [name for name in said if getattr(how, name) != getattr(plain, name)]
+    if odd or (how.encoding or "utf-8").lower() not in ("utf-8", "utf8"):
+        raise DataError(
+            f"DuckDB reads plain CSV files in UTF-8 only, without {', '.join(odd) or 'encoding'}; "
+            'save the table as Parquet, or say name = "memory" under [engine].'
+        )
+    given = {} if how.separator is None else {"sep": how.separator}
+    return connection.read_csv(
+        list(names),
+        **given,
+        header=True,
+        all_varchar=True,
+        quotechar=how.quote or "",
+        na_values=list(how.missing) or None,
+    )
+
+
+def _with_numbers(relation: Any, kinds: Mapping[str, str]) -> Any:
+    """Take columns of numbers as numbers: whole ones if all are written so."""
+    duckdb = optional("duckdb")
+    names = [name for name in relation.columns if kinds.get(composed(name)) in NUMBERS]
+    if not names:
+        return relation
+    column, constant, call = (
+        duckdb.ColumnExpression,
+        duckdb.ConstantExpression,
+        duckdb.FunctionExpression,
+    )
+    asked = [
+        call("count_if", ~call("regexp_full_match", column(name), constant(pattern)))
+        for name in names
+        for pattern in (WHOLE, NUMBER)
+    ]
+    answers = relation.aggregate(asked).fetchall()[0]
+    types = {}
+    for name, broken, odd in zip(names, answers[::2], answers[1::2], strict=True):
+        if odd:
+            raise DataError(
+                f"Column {name!r} is to hold numbers but holds other texts in {odd:,} records; "
+                "correct them, say what means a missing value (missing), or declare it as flat."
+            )
+        types[name] = "DOUBLE" if broken else "BIGINT"
+    return relation.select(
+        *(
+            column(one).cast(types[one]).alias(one) if one in types else column(one)
+            for one in relation.columns
+        )
+    )
+
+
+# Writing --------------------------------------------------------------------------------------
+
+
+def write(relation: Any, path: Path, how: FileFormat, *, shuffle: bool = False) -> None:
+    """Write a relation to one file, whose suffix is the format; in a random order if asked for."""
+    ordered = relation.order("random()") if shuffle else relation
+    found = format_of_name(path)
+    if found == "parquet":
+        ordered.to_parquet(str(path), compression="zstd")
+    elif found == "csv" and path.suffix in (".csv", ".tsv", ".txt"):
+        missing = how.missing[0] if how.missing else ""
+        ordered.to_csv(
+            str(path), sep=how.separator or ",", na_rep=missing, header=True, quotechar=how.quote
+        )
+    else:
+        raise DataError(
+            f"DuckDB writes .parquet and .csv files, not {path.name}; say so under [output] "
+            "(table)."
+        )
+
+
+def read_back(connection: Any, path: Path, how: FileFormat, written: Any) -> Any:
+    """What a reader sees in a file, with the types of what was written."""
+    if format_of_name(path) == "parquet":
+        return connection.read_parquet(str(path))
+    relation = _texts(connection, [str(path)], how.dialect)
+    column = optional("duckdb").ColumnExpression
+    types = dict(zip(written.columns, written.types, strict=True))
+    return relation.select(*(column(one).cast(types[one]).alias(one) for one in relation.columns))
