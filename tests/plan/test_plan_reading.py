@@ -90,7 +90,7 @@ KINDS = "identifier, count, weight, numeric, date, flat, ordinal, nominal"
 ANSWERS = [
     "line 1, the plan: seed must be a whole number of at least 0, not -1.",
     "line 2, the plan: 'sed' is not known here. Did you mean 'seed'? Known here: seed, about, "
-    "input, columns, steps, evaluation, limits, output.",
+    "input, engine, columns, steps, evaluation, limits, output.",
     "line 6, [input]: 'seperator' is not known here. Did you mean 'separator'? Known here: "
     "format, separator, encoding, decimal, thousands, header, skip, quote, missing, missing_in, "
     "read_as, sheet, labels, path.",
