@@ -38,15 +38,15 @@ class Judgment:
         One of the three.
     promised
         The findings with what each is promised against; those about the table come last.
-    guarded
-        Whether anything is promised against an intruder at all.
+    known
+        What the intruder is taken to know; None where nothing is promised against anyone.
     uncovered
         The published columns that no promise against an intruder speaks of.
     """
 
     verdict: Verdict
     promised: tuple[tuple[str, Finding], ...]
-    guarded: bool
+    known: tuple[str, ...] | None
     uncovered: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Judgment:
         """The verdict in a few words."""
         if self.verdict is Verdict.BROKEN:
             return "A promise is not kept"
-        if not self.guarded:
+        if self.known is None:
             return "Kept, but nothing is promised against an intruder"
         if self.uncovered:
             columns = plural(len(self.uncovered), "published column")
@@ -75,7 +75,8 @@ class Judgment:
                 f"No promise holds against those who know {_every(self.uncovered)} of a "
                 f"person: they can use {them} to find the record."
             )
-        return "That holds against an intruder who knows no more than these columns."
+        known = _every(self.known or ("that the person is in the table",))
+        return f"That holds against an intruder who knows no more of a person than {known}."
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -118,7 +119,11 @@ def judge(verification: Verification, published: Sequence[str] | None = None) ->
     guards = [one for one in promises if one.covers]
     if published is None:
         published = [name for one in promises if isinstance(one, Published) for name in one.columns]
-    covered = _covered(guards)
+    known = max((one.columns for one in guards), key=len, default=None)
+    # two promises about different columns do not hold against those who know both, so only the one
+    # that names most counts; sensitive columns add to it, since they are what is not to be learned
+    learned = [one.sensitive for one in guards if isinstance(one, SensitivePromise)]
+    covered = {*(known or ()), *learned}
     uncovered = tuple(name for name in published if name not in covered)
     if not verification.kept or verification.given_up:
         verdict = Verdict.BROKEN
@@ -126,15 +131,4 @@ def judge(verification: Verification, published: Sequence[str] | None = None) ->
         verdict = Verdict.COVERED if guards and not uncovered else Verdict.UNCOVERED
     pairs = ((against(finding.promise), finding) for finding in verification.findings)
     ordered = sorted(pairs, key=lambda pair: pair[0] == OF_THE_TABLE)
-    return Judgment(verdict, tuple(ordered), bool(guards), uncovered)
-
-
-def _covered(guards: Sequence[Promise]) -> set[str]:
-    """What the promises cover together.
-
-    Two promises about different columns do not hold against those who know both, so only the one
-    that names most counts; sensitive columns add to it, since they are what is not to be learned.
-    """
-    known = max((one.columns for one in guards), key=len, default=())
-    learned = [one.sensitive for one in guards if isinstance(one, SensitivePromise)]
-    return {*known, *learned}
+    return Judgment(verdict, tuple(ordered), known, uncovered)

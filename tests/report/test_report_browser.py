@@ -109,24 +109,45 @@ def test_the_policy_stops_what_a_hostile_value_would_load(report, tmp_path):
     assert len(console) == 2
 
 
-def width_on_a_phone(page: Path, folder: Path) -> int:
-    """How wide a page is when it is laid out in the width of a phone, all tables unfolded."""
+def asked_on_a_phone(page: Path, folder: Path, question: str, width: int = PHONE) -> str:
+    """What a page answers when it is laid out in the width of a phone, all tables unfolded."""
     frame = folder / f"{page.stem}-phone.html"
     frame.write_text(
-        f"<!doctype html><iframe id='it' width='{PHONE}' height='800' style='border:0' "
-        f"src='{page.as_uri()}'></iframe><p id='width'></p><script>"
+        f"<!doctype html><iframe id='it' width='{width}' height='800' style='border:0' "
+        f"src='{page.as_uri()}'></iframe><p id='answer'></p><script>"
         "document.getElementById('it').onload = (event) => {"
         " const inside = event.target.contentDocument;"
         " inside.querySelectorAll('details').forEach((one) => { one.open = true; });"
-        " document.getElementById('width').textContent ="
-        "  'width ' + inside.documentElement.scrollWidth;"
+        " inside.documentElement.scrollWidth;"  # lays the page out
+        " setTimeout(() => {"
+        f"  document.getElementById('answer').textContent = 'answer: ' + ({question}) + '.';"
+        " }, 300);"  # by then animations that follow scrolling have begun
         "};</script>",
         encoding="utf-8",
     )
-    document, _, _ = visit(frame, folder, "--allow-file-access-from-files")
-    found = re.search(r"width (\d+)", document)
+    allowed = ("--allow-file-access-from-files", "--virtual-time-budget=2000")
+    document, _, _ = visit(frame, folder, *allowed)
+    found = re.search(r"answer: (.*?)\.</p>", document)
     assert found is not None
-    return int(found[1])
+    return found[1]
+
+
+def width_on_a_phone(page: Path, folder: Path) -> int:
+    """How wide a page is on a phone."""
+    return int(asked_on_a_phone(page, folder, "inside.documentElement.scrollWidth"))
+
+
+TOLD = """[...inside.querySelectorAll('.scroll')].map((one) => {
+  const hint = one.querySelector('.sideways');
+  return (one.scrollWidth > one.clientWidth ? 'wide' : 'fits')
+    + (hint && hint.offsetHeight ? '-told' : '-untold');
+}).join(' ')"""
+
+
+def test_tables_that_scroll_on_a_phone_say_so(report, tmp_path):
+    answers = asked_on_a_phone(report, tmp_path, TOLD, width=280).split()
+    assert set(answers) == {"wide-told", "fits-untold"}
+    assert set(asked_on_a_phone(report, tmp_path, TOLD, width=1200).split()) == {"fits-untold"}
 
 
 def test_a_phone_does_not_scroll_sideways(report, tmp_path):

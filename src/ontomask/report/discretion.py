@@ -25,7 +25,7 @@ __all__ = ["LEAST", "Discretion", "internal_plan", "public_plan", "threshold"]
 
 LEAST = 3
 SECRETS = ("key", "secret", "salt", "password")
-SHOWN_LISTS = ("distances", "classifiers", "missing")
+SHOWN_LISTS = ("distances", "classifiers", "missing", "intervals", "dates")
 HIDDEN = "(not shown)"
 
 

@@ -23,7 +23,7 @@ from ontomask.promises import (
     UniquenessLimit,
 )
 from ontomask.report.words import capital, listing
-from ontomask.verdict import Judgment, against, judge
+from ontomask.verdict import Judgment, judge
 from ontomask.verify import Finding, Verification
 
 __all__ = ["Kept", "Promised", "in_words"]
@@ -87,11 +87,11 @@ class Promised:
 
 def in_words(verification: Verification, published: Sequence[str] | None = None) -> Promised:
     """The findings of a verification, for people; `published` are the columns to be covered."""
-    findings = verification.findings
+    judgment = judge(verification, published)
     return Promised(
-        tuple(replace(_kept(one.promise, one), against=against(one.promise)) for one in findings),
+        tuple(replace(_kept(one.promise, one), against=who) for who, one in judgment.promised),
         verification.k,
-        judge(verification, published),
+        judgment,
         tuple(f"{capital(one.describe())}." for one in verification.given_up),
     )
 

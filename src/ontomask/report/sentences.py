@@ -74,7 +74,8 @@ def headline(account: Account, discretion: Discretion) -> Headline:
             f"{one.name}: {one.measured}, the plan allows {one.allowed}" for one in exceeded
         )
         title = f"{plural(len(exceeded), 'limit')} of the plan exceeded"
-        return Headline(*TONES[Verdict.BROKEN], title, f"{capital(text)}.")
+        rest = f" {found.judgment}" if found is not None else ""
+        return Headline(*TONES[Verdict.BROKEN], title, f"{capital(text)}.{rest}")
     if found is None:
         text = "The table was masked elsewhere, and no promise was given."
         return Headline(*TONES[Verdict.UNCOVERED], "Nothing was promised", text)
