@@ -578,3 +578,23 @@ def test_rare_values_cannot_be_counted_by_what_is_missing_from_the_rest():
         told = [int(bars[label][0].rstrip("%")) for label in ("Aa", "Bb")]
         assert [one % 5 for one in told] == [0, 0]
         assert bars["other values"][0] == "fewer than 5 records"
+
+
+def test_how_deep_a_taxonomy_goes_for_those_left_out_is_not_told():
+    """The height of a hierarchy made of the column's values depends on all of them."""
+    deep = om.Taxonomy.from_parents(
+        {
+            **{"ill": [], "infection": ["ill"], "flu": ["infection"], "cold": ["infection"]},
+            **{"odd": ["ill"], "odder": ["odd"], "oddest": ["odder"], "most": ["oddest"]},
+        }
+    )
+    pages, heights = {}, set()
+    for last in ("odder", "most"):
+        frame = pl.DataFrame({"ill": ["flu"] * 3 + ["cold"] * 3 + [last]})
+        method = om.Generalization([om.KAnonymity(5)], suppression_limit=0.2, outliers="drop")
+        release = om.protect(frame, om.Schema(ill=om.Nominal(deep)), method, seed=1)
+        assert release.frame["ill"].to_list() == ["infection"] * 6
+        heights.add(release.generalized["ill"])
+        pages[last] = render(release.account(frame))
+    assert len(heights) == 2
+    assert pages["odder"] == pages["most"]

@@ -23,6 +23,7 @@ from ontomask.promises import (
     SensitivePromise,
     Unchanged,
 )
+from ontomask.quality import QUALITIES
 from ontomask.report import grids, losses, sentences
 from ontomask.report.discretion import Discretion
 from ontomask.report.document import render
@@ -444,11 +445,27 @@ def test_steps_speak_to_readers_not_to_programmers():
 
 
 def test_of_a_step_s_own_report_only_some_is_public():
-    levels = {"levels": {"a": 2}, "generalized": {"a": "intervals of 10 (level 2 of 3)"}}
-    details = {**levels, "suppressed": 7, "quality": 0.25}
+    levels = {
+        "levels": {"a": 2},
+        "generalized": {"a": "intervals of 10 (level 2 of 3)"},
+        "generalized_public": {"a": "intervals of 10 (level 2)"},
+    }
+    details = {**levels, "suppressed": 7, "quality": 0.105542, "quality_model": "loss"}
     facts = describe_step(om.Suppression(k=3), details, ["a"])
-    assert facts.public_details == (("generalized", "a: intervals of 10 (level 2 of 3)"),)
-    assert {("suppressed", "7"), ("loss by the quality model", "0.25")} <= set(facts.details)
+    meant = "the mean share of its domain that a value covers: 0 is the original, 1 a star"
+    assert facts.public_details == (
+        ("generalized", "a: intervals of 10 (level 2)"),
+        ("quality model", f"loss: {meant}"),
+    )
+    inside = dict(facts.details)
+    assert inside["suppressed"] == "7"
+    assert inside["loss by the quality model"] == f"0.106, {meant}"
+    assert inside["generalized"] == "a: intervals of 10 (level 2 of 3)"
+    assert "levels" not in inside
+
+
+def test_every_quality_model_says_what_its_figure_is():
+    assert all(": " in one.measures or "added up" in one.measures for one in QUALITIES.values())
 
 
 def test_what_would_tell_how_many_were_left_out_is_no_public_parameter():

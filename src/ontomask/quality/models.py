@@ -70,6 +70,8 @@ class Quality(ABC):
     """
 
     name: ClassVar[str] = ""
+    measures: ClassVar[str] = ""
+    """What its figure is, and what 0 or 1 would be."""
     needs_tuples: ClassVar[bool] = False
 
     counts_suppression: Counts = field(default=True, kw_only=True)
@@ -112,6 +114,9 @@ class Loss(Quality):
     """Granularity: the mean share of its domain that a generalized value covers (Iyengar 2002)."""
 
     name: ClassVar[str] = "loss"
+    measures: ClassVar[str] = (
+        "the mean share of its domain that a value covers: 0 is the original, 1 a star"
+    )
 
     aggregate: Aggregate = "geometric"
     factor: Factor = 0.5
@@ -140,6 +145,9 @@ class Precision(Quality):
     """The mean height of generalization (Sweeney 2002)."""
 
     name: ClassVar[str] = "precision"
+    measures: ClassVar[str] = (
+        "the mean height of the levels: 0 is the original, 1 the top of all hierarchies"
+    )
 
     aggregate: Aggregate = "arithmetic"
     factor: Factor = 0.5
@@ -170,6 +178,7 @@ class Height(Quality):
     """The sum of the levels; suppression does not count."""
 
     name: ClassVar[str] = "height"
+    measures: ClassVar[str] = "the sum of the levels: 0 is the original"
 
     aggregate: Aggregate = "sum"
     weights: Weights = None
@@ -194,6 +203,9 @@ class EntropyLoss(Quality):
     """Log of the area that a generalized record covers, of 1 at most (Wan et al. 2015)."""
 
     name: ClassVar[str] = "entropy-loss"
+    measures: ClassVar[str] = (
+        "the mean log of the area that a record covers, 1 at most: 0 is the original"
+    )
 
     factor: Factor = 0.5
 
@@ -226,6 +238,7 @@ class NonUniformEntropy(Quality):
     """
 
     name: ClassVar[str] = "non-uniform-entropy"
+    measures: ClassVar[str] = "the information that the columns lose: 0 is none"
 
     aggregate: Aggregate = "sum"
     factor: Factor = 0.5
@@ -254,6 +267,7 @@ class Discernibility(Quality):
     """The sum of squared class sizes, N for each suppressed record (Bayardo and Agrawal 2005)."""
 
     name: ClassVar[str] = "discernibility"
+    measures: ClassVar[str] = "the sum of squared class sizes: the number of records is the least"
 
     def prepare(self, facts: Facts) -> Measure:
         """Classes alone matter."""
@@ -265,6 +279,7 @@ class AverageClassSize(Quality):
     """N over the number of classes, the suppressed records being one (LeFevre et al. 2006)."""
 
     name: ClassVar[str] = "average-class-size"
+    measures: ClassVar[str] = "records in an average class: 1 is the least"
 
     factor: Factor = 0.5
 
@@ -278,6 +293,7 @@ class Ambiguity(Quality):
     """How many original tuples a generalized record may stand for (Goldberger and Tassa 2010)."""
 
     name: ClassVar[str] = "ambiguity"
+    measures: ClassVar[str] = "how many original combinations the records may stand for, added up"
 
     def prepare(self, facts: Facts) -> Measure:
         """The sum of n times the class's area."""
@@ -289,6 +305,7 @@ class KLDivergence(Quality):
     """The divergence of the table from what the classes say (Machanavajjhala et al. 2007)."""
 
     name: ClassVar[str] = "kl-divergence"
+    measures: ClassVar[str] = "the divergence of the table from what its classes say: 0 is none"
     needs_tuples: ClassVar[bool] = True
 
     def prepare(self, facts: Facts) -> Measure:
@@ -307,6 +324,9 @@ class Semantic(Quality):
     """
 
     name: ClassVar[str] = "semantic"
+    measures: ClassVar[str] = (
+        "the squared mean distances of the records from what they were, added up: 1 is a star"
+    )
     needs_tuples: ClassVar[bool] = True
 
     weights: Weights = None
@@ -331,6 +351,7 @@ class Classification(Quality):
     """
 
     name: ClassVar[str] = "classification"
+    measures: ClassVar[str] = "how badly the classes predict the target: 0 is always rightly"
 
     target: Annotated[
         str | tuple[str, ...], Typed((str, tuple, list), "the name of a column or several")

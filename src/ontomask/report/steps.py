@@ -16,14 +16,20 @@ import numpy as np
 
 from ontomask.docstrings import parameter_texts
 from ontomask.methods.base import METHODS, Method
-from ontomask.report.words import grouped, listing
+from ontomask.quality import QUALITIES
+from ontomask.report.words import figure, grouped, listing
 
 __all__ = ["COUNTING", "Parameter", "StepFacts", "describe_step"]
 
-PUBLIC_DETAILS = ("generalized", "quality_model", "metric")
+PUBLIC_DETAILS = ("generalized_public", "quality_model", "metric")
 """What a public report tells of a step's own report; the rest may count records, also left out."""
-LABELS = {"quality": "loss by the quality model", "nodes": "combinations of levels"}
+LABELS = {
+    "quality": "loss by the quality model",
+    "nodes": "combinations of levels",
+    "generalized_public": "generalized",
+}
 """What a step reports of itself, where its name alone says too little."""
+SAID_IN_WORDS = ("levels", "generalized_public")
 COUNTING = {"generalization": ("suppression_limit",), "sampling": ("share", "size")}
 """Parameters that would tell, with the size of the release, how many records were left out."""
 UNTOLD = "not shown: it would tell how many records were left out"
@@ -64,14 +70,22 @@ def describe_step(step: Method, details: Mapping[str, object], columns: Sequence
         for one in dataclasses.fields(step)
     )
     said = {(one.name, one.full) for one in shown}
-    rest = {
-        name: _words(value, None)
-        for name, value in details.items()
-        if value is not None and not (name == "levels" and "generalized" in details)
-    }
+    rest = {name: _words(value, None) for name, value in details.items() if value is not None}
+    rest.update(_quality(details))
     told = {name: words for name, words in rest.items() if (name, words) not in said}
     public = {name: told[name] for name in PUBLIC_DETAILS if name in told}
+    if "generalized" in told:  # says the same in words
+        told = {name: one for name, one in told.items() if name not in SAID_IN_WORDS}
     return StepFacts(step.name, _idea(type(step)), shown, _labeled(public), _labeled(told))
+
+
+def _quality(details: Mapping[str, object]) -> dict[str, str]:
+    """What the loss of a quality model means, with its figure."""
+    name, value = str(details.get("quality_model", "")), details.get("quality")
+    if name not in QUALITIES or not isinstance(value, float):
+        return {}
+    measures = grouped(QUALITIES[name].measures)
+    return {"quality": f"{figure(value)}, {measures}", "quality_model": f"{name}: {measures}"}
 
 
 def _labeled(details: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -117,11 +117,16 @@ class Hierarchy:
     @property
     def words(self) -> tuple[str, ...]:
         """What each level is, in words: as it is, intervals of 10 (level 2 of 4), and so on."""
-        places = [f"level {level} of {self.height}" for level in range(1, self.height + 1)]
-        if len(self.named) == self.height - 1:
-            above = zip([*self.named, "any value"], places, strict=True)
-            places = [f"{one} ({place})" for one, place in above]
-        return ("as it is", *places)
+        return tuple(self.level_in_words(level) for level in range(self.height + 1))
+
+    def level_in_words(self, level: int, *, height: bool = True) -> str:
+        """What a level is, in words; the height may depend on values that no release shows."""
+        if level == 0:
+            return "as it is"
+        place = f"level {level} of {self.height}" if height else f"level {level}"
+        if len(self.named) != self.height - 1:
+            return place
+        return f"{[*self.named, 'any value'][level - 1]} ({place})"
 
     @property
     def values(self) -> tuple[str, ...]:

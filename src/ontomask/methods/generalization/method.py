@@ -266,13 +266,12 @@ class Generalization(Method):
 
 def _found_globally(problem: Problem, quality: Quality, solution: Solution) -> _Found:
     levels = np.array(solution.levels, np.int32)
+    chosen = list(zip(problem.names, problem.hierarchies, solution.levels, strict=True))
     details: dict[str, object] = {
         "levels": dict(zip(problem.names, solution.levels, strict=True)),
-        "generalized": {
-            name: hierarchy.words[level]
-            for name, hierarchy, level in zip(
-                problem.names, problem.hierarchies, solution.levels, strict=True
-            )
+        "generalized": {name: one.level_in_words(level) for name, one, level in chosen},
+        "generalized_public": {
+            name: one.level_in_words(level, height=False) for name, one, level in chosen
         },
         "quality": solution.loss,
         "quality_model": quality.name,
