@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ontomask.kernels.cache import ensure_place
+from ontomask.kernels.cache import ensure_folder
 
-ensure_place()
+ensure_folder()

@@ -1,4 +1,4 @@
-"""A place for what Numba compiles, also where neither package nor home can be written to."""
+"""A folder for what Numba compiles, also where neither package nor home can be written to."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import numba
 
 from ontomask.errors import OntomaskWarning, OutputError
 
-__all__ = ["ensure_place"]
+__all__ = ["ensure_folder"]
 
 SETTINGS: Any = numba.config
 WAY_OUT = "set NUMBA_CACHE_DIR to a folder that this user may write to"
 
 
-def ensure_place() -> None:
+def ensure_folder() -> None:
     """Let Numba use a temporary folder where it finds none to keep compiled kernels in.
 
-    Without a place it refuses every kernel. The folder is this user's alone (Numba would run what
+    Without a folder it refuses every kernel. The folder is this user's alone (Numba would run what
     it finds there), is shared with processes started from here, and goes when this one ends.
     """
     try:
@@ -40,7 +40,7 @@ def ensure_place() -> None:
 
 
 def _probe() -> None:
-    """Lies where the kernels lie, so Numba looks for a place as it does for them."""
+    """Lies where the kernels lie, so Numba looks for a folder as it does for them."""
 
 
 def _temporary_folder() -> str:

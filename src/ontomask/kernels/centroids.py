@@ -101,11 +101,11 @@ class Tally(NamedTuple):
 def new_tally(points: Points) -> Tally:
     """A tally of nothing."""
     coded, numeric = points.codes.shape[0], points.numbers.shape[0]
-    places = int(points.heads[:, VALUES].sum() + points.heads[:, ROWS].sum())
+    entries = int(points.heads[:, VALUES].sum() + points.heads[:, ROWS].sum())
     return Tally(
-        np.zeros((4, places), np.int32),
+        np.zeros((4, entries), np.int32),
         np.zeros((2, coded), np.int64),
-        np.zeros(places, np.float64),
+        np.zeros(entries, np.float64),
         np.zeros((2, numeric + 1), np.float64),
     )
 
@@ -119,8 +119,8 @@ def clear(heads: Longs, tally: Tally) -> None:
         for kind in range(2):
             start = heads[attribute, ROW_START if kind == 1 else VALUE_START]
             for slot in range(start, start + lengths[kind, attribute]):
-                place = start + marks[LISTED, slot]
-                marks[HELD, place], sums[place] = 0, 0.0
+                entry = start + marks[LISTED, slot]
+                marks[HELD, entry], sums[entry] = 0, 0.0
             lengths[kind, attribute] = 0
     for attribute in range(numbers.shape[1]):
         numbers[0, attribute], numbers[1, attribute] = 0.0, 0.0

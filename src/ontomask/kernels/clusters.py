@@ -62,11 +62,11 @@ SMALLEST_REBUILD = 256
 FIXED, ADAPTIVE, VARIABLE = 0, 1, 2
 
 NUMBER = 0
-"""Place in `left`: number of the points that remain."""
+"""Entry of `left`: number of the points that remain."""
 RECORDS = 1
-"""Place in `left`: the records, or persons, that they stand for."""
+"""Entry of `left`: the records, or persons, that they stand for."""
 CLUSTER = 2
-"""Place in `left`: number of the cluster being formed."""
+"""Entry of `left`: number of the cluster being formed."""
 
 MEMBER, NEIGHBOR, APART = 0, 1, 2
 """Columns of `fringe`."""
@@ -263,8 +263,8 @@ def _form_clusters(
                 return True
             centroid_reference(points, tally, center)
             chosen = farthest_from_center(points, ranking, rest.labels, center)
-            for place in range(center.size):
-                reference[place] = center[place]
+            for entry in range(center.size):
+                reference[entry] = center[entry]
         if chosen < 0:
             search(points, rest.searched, rest.finds, reference, FARTHEST, whole(1))
             chosen = whole(rest.finds.answers[0, 2])

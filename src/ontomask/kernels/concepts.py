@@ -155,8 +155,8 @@ def ancestor_sets(offsets: Longs, parents: Ints, concepts: Ints) -> tuple[Longs,
 
 
 @njit(cache=True)
-def ancestor_totals(offsets: Longs, parents: Ints, weights: Floats) -> Floats:
-    """For every concept, the sum of the weights of its specializations, itself included.
+def ancestor_totals(offsets: Longs, parents: Ints, amounts: Floats) -> Floats:
+    """For every concept, the sum of the amounts of its specializations, itself included.
 
     A specialization reached on several ways counts once.
     """
@@ -166,20 +166,20 @@ def ancestor_totals(offsets: Longs, parents: Ints, weights: Floats) -> Floats:
     ups = np.empty(count, np.int32)
     totals = np.zeros(count, np.float64)
     for concept in range(count):
-        if weights[concept] != 0.0:
+        if amounts[concept] != 0.0:
             found = _climb(concept, offsets, parents, seen, concept, queue, ups)
             for position in range(found):
-                totals[queue[position]] += weights[concept]
+                totals[queue[position]] += amounts[concept]
     return totals
 
 
 @njit(cache=True)
 def weighted_ups(
-    offsets: Longs, members: Ints, graph_offsets: Longs, graph_parents: Ints, link_weights: Floats
+    offsets: Longs, members: Ints, graph_offsets: Longs, graph_parents: Ints, link_lengths: Floats
 ) -> Floats:
-    """Least sum of link weights on a way up from each set's concept to each of its ancestors.
+    """Least sum of link lengths on a way up from each set's concept to each of its ancestors.
 
-    The weight of a link is that of its child, `link_weights[child]`. The graph is local: numbers
+    The length of a link is that of its child, `link_lengths[child]`. The graph is local: numbers
     ascend from parent to child, and a set's own concept is its last member.
     """
     count = graph_offsets.size - 1
@@ -194,7 +194,7 @@ def weighted_ups(
             child = members[slot]
             for link in range(graph_offsets[child], graph_offsets[child + 1]):
                 parent = graph_parents[link]
-                costs[parent] = min(costs[parent], costs[child] + link_weights[child])
+                costs[parent] = min(costs[parent], costs[child] + link_lengths[child])
         for slot in range(start, stop):
             result[slot] = costs[members[slot]]
     return result

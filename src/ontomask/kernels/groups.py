@@ -47,12 +47,12 @@ def raise_keys(
 ) -> Longs:
     """The keys after raising some attributes, each kept in one of the words, `sizes` rows each."""
     raised = keys.copy()
-    for place in range(attributes.size):
-        change = np.empty(sizes[place], np.int64)
-        for row in range(sizes[place]):
-            change[row] = shifts[new[place] + row] - shifts[old[place] + row]
-        rows = tuples[attributes[place]]
-        word = raised[words[place]]
+    for turn in range(attributes.size):
+        change = np.empty(sizes[turn], np.int64)
+        for row in range(sizes[turn]):
+            change[row] = shifts[new[turn] + row] - shifts[old[turn] + row]
+        rows = tuples[attributes[turn]]
+        word = raised[words[turn]]
         for group in range(representatives.size):
             # unsigned: no test whether the index counts from the end
             word[group] += change[uint64(rows[uint64(representatives[group])])]
@@ -105,9 +105,9 @@ def _slot(keys: Longs, position: int, bits: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def _equal(keys: Longs, one: int, other: int) -> bool:
+def _equal(keys: Longs, first: int, second: int) -> bool:
     for word in range(keys.shape[0]):
-        if keys[word, uint64(one)] != keys[word, uint64(other)]:
+        if keys[word, uint64(first)] != keys[word, uint64(second)]:
             return False
     return True
 

@@ -12,12 +12,12 @@ __all__ = ["merge_smallest"]
 
 @njit(cache=True, nogil=True)
 def _meeting_level(
-    codes: Ints, start: int, rows: int, height: int, one: int, other: int, level: int
+    codes: Ints, start: int, rows: int, height: int, first: int, second: int, level: int
 ) -> int:
     """The lowest level, from `level` on, at which two rows have the same code; -1 if none."""
     while level <= height:
         begin = start + level * rows
-        if codes[begin + one] == codes[begin + other]:
+        if codes[begin + first] == codes[begin + second]:
             return level
         level += 1
     return -1
@@ -33,25 +33,25 @@ def _merger_steps(
     starts: Longs,
     rows: Longs,
     heights: Longs,
-    one: int,
-    other: int,
+    group: int,
+    partner: int,
     most: int,
 ) -> int:
     """Generalization steps times records when two groups meet; -1 if more than `most`, or never."""
     total = 0
     for attribute in range(starts.size):
         start, count = starts[attribute], rows[attribute]
-        first, second = tuples[one, attribute], tuples[other, attribute]
-        level_one, level_other = levels[one, attribute], levels[other, attribute]
+        first, second = tuples[group, attribute], tuples[partner, attribute]
+        own_level, partner_level = levels[group, attribute], levels[partner, attribute]
         level = _meeting_level(
-            codes, start, count, heights[attribute], first, second, max(level_one, level_other)
+            codes, start, count, heights[attribute], first, second, max(own_level, partner_level)
         )
         if level < 0:
             return -1
         top = start + level * count
-        moved_one = steps[top + first] - steps[start + level_one * count + first]
-        moved_other = steps[top + second] - steps[start + level_other * count + second]
-        total += sizes[one] * moved_one + sizes[other] * moved_other
+        own_steps = steps[top + first] - steps[start + own_level * count + first]
+        partner_steps = steps[top + second] - steps[start + partner_level * count + second]
+        total += sizes[group] * own_steps + sizes[partner] * partner_steps
         if total > most:
             return -1
     return total

@@ -26,15 +26,15 @@ PATIENCE = 16
 
 
 COUNT = 0
-"""Place in `state`: keys in the heap, -1 when the bounds do not hold."""
+"""Entry of `state`: keys in the heap, -1 when the bounds do not hold."""
 PATH = 1
-"""Place in `state`: length of the center's path, times the scale."""
+"""Entry of `state`: length of the center's path, times the scale."""
 SCALE = 2
-"""Place in `state`: greatest factor (for power 2 its root)."""
+"""Entry of `state`: greatest factor (for power 2 its root)."""
 CALLS = 3
-"""Place in `state`: calls since the center's rows changed."""
+"""Entry of `state`: calls since the center's rows changed."""
 CENTER = 4
-"""First place in `state` of the center as it was last."""
+"""First entry of `state`: the center as it was last."""
 
 
 class Ranking(NamedTuple):
@@ -111,14 +111,14 @@ def _fill(points: Points, ranking: Ranking, labels: Ints, center: Floats) -> Non
 def _follow(state: Floats, center: Floats, coded: int, power: int) -> None:
     """Lengthen the path; when rows change or numbers get missing, the bounds hold no more."""
     same, path = True, 0.0
-    for place in range(center.size):
-        old, new = state[CENTER + place], center[place]
+    for entry in range(center.size):
+        old, new = state[CENTER + entry], center[entry]
         move = abs(new - old)
-        if place < coded or move != move:
-            same &= old == new or (place >= coded and old != old and new != new)
+        if entry < coded or move != move:
+            same &= old == new or (entry >= coded and old != old and new != new)
         else:
             path += move * move if power == 2 else move
-        state[CENTER + place] = new
+        state[CENTER + entry] = new
     state[PATH] += (np.sqrt(path) if power == 2 else path) * state[SCALE] * (1.0 + SLACK)
     state[CALLS] += 1.0
     if not same:

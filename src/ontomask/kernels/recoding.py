@@ -1,14 +1,14 @@
 """The loop of recoding: tuples that are too rare take the values of another tuple.
 
-While a tuple t has weight below k, its records take the values of a tuple v of the current table,
-chosen by the guide; weights add up (Martinez, Sanchez, Valls and Batet 2012). No new tuple appears.
-Among tuples of the smallest weight the first goes first; one that has gained weight in between is
-judged by its new weight. In the order ANY the tuples go by number instead. The weight of a tuple is
-the number of its records, as in the literature, not of the people whom they stand for. Where
-several records may be of one person (see `units`), it is the number of persons, counted anew at
-every merge.
+While a tuple t is smaller than k, its records take the values of a tuple v of the current table,
+chosen by the guide; sizes add up (Martinez, Sanchez, Valls and Batet 2012). No new tuple appears.
+Among the smallest tuples the first goes first; a tuple that has grown in between is judged by its
+new size. In the order ANY the tuples go by number instead. The size of a tuple, omega in the
+literature, is the number of its records, not of the people whom they stand for. Where several
+records may be of one person (see `units`), it is the number of persons, counted anew at every
+merge.
 
-SEMANTIC takes the v of least omega_v * distance(t, v) (or of least distance, unweighted), of equals
+SEMANTIC takes the v of least omega_v * distance(t, v) (or of least distance alone), of equals
 the least frequent, then the first. DISCERNIBILITY takes the merge that least increases the sum of
 squared group sizes: (w_t + w_v)^2 - w_t^2 - w_v^2 = 2 w_t w_v, so the least frequent v, then the
 first. RANDOM_GUIDE takes any, by one uniform number per merge.
@@ -44,26 +44,26 @@ TARGET, LIVING, SPOT, NEXT, LAST = 0, 1, 2, 3, 4
 """Rows of `tuples`: whose values a tuple takes; the tuples of the current table; where they are;
 and, for all that were merged, the next one (itself at the end) and the last one."""
 COUNT, TURN = 0, 1
-"""Places in `state`: number of tuples in the current table; the tuple whose turn it is."""
+"""Entries of `state`: number of tuples in the current table; the tuple whose turn it is."""
 
 
 @inner
-def _set_weight(weights: Floats, point: int, weight: float) -> None:
-    """Write a weight into a tree of minima: node n lies over nodes 2n and 2n + 1, tuples last."""
-    node = weights.size // 2 + point
-    weights[node] = weight
+def _set_size(sizes: Floats, point: int, records: float) -> None:
+    """Write a size into a tree of minima: node n lies over nodes 2n and 2n + 1, tuples last."""
+    node = sizes.size // 2 + point
+    sizes[node] = records
     while node > 1:
         node = node // 2
-        first, second = weights[2 * node], weights[2 * node + 1]
-        weights[node] = first if first < second else second
+        first, second = sizes[2 * node], sizes[2 * node + 1]
+        sizes[node] = first if first < second else second
 
 
 @inner
-def _least_frequent(weights: Floats) -> int:
-    """The tuple of least weight, the first of equals."""
-    node, half = whole(1), weights.size // 2
+def _least_frequent(sizes: Floats) -> int:
+    """The smallest tuple, the first of equals."""
+    node, half = whole(1), sizes.size // 2
     while node < half:
-        node = 2 * node if weights[2 * node] == weights[node] else 2 * node + 1
+        node = 2 * node if sizes[2 * node] == sizes[node] else 2 * node + 1
     return node - half
 
 
@@ -94,30 +94,30 @@ def _most_similar(points: Points, index: Index, finds: Finds, reference: Floats,
 
 @inner
 def _united(
-    points: Points, tuples: Longs, marks: Longs, turn: int, chosen: int, weight: float, other: float
+    points: Points, tuples: Longs, marks: Longs, turn: int, chosen: int, own: float, other: float
 ) -> float:
-    """The weight of a tuple with the records of another one."""
+    """The size of a tuple with the records of another one."""
     tuples[NEXT, tuples[LAST, chosen]], tuples[LAST, chosen] = turn, tuples[LAST, turn]
     if points.owners.size == 0:
-        return weight + other
+        return own + other
     new_count(marks)
     total, member = add_units(points, marks, chosen), chosen
-    while tuples[NEXT, member] != member and total < other + weight:
+    while tuples[NEXT, member] != member and total < other + own:
         member = tuples[NEXT, member]
         total += add_units(points, marks, member)
     return total
 
 
 @part
-def _next_turn(weights: Floats, state: Longs, size: int, k: float, order: int) -> bool:
+def _next_turn(sizes: Floats, state: Longs, size: int, k: float, order: int) -> bool:
     """Find the tuple whose turn it is; whether there is one."""
     if order == SMALLEST_FIRST:
-        state[TURN] = _least_frequent(weights)
+        state[TURN] = _least_frequent(sizes)
     else:
-        # a tuple that is gone has infinite weight
-        while state[TURN] < size and weights[weights.size // 2 + state[TURN]] >= k:
+        # a tuple that is gone has infinite size
+        while state[TURN] < size and sizes[sizes.size // 2 + state[TURN]] >= k:
             state[TURN] += 1
-    return state[TURN] < size and weights[weights.size // 2 + state[TURN]] < k
+    return state[TURN] < size and sizes[sizes.size // 2 + state[TURN]] < k
 
 
 @compiled
@@ -127,51 +127,51 @@ def _merge_rare(
     finds: Finds,
     reference: Floats,
     tuples: Longs,
-    weights: Floats,
+    sizes: Floats,
     marks: Longs,
     state: Longs,
     k: float,
     guide: int,
     order: int,
-    weighted: bool,
+    by_size: bool,
     uniforms: Floats,
     signal: Longs,
 ) -> bool:
     """Merge tuples until half of those indexed are gone; whether there are more to merge."""
-    size, half, indexed = tuples.shape[1], weights.size // 2, index.columns.shape[1]
+    size, half, indexed = tuples.shape[1], sizes.size // 2, index.columns.shape[1]
     bound_all(index)
-    while state[COUNT] > 1 and signal[1] == 0 and _next_turn(weights, state, size, k, order):
+    while state[COUNT] > 1 and signal[1] == 0 and _next_turn(sizes, state, size, k, order):
         if guide == SEMANTIC and indexed >= SMALLEST_REBUILD and 2 * state[COUNT] < indexed:
             return True
         turn = state[TURN]
-        weight = weights[half + turn]
-        _set_weight(weights, turn, np.inf)
+        records = sizes[half + turn]
+        _set_size(sizes, turn, np.inf)
         if guide == SEMANTIC:
             chosen = _most_similar(points, index, finds, reference, turn)
         elif guide == DISCERNIBILITY:
-            chosen = _least_frequent(weights)
+            chosen = _least_frequent(sizes)
         else:
             chosen = _drawn(tuples, state[COUNT], turn, uniforms[size - state[COUNT]])
-        other = weights[half + chosen]
-        weight = _united(points, tuples, marks, turn, chosen, weight, other)
-        _set_weight(weights, chosen, weight)
+        other = sizes[half + chosen]
+        records = _united(points, tuples, marks, turn, chosen, records, other)
+        _set_size(sizes, chosen, records)
         tuples[TARGET, turn] = chosen
         _strike(tuples, state[COUNT], turn)
         state[COUNT] -= 1
         signal[0] = size - state[COUNT]
         if guide == SEMANTIC:
             factor = 1.0
-            if weighted:
-                factor = weight if points.power == 1 else weight * weight
-            set_factor(index, chosen, factor, weight)
+            if by_size:
+                factor = records if points.power == 1 else records * records
+            set_factor(index, chosen, factor, records)
     return False
 
 
-def _tree(weights: Floats) -> Floats:
-    """Weights as the leaves of a tree of minima."""
-    half = 1 << max(0, int(weights.size - 1).bit_length())
+def _tree(sizes: Floats) -> Floats:
+    """Sizes as the leaves of a tree of minima."""
+    half = 1 << max(0, int(sizes.size - 1).bit_length())
     tree = np.full(2 * half, np.inf)
-    tree[half : half + weights.size] = weights
+    tree[half : half + sizes.size] = sizes
     while half > 1:
         tree[half // 2 : half] = tree[half : 2 * half].reshape(-1, 2).min(axis=1)
         half //= 2
@@ -191,7 +191,7 @@ def recode(
     k: float,
     guide: int,
     order: int,
-    weighted: bool,
+    by_size: bool,
     uniforms: Floats,
     signal: Longs,
 ) -> Ints:
@@ -201,20 +201,20 @@ def recode(
     request the targets so far are returned.
     """
     size = points.sizes.size
-    tuples, weights = np.array([np.arange(size)] * 5), _tree(points.sizes)
+    tuples, sizes = np.array([np.arange(size)] * 5), _tree(points.sizes)
     marks = new_marks(points)
     state = np.array([size, 0])
     reference = np.empty(points.codes.shape[0] + points.numbers.shape[0])
     more = True
     while more:
-        current = weights[weights.size // 2 :][:size]
-        # contributions are distances raised to the power, so weights are raised as well
-        factors = current**points.power if weighted else np.ones(size)
+        current = sizes[sizes.size // 2 :][:size]
+        # contributions are distances raised to the power, so sizes are raised as well
+        factors = current**points.power if by_size else np.ones(size)
         living = np.sort(tuples[LIVING, : state[COUNT]])
         index = build_index(points, living, factors, current, LEAF)
         finds = new_finds(index, 1)
         more = _merge_rare(
-            *(points, index, finds, reference, tuples, weights, marks, state),
-            *(float(k), guide, order, weighted, uniforms, signal),
+            *(points, index, finds, reference, tuples, sizes, marks, state),
+            *(float(k), guide, order, by_size, uniforms, signal),
         )
     return _final_targets(tuples[TARGET])

@@ -77,9 +77,9 @@ def _bin_of(distance: float, low: float, scale: float) -> int:
 def _counted(distances: Floats, counts: Ints, found: Ints) -> int:
     """List the tuples with a count; returns how many there are."""
     size = 0
-    for place in range(distances.size):
-        if counts[place] > 0:
-            found[size] = place
+    for point in range(distances.size):
+        if counts[point] > 0:
+            found[size] = point
             size += 1
     return size
 
@@ -88,8 +88,8 @@ def _counted(distances: Floats, counts: Ints, found: Ints) -> int:
 def _range(distances: Floats, listed: Ints) -> tuple[float, float]:
     """Least and greatest distance of the listed tuples."""
     low, high = np.inf, -np.inf
-    for place in listed:
-        low, high = min(low, distances[place]), max(high, distances[place])
+    for point in listed:
+        low, high = min(low, distances[point]), max(high, distances[point])
     return low, high
 
 
@@ -107,16 +107,16 @@ def distance_at(
     while high - low > 1e-300:
         scale = BINS / (high - low)
         bins[:] = 0
-        for place in found[:size]:
-            bins[_bin_of(distances[place], low, scale)] += counts[place]
+        for point in found[:size]:
+            bins[_bin_of(distances[point], low, scale)] += counts[point]
         wanted = 0
         while position >= bins[wanted]:
             position -= bins[wanted]
             wanted += 1
         kept = 0
-        for place in found[:size]:
-            if _bin_of(distances[place], low, scale) == wanted:
-                found[kept] = place
+        for point in found[:size]:
+            if _bin_of(distances[point], low, scale) == wanted:
+                found[kept] = point
                 kept += 1
         size = kept
         low, high = _range(distances, found[:size])
@@ -126,37 +126,37 @@ def distance_at(
 @njit(cache=True, nogil=True)
 def _tuple_at(counts: Ints, listed: Ints, position: int) -> int:
     """The listed tuple that holds a position of the summed counts."""
-    place = 0
-    while position >= counts[listed[place]]:
-        position -= counts[listed[place]]
-        place += 1
-    return int(listed[place])
+    slot = 0
+    while position >= counts[listed[slot]]:
+        position -= counts[listed[slot]]
+        slot += 1
+    return int(listed[slot])
 
 
 @njit(cache=True, nogil=True)
 def _total(counts: Ints, listed: Ints) -> int:
     """Sum of the counts of the listed tuples."""
     total = 0
-    for place in listed:
-        total += counts[place]
+    for point in listed:
+        total += counts[point]
     return total
 
 
 @njit(cache=True, nogil=True)
 def _farthest(distances: Floats, unfinished: Ints, uniform: float) -> int:
     """The tuple of an unfinished record among the farthest ones."""
-    best, weight = -1.0, 0
-    for place in range(distances.size):
-        if unfinished[place] > 0 and distances[place] >= best:
-            if distances[place] > best:
-                best, weight = distances[place], 0
-            weight += unfinished[place]
-    position = pick(uniform, weight)
-    for place in range(distances.size):
-        if distances[place] == best and unfinished[place] > 0:
-            position -= unfinished[place]
+    best, records = -1.0, 0
+    for point in range(distances.size):
+        if unfinished[point] > 0 and distances[point] >= best:
+            if distances[point] > best:
+                best, records = distances[point], 0
+            records += unfinished[point]
+    position = pick(uniform, records)
+    for point in range(distances.size):
+        if distances[point] == best and unfinished[point] > 0:
+            position -= unfinished[point]
             if position < 0:
-                return place
+                return point
     return -1
 
 
@@ -164,23 +164,23 @@ def _farthest(distances: Floats, unfinished: Ints, uniform: float) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _first_unswapped(state: State, attribute: int, place: int) -> int:
+def _first_unswapped(state: State, attribute: int, point: int) -> int:
     """The record of a tuple that comes first among those not swapped in the attribute."""
-    top = state.tops[attribute, place]
+    top = state.tops[attribute, point]
     while state.swapped[attribute, state.buckets[attribute, top]]:
         top += 1
-    state.tops[attribute, place] = top
+    state.tops[attribute, point] = top
     return int(state.buckets[attribute, top])
 
 
 @njit(cache=True, nogil=True)
-def _first_unfinished(state: State, place: int) -> int:
+def _first_unfinished(state: State, point: int) -> int:
     """The record of a tuple that comes first among those with a value not swapped."""
     row = state.buckets.shape[0] - 1
-    top = state.tops[row, place]
+    top = state.tops[row, point]
     while state.waiting[state.buckets[row, top]] == 0:
         top += 1
-    state.tops[row, place] = top
+    state.tops[row, point] = top
     return int(state.buckets[row, top])
 
 
@@ -195,8 +195,8 @@ def _nearest_partner(
     position = pick(draws[0], room)
     size = distance_at(distances, counts, position, scratch.found, scratch.bins)[1]
     tied = scratch.found[:size]
-    place = _tuple_at(counts, tied, pick(draws[1], _total(counts, tied)))
-    return _first_unswapped(state, attribute, place)
+    point = _tuple_at(counts, tied, pick(draws[1], _total(counts, tied)))
+    return _first_unswapped(state, attribute, point)
 
 
 @njit(cache=True, nogil=True)
@@ -219,16 +219,16 @@ def _sample_tie(
     The reference itself is none of them. Returns how many were chosen.
     """
     row, chosen, unseen = state.buckets.shape[0] - 1, 0, 0
-    for place in tied:
-        unseen += state.sizes[place]
-    for place in tied:
-        start = state.starts[place]
-        for record in state.buckets[row, start : start + state.sizes[place]]:
+    for point in tied:
+        unseen += state.sizes[point]
+    for point in tied:
+        start = state.starts[point]
+        for record in state.buckets[row, start : start + state.sizes[point]]:
             if record == reference:
                 unseen -= 1
-    for place in tied:
-        start = state.starts[place]
-        for record in state.buckets[row, start : start + state.sizes[place]]:
+    for point in tied:
+        start = state.starts[point]
+        for record in state.buckets[row, start : start + state.sizes[point]]:
             if record == reference:
                 continue
             if uniform_of(seed, record) * unseen < slots - chosen:
@@ -250,9 +250,9 @@ def _any_partner(
     """An unswapped record drawn from those nearer than the radius and the sampled ones, or -1."""
     counts, swapped = state.unswapped[attribute], state.swapped[attribute]
     inside = 0
-    for place in range(distances.size):
-        if distances[place] < radius:
-            inside += counts[place]
+    for point in range(distances.size):
+        if distances[point] < radius:
+            inside += counts[point]
     choices = inside
     for record in sampled:
         choices += not swapped[record]
@@ -261,11 +261,11 @@ def _any_partner(
     position = pick(uniform, choices)
     if position >= inside:
         return _unswapped_at(sampled, swapped, position - inside)
-    for place in range(distances.size):
-        if distances[place] < radius:
-            position -= counts[place]
+    for point in range(distances.size):
+        if distances[point] < radius:
+            position -= counts[point]
             if position < 0:
-                return _first_unswapped(state, attribute, place)
+                return _first_unswapped(state, attribute, point)
     return -1
 
 
@@ -284,13 +284,13 @@ def _unswapped_at(records: Longs, swapped: Bools, position: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _finish_value(state: State, attribute: int, record: int, place: int) -> None:
+def _finish_value(state: State, attribute: int, record: int, point: int) -> None:
     """Note that a record's value of an attribute has been dealt with."""
     state.swapped[attribute, record] = True
-    state.unswapped[attribute, place] -= 1
+    state.unswapped[attribute, point] -= 1
     state.waiting[record] -= 1
     if state.waiting[record] == 0:
-        state.unfinished[place] -= 1
+        state.unfinished[point] -= 1
 
 
 @njit(cache=True, nogil=True)
@@ -298,8 +298,8 @@ def _start(tuple_of: Ints, size: int, priorities: Longs) -> State:
     """Nothing is swapped yet."""
     attributes, count = priorities.shape[0] - 1, tuple_of.size
     sizes = np.zeros(size, np.int32)
-    for place in tuple_of:
-        sizes[place] += 1
+    for point in tuple_of:
+        sizes[point] += 1
     starts = np.zeros(size, np.int64)
     starts[1:] = np.cumsum(sizes)[:-1]
     buckets = np.empty(priorities.shape, np.int64)
@@ -323,8 +323,8 @@ def _kept(points: Points, state: State, tuple_of: Ints) -> tuple[Points, State]:
     """The same without the tuples whose records are all finished; renumbers `tuple_of`."""
     alive = np.flatnonzero(state.unfinished > 0)
     numbers = np.full(state.unfinished.size, -1, np.int32)
-    for place in range(alive.size):
-        numbers[alive[place]] = place
+    for slot in range(alive.size):
+        numbers[alive[slot]] = slot
     for record in range(tuple_of.size):
         if tuple_of[record] >= 0:
             tuple_of[record] = numbers[tuple_of[record]]
@@ -357,17 +357,17 @@ def _kept(points: Points, state: State, tuple_of: Ints) -> tuple[Points, State]:
 
 @njit(cache=True, nogil=True)
 def _edge(
-    state: State, reference: int, place: int, k: int, seed: float, scratch: Scratch
+    state: State, reference: int, point: int, k: int, seed: float, scratch: Scratch
 ) -> tuple[float, int]:
     """The distance at which the interval over all records ends, and how many of it are sampled."""
     distances = scratch.distances[: state.sizes.size]
-    state.sizes[place] -= 1
+    state.sizes[point] -= 1
     radius, size = distance_at(distances, state.sizes, k - 1, scratch.found, scratch.bins)
     inside = 0
     for other in range(distances.size):
         if distances[other] < radius:
             inside += state.sizes[other]
-    state.sizes[place] += 1
+    state.sizes[point] += 1
     tied = scratch.found[:size]
     chosen = _sample_tie(state, tied, reference, k - inside, seed, scratch.sampled)
     return radius, chosen
@@ -386,15 +386,15 @@ def _swap_reference(
     partners: Longs,
 ) -> None:
     """Swap every value of the reference that is not swapped yet; `room` counts the others left."""
-    place = tuple_of[reference]
+    point = tuple_of[reference]
     distances = scratch.distances[: state.sizes.size]
     radius, chosen = 0.0, 0
     if everyone:
-        radius, chosen = _edge(state, reference, place, k, draws[SAMPLE], scratch)
+        radius, chosen = _edge(state, reference, point, k, draws[SAMPLE], scratch)
     for attribute in range(state.swapped.shape[0]):
         if state.swapped[attribute, reference]:
             continue
-        _finish_value(state, attribute, reference, place)
+        _finish_value(state, attribute, reference, point)
         room[attribute] -= 1
         two = draws[FIRST + 2 * attribute : FIRST + 2 * attribute + 2]
         if everyone:
@@ -451,8 +451,8 @@ def swap_records(
         references[step] = reference
         step += 1
         signal[0] = count - room.max()
-        place = _farthest(distances, state.unfinished, draws[NEXT])
-        reference = _first_unfinished(state, place) if place >= 0 else -1
+        point = _farthest(distances, state.unfinished, draws[NEXT])
+        reference = _first_unfinished(state, point) if point >= 0 else -1
         if not everyone and step % 1024 == 0:
             points, state = _kept(points, state, tuple_of)
     return partners, references[:step]
@@ -469,8 +469,8 @@ def nearer_records(
     attributes, count = partners.shape
     size = points.factors.size
     present = np.zeros((attributes, size), np.int64)
-    for place in tuple_of:
-        present[:, place] += 1
+    for point in tuple_of:
+        present[:, point] += 1
     swapped = np.zeros((attributes, count), np.bool_)
     reference, distances = np.empty(attributes, np.float64), np.empty(size, np.float64)
     result = np.zeros((references.size, attributes), np.int64)
@@ -486,9 +486,9 @@ def nearer_records(
             present[attribute, tuple_of[record]] -= 1
             if other != record:
                 limit = distances[tuple_of[other]]
-                for place in range(size):
-                    if distances[place] < limit:
-                        result[step, attribute] += present[attribute, place]
+                for point in range(size):
+                    if distances[point] < limit:
+                        result[step, attribute] += present[attribute, point]
                 present[attribute, tuple_of[other]] -= 1
             if everyone:
                 present[attribute, tuple_of[record]] += 1

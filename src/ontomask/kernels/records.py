@@ -215,15 +215,15 @@ def _lineages(attributes: Sequence[Attribute]) -> Longs:
     return np.concatenate([own_rows, firsts, records])
 
 
-def select_points(points: Points, places: Longs) -> Points:
+def select_points(points: Points, chosen: Longs) -> Points:
     """Some of the points, over the same tables."""
     return points._replace(
-        codes=np.ascontiguousarray(points.codes[:, places]),
-        numbers=np.ascontiguousarray(points.numbers[:, places]),
-        sizes=points.sizes[places],
-        weights=points.weights[places],
-        factors=points.factors[places],
-        owners=_selected_owners(points, places),
+        codes=np.ascontiguousarray(points.codes[:, chosen]),
+        numbers=np.ascontiguousarray(points.numbers[:, chosen]),
+        sizes=points.sizes[chosen],
+        weights=points.weights[chosen],
+        factors=points.factors[chosen],
+        owners=_selected_owners(points, chosen),
     )
 
 

@@ -51,7 +51,7 @@ HEAD, SIZE, CHANGED, VISITED = 0, 1, 2, 3
 RECORDS, LOSS, CENTROID = 0, 1, 2
 """Columns of `figures`; after the centroid comes, for every number, the weight behind it."""
 CHANGES, VISITS, FREE = 0, 1, 2
-"""Places in `clock`: changes made, visits made, where to look for an empty cluster."""
+"""Entries of `clock`: changes made, visits made, where to look for an empty cluster."""
 
 
 class Partition(NamedTuple):
@@ -338,7 +338,7 @@ def _order_between_ends(points: Points, bench: Bench, members: Longs) -> None:
 
 @part
 def _best_cut(points: Points, bench: Bench, members: Longs, k: float) -> tuple[float, int]:
-    """Where to cut an ordered set into two of k records or more: the least loss and the place."""
+    """Where to cut an ordered set into two of k records or more: the least loss and where."""
     marks, behind = bench.marks, bench.keys
     new_count(marks)
     passed = 0.0
@@ -346,7 +346,7 @@ def _best_cut(points: Points, bench: Bench, members: Longs, k: float) -> tuple[f
         passed += add_units(points, marks, members[slot])
         behind[slot] = passed
     reference, tally = bench.saved[0, : points.codes.shape[0] + points.gaps.size], bench.tally
-    best, place, passed = np.inf, whole(-1), 0.0
+    best, chosen, passed = np.inf, whole(-1), 0.0
     new_count(marks)
     step = members.size // LONGEST_WALK + 1
     for cut in range(1, members.size):
@@ -356,8 +356,8 @@ def _best_cut(points: Points, bench: Bench, members: Longs, k: float) -> tuple[f
             if loss < best:
                 loss += _price(points, tally, members[cut:], reference)
             if loss < best:
-                best, place = loss, cut
-    return best, place
+                best, chosen = loss, cut
+    return best, chosen
 
 
 @inner
@@ -372,13 +372,13 @@ def _recut(
     count = _collect(partition, bench.members, whole(0), count, other)
     members = bench.members[0, :count]
     _order_between_ends(points, bench, members)
-    best, place = _best_cut(points, bench, members, k)
+    best, cut = _best_cut(points, bench, members, k)
     before = figures[cluster, LOSS] + figures[other, LOSS]
-    if place < 0 or best >= before - SMALLEST_GAIN:
+    if cut < 0 or best >= before - SMALLEST_GAIN:
         return 0.0
     partition.clock[CHANGES] += 1
     for slot in range(count):
-        target = cluster if slot < place else other
+        target = cluster if slot < cut else other
         _relink(partition.links, partition.clusters, members[slot], target)
     return (
         _settle(points, partition, bench, cluster)

@@ -63,24 +63,24 @@ def hypergeometric(uniform: float, present: int, marked: int, slots: int) -> int
     lowest, highest = max(0, slots + marked - present), min(slots, marked)
     mode = (slots + 1) * (marked + 1) // (present + 2)
     mode = min(max(mode, lowest), highest)
-    low, weight, total = mode, 1.0, 1.0
-    while low > lowest and weight > 1e-18:
-        weight *= low * (present - marked - slots + low)
-        weight /= (marked - low + 1.0) * (slots - low + 1.0)
+    low, likelihood, total = mode, 1.0, 1.0
+    while low > lowest and likelihood > 1e-18:
+        likelihood *= low * (present - marked - slots + low)
+        likelihood /= (marked - low + 1.0) * (slots - low + 1.0)
         low -= 1
-        total += weight
-    first = weight
-    high, weight = mode, 1.0
-    while high < highest and weight > 1e-18:
-        weight *= (marked - high) * (slots - high)
-        weight /= (high + 1.0) * (present - marked - slots + high + 1.0)
+        total += likelihood
+    first = likelihood
+    high, likelihood = mode, 1.0
+    while high < highest and likelihood > 1e-18:
+        likelihood *= (marked - high) * (slots - high)
+        likelihood /= (high + 1.0) * (present - marked - slots + high + 1.0)
         high += 1
-        total += weight
-    target, result, weight = uniform * total, low, first
-    while result < high and target >= weight:
-        target -= weight
-        weight *= (marked - result) * (slots - result)
-        weight /= (result + 1.0) * (present - marked - slots + result + 1.0)
+        total += likelihood
+    target, result, likelihood = uniform * total, low, first
+    while result < high and target >= likelihood:
+        target -= likelihood
+        likelihood *= (marked - result) * (slots - result)
+        likelihood /= (result + 1.0) * (present - marked - slots + result + 1.0)
         result += 1
     return result
 
@@ -103,10 +103,10 @@ def counter(counts: Longs) -> Longs:
 @njit(cache=True, nogil=True)
 def add(tree: Longs, index: int, amount: int) -> None:
     """Change one count."""
-    place = index + 1
-    while place < tree.size:
-        tree[place] += amount
-        place += place & -place
+    node = index + 1
+    while node < tree.size:
+        tree[node] += amount
+        node += node & -node
 
 
 @njit(cache=True, nogil=True)
@@ -196,10 +196,10 @@ def _sort_rows(first: int, last: int, matrix: Floats, near: Neighbors) -> None:
     size = matrix.shape[0]
     for row in range(first, last):
         ranked = np.argsort(matrix[row], kind="mergesort")
-        for place in range(size):
-            near.order[row, place] = ranked[place]
-        for place in range(size - 1):
-            near.ends[row, place] = matrix[row, ranked[place]] != matrix[row, ranked[place + 1]]
+        for rank in range(size):
+            near.order[row, rank] = ranked[rank]
+        for rank in range(size - 1):
+            near.ends[row, rank] = matrix[row, ranked[rank]] != matrix[row, ranked[rank + 1]]
 
 
 class Interval(NamedTuple):
@@ -223,27 +223,27 @@ class Interval(NamedTuple):
 def nearest_values(order: Ints, ends: Bools, present: Longs, unswapped: Longs, k: int) -> Interval:
     """Walk along the values, nearest first, until the records present number k."""
     inside, room, start, here, left = 0, k, 0, 0, 0
-    for place in range(order.size):
-        here += present[order[place]]
-        left += unswapped[order[place]]
-        if not ends[place]:
+    for rank in range(order.size):
+        here += present[order[rank]]
+        left += unswapped[order[rank]]
+        if not ends[rank]:
             continue
         if here >= room:
-            return Interval(inside, start, place + 1, left, here, room)
+            return Interval(inside, start, rank + 1, left, here, room)
         inside += left
         room -= here
-        start, here, left = place + 1, 0, 0
+        start, here, left = rank + 1, 0, 0
     return Interval(inside, start, start, 0, 0, 0)
 
 
 @njit(cache=True, nogil=True)
 def value_at(order: Ints, unswapped: Longs, start: int, position: int) -> int:
     """The value of the unswapped record at a position of the walk from `start`."""
-    place = start
-    while position >= unswapped[order[place]]:
-        position -= unswapped[order[place]]
-        place += 1
-    return int(order[place])
+    rank = start
+    while position >= unswapped[order[rank]]:
+        position -= unswapped[order[rank]]
+        rank += 1
+    return int(order[rank])
 
 
 @njit(cache=True, nogil=True)
@@ -265,13 +265,13 @@ def draw_value(
 @njit(cache=True, nogil=True)
 def farthest_value(order: Ints, ends: Bools, unswapped: Longs, uniform: float) -> int:
     """The value of an unswapped record among the farthest ones."""
-    weight, place = 0, order.size - 1
+    records, rank = 0, order.size - 1
     while True:
-        weight += unswapped[order[place]]
-        if place == 0 or (ends[place - 1] and weight > 0):
+        records += unswapped[order[rank]]
+        if rank == 0 or (ends[rank - 1] and records > 0):
             break
-        place -= 1
-    return value_at(order, unswapped, place, pick(uniform, weight))
+        rank -= 1
+    return value_at(order, unswapped, rank, pick(uniform, records))
 
 
 @njit(cache=True, nogil=True)
@@ -401,8 +401,8 @@ def draw_from_ring(
     before = total_before(unswapped, outer[0])
     left = total_before(unswapped, inner[0]) - before
     inside = total_between(unswapped, inner[0], inner[1])
-    weight = total_before(unswapped, outer[1]) - before - inside
-    position = pick(uniform, weight)
+    records = total_before(unswapped, outer[1]) - before - inside
+    position = pick(uniform, records)
     if position >= left:
         position += inside
     return locate(unswapped, before + position)

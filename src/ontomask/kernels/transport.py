@@ -30,11 +30,11 @@ def tree_costs(excess: Floats, links: Longs, heights: Floats) -> Floats:
     costs, nodes = np.zeros(count), np.empty(size + len(links))
     for row in range(count):
         nodes[:size] = excess[row]
-        for place in range(len(links)):
-            one, other = nodes[links[place, 0]], nodes[links[place, 1]]
-            if one * other < 0:
-                costs[row] += heights[place] * min(abs(one), abs(other))
-            nodes[size + place] = one + other
+        for link in range(len(links)):
+            first, second = nodes[links[link, 0]], nodes[links[link, 1]]
+            if first * second < 0:
+                costs[row] += heights[link] * min(abs(first), abs(second))
+            nodes[size + link] = first + second
     return costs
 
 
@@ -137,11 +137,11 @@ def _ways_around(sources: Longs, sinks: Longs, rows: int) -> tuple[Longs, Longs]
         starts[sources[way] + 1] += 1
         starts[rows + sinks[way] + 1] += 1
     starts = np.cumsum(starts)
-    places, around = starts.copy(), np.empty(2 * sources.size, np.int64)
+    free, around = starts.copy(), np.empty(2 * sources.size, np.int64)
     for way in range(sources.size):
         for node in (sources[way], rows + sinks[way]):
-            around[places[node]] = way
-            places[node] += 1
+            around[free[node]] = way
+            free[node] += 1
     return starts, around
 
 
@@ -168,10 +168,10 @@ def _cheaper_way(costs: Floats, prices: Floats, start: int, first: bool) -> tupl
     best, found, sink = -ROUNDING, -1, -1
     for step in range(rows):
         source = (start + step) % rows
-        for place in range(columns):
-            saved = costs[source, place] - prices[source] - prices[rows + place]
+        for column in range(columns):
+            saved = costs[source, column] - prices[source] - prices[rows + column]
             if saved < best:
-                best, found, sink = saved, source, place
+                best, found, sink = saved, source, column
                 if first:
                     return found, sink, 0
         if found >= 0 and step % 8 == 7:
@@ -199,10 +199,10 @@ def _exchange(
     rows, columns = shape
     amount, empty, number = np.inf, -1, -1
     for change in range(2):
-        one, other = source, rows + sink
-        while one != other:
-            deeper = depths[one] >= depths[other]
-            node = one if deeper else other
+        left, right = source, rows + sink
+        while left != right:
+            deeper = depths[left] >= depths[right]
+            node = left if deeper else right
             less = (node < rows) == deeper
             way = ways[node]
             if change:
@@ -212,8 +212,8 @@ def _exchange(
                 if flows[way] < amount or (flows[way] == amount and own < number):
                     amount, empty, number = flows[way], way, own
             if deeper:
-                one = parents[node]
+                left = parents[node]
             else:
-                other = parents[node]
+                right = parents[node]
     sources[empty], sinks[empty], flows[empty] = source, sink, amount
     return amount

@@ -68,10 +68,10 @@ def joint_node(links: Ints, node: int, other: int) -> int:
 def _most_distant(tables: Floats, base: int, values: Longs, start: int, stop: int) -> int:
     """The value farthest from the one whose row starts at `base`."""
     best, width = values[start], -1.0
-    for place in range(start, stop):
-        distance = tables[base + values[place]]
+    for slot in range(start, stop):
+        distance = tables[base + values[slot]]
         if distance > width:
-            best, width = values[place], distance
+            best, width = values[slot], distance
     return best
 
 
@@ -88,8 +88,8 @@ def _split_values(
     second = _most_distant(tables, bases[first], values, start, stop)
     base, other = bases[first], bases[second]
     left, right = start, 0
-    for place in range(start, stop):
-        value = values[place]
+    for slot in range(start, stop):
+        value = values[slot]
         near, far = tables[base + value], tables[other + value]
         if near < far or (near == far and left - start <= right):
             values[left] = value
@@ -97,8 +97,8 @@ def _split_values(
         else:
             rest[right] = value
             right += 1
-    for place in range(right):
-        values[left + place] = rest[place]
+    for slot in range(right):
+        values[left + slot] = rest[slot]
     if 32 * (left - start) < stop - start or 32 * right < stop - start:
         left = start + (stop - start + 1) // 2
     return left, tables[base + second]

@@ -18,12 +18,12 @@ def window_widths(codes: Ints, offsets: Longs, members: Longs, distances: Floats
     """
     widths = np.zeros(codes.size, np.float64)
     for cluster in range(offsets.size - 1):
-        for one in range(offsets[cluster], offsets[cluster + 1]):
-            row = codes[members[one]]
+        for slot in range(offsets[cluster], offsets[cluster + 1]):
+            row = codes[members[slot]]
             widest = 0.0
             for other in range(offsets[cluster], offsets[cluster + 1]):
                 widest = max(widest, distances[row, codes[members[other]]])
-            widths[members[one]] = widest
+            widths[members[slot]] = widest
     return widths
 
 
@@ -46,6 +46,6 @@ def draw_near(
                 low = middle + 1
             else:
                 high = middle
-        place = min(int(uniforms[record] * low), low - 1)
-        drawn[record] = order[value, place]
+        rank = min(int(uniforms[record] * low), low - 1)
+        drawn[record] = order[value, rank]
     return drawn

@@ -146,9 +146,9 @@ def quasi_layout(microdata: Microdata, method: Comparing) -> Layout:
 def _coded(
     attribute: Attribute, microdata: Microdata, operators: str, metric: str, measure: str | None
 ) -> Coded:
-    distances, weight = attribute.distances(measure), attribute.column.weight
+    distances, importance = attribute.distances(measure), attribute.column.weight
     return coded_operator(
-        Comparison(distances, operators, metric, weight=weight),
+        Comparison(distances, operators, metric, importance=importance),
         attribute.numbered,
         attribute.codes,
         microdata.counts,
@@ -161,13 +161,13 @@ def _scaled(attribute: Attribute, microdata: Microdata, metric: str) -> Scaled:
     numbers = attribute.record_numbers()
     known = ~np.isnan(numbers)
     spread = variance(numbers[known], microdata.counts[known], microdata.weights[known])
-    weight = attribute.column.weight
+    importance = attribute.column.weight
     if spread == 0.0:
-        return Scaled(attribute, 1.0, weight)
+        return Scaled(attribute, 1.0, importance)
     if metric == "mean":
-        return Scaled(attribute, weight / np.sqrt(spread), weight)
+        return Scaled(attribute, importance / np.sqrt(spread), importance)
     spread = spread if metric == "euclidean" else 2.0 * spread
-    return Scaled(attribute, float(np.sqrt(weight / spread)), weight)
+    return Scaled(attribute, float(np.sqrt(importance / spread)), importance)
 
 
 def _factors(counts: Floats, weighting: str, power: int) -> Floats:

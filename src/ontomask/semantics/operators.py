@@ -62,7 +62,7 @@ class Comparison:
         constant attribute it is infinite, so that it contributes nothing.
     height
         The levels below the attribute's root, which confusion is divided by.
-    weight
+    importance
         How much the attribute counts.
     """
 
@@ -71,7 +71,7 @@ class Comparison:
     metric: str = "mean"
     spread: float = 1.0
     height: float = 1.0
-    weight: float = 1.0
+    importance: float = 1.0
 
     @property
     def rule(self) -> int:
@@ -142,12 +142,12 @@ class Comparison:
     def contributions(self, plain: Floats, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
         """What pairs of values at these distances contribute to the distance of two records."""
         if self.metric == "euclidean":
-            return plain**2 * self.weight
+            return plain**2 * self.importance
         if self.metric == "s-distance" and self.ordered:
             gaps = np.not_equal.outer(rows < 0, columns < 0)
             raised = np.where(gaps, MISSING_DISTANCE, plain**2 / 2.0 / self.spread)
-            return raised * self.weight
-        return plain / self.spread * self.weight
+            return raised * self.importance
+        return plain / self.spread * self.importance
 
     def costs(self, plain: Floats) -> Floats:
         """What it costs to replace a value by one at this distance.
