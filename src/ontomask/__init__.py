@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ontomask.evaluation.evaluation import Evaluation as Evaluation
     from ontomask.evaluation.evaluation import evaluate as evaluate
     from ontomask.evaluation.linkage import record_linkage as record_linkage
-    from ontomask.evaluation.population import population_uniqueness as population_uniqueness
     from ontomask.evaluation.risk import interval_disclosure as interval_disclosure
     from ontomask.evaluation.suggestion import (
         suggest_quasi_identifiers as suggest_quasi_identifiers,
@@ -43,6 +42,9 @@ if TYPE_CHECKING:
     from ontomask.methods.columns import Pseudonyms as Pseudonyms
     from ontomask.methods.generalization.exploration import explore as explore
     from ontomask.methods.generalization.method import Generalization as Generalization
+    from ontomask.methods.generalization.private import (
+        PrivateGeneralization as PrivateGeneralization,
+    )
     from ontomask.methods.hybrid import Hybrid as Hybrid
     from ontomask.methods.microaggregation import Microaggregation as Microaggregation
     from ontomask.methods.perturbation import Noise as Noise
@@ -61,13 +63,19 @@ if TYPE_CHECKING:
     from ontomask.plan.execution import Outcome as Outcome
     from ontomask.plan.plan import Plan as Plan
     from ontomask.plan.schema import plan_schema as plan_schema
+    from ontomask.population import population_uniqueness as population_uniqueness
     from ontomask.privacy import AverageRisk as AverageRisk
     from ontomask.privacy import BetaLikeness as BetaLikeness
     from ontomask.privacy import DeltaDisclosure as DeltaDisclosure
     from ontomask.privacy import DeltaPresence as DeltaPresence
+    from ontomask.privacy import EstimatedKMap as EstimatedKMap
     from ontomask.privacy import KAnonymity as KAnonymity
     from ontomask.privacy import KMap as KMap
     from ontomask.privacy import LDiversity as LDiversity
+    from ontomask.privacy import NoAttack as NoAttack
+    from ontomask.privacy import PopulationNoAttack as PopulationNoAttack
+    from ontomask.privacy import PopulationUniques as PopulationUniques
+    from ontomask.privacy import RecordsAtRisk as RecordsAtRisk
     from ontomask.privacy import SampleUniqueness as SampleUniqueness
     from ontomask.privacy import TCloseness as TCloseness
     from ontomask.quality import Ambiguity as Ambiguity
@@ -137,6 +145,7 @@ _HOMES = {
     "Flat": "data.schema",
     "frequency_hierarchy": "taxonomy.from_data",
     "Generalization": "methods.generalization.method",
+    "PrivateGeneralization": "methods.generalization.private",
     "Height": "quality",
     "Hierarchy": "taxonomy.hierarchies",
     "Hybrid": "methods.hybrid",
@@ -148,6 +157,11 @@ _HOMES = {
     "KAnonymity": "privacy",
     "KLDivergence": "quality",
     "KMap": "privacy",
+    "RecordsAtRisk": "privacy",
+    "PopulationUniques": "privacy",
+    "PopulationNoAttack": "privacy",
+    "NoAttack": "privacy",
+    "EstimatedKMap": "privacy",
     "LDiversity": "privacy",
     "load_taxonomy": "taxonomy.loading",
     "LocalSuppression": "methods.suppression",
@@ -173,7 +187,7 @@ _HOMES = {
     "partition_distance": "evaluation.clustering",
     "Plan": "plan.plan",
     "plan_schema": "plan.schema",
-    "population_uniqueness": "evaluation.population",
+    "population_uniqueness": "population",
     "Pram": "methods.pram",
     "Precision": "quality",
     "preset": "methods.presets",

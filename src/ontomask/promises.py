@@ -17,16 +17,20 @@ __all__ = [
     "ClassSize",
     "Closeness",
     "Counts",
+    "DifferentialPrivacy",
     "Disclosure",
     "Diversity",
+    "EstimatedMapSize",
     "Likeness",
     "MapSize",
     "Permutation",
     "Population",
+    "PopulationUniquenessLimit",
     "Presence",
     "Promise",
     "Published",
     "Records",
+    "RiskLimit",
     "SensitivePromise",
     "Unchanged",
     "UniquenessLimit",
@@ -217,6 +221,80 @@ class UniquenessLimit(ClassPromise):
     def describe(self) -> str:
         """Say it to a person."""
         return f"at most {self.t:g} of the records are alone with their {self.listed}"
+
+
+@dataclass(frozen=True)
+class EstimatedMapSize(ClassPromise):
+    """Every class is so large that the population most probably has k such people.
+
+    The table holds a `fraction` of the population; `estimator` and `significance` say how probable.
+    """
+
+    k: int
+    fraction: float
+    estimator: str
+    significance: float
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return (
+            f"every combination of {self.listed} stands for an estimated {self.k} of the "
+            f"population or more ({self.estimator}, significance {self.significance:g})"
+        )
+
+
+@dataclass(frozen=True)
+class RiskLimit(ClassPromise):
+    """The share of records whose risk, 1 / class size, exceeds t is at most `share`."""
+
+    t: float
+    share: float
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return (
+            f"at most {self.share:g} of the records have a risk above {self.t:g} by {self.listed}"
+        )
+
+
+@dataclass(frozen=True)
+class PopulationUniquenessLimit(ClassPromise):
+    """The estimated share of the population that is unique is at most t."""
+
+    t: float
+    fraction: float
+    estimator: str
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return (
+            f"at most {self.t:g} of the population are estimated to be unique by {self.listed} "
+            f"({self.estimator})"
+        )
+
+
+@dataclass(frozen=True)
+class DifferentialPrivacy(ClassPromise):
+    """The release is (epsilon, delta)-differentially private by the way it was made.
+
+    Records were drawn with probability `beta`, and classes below `k` left out; `spent` of epsilon
+    went into the choice of the levels. A table does not show how it was made: what can be recounted
+    is that these numbers are enough, and that no class is below k.
+    """
+
+    epsilon: float
+    delta: float
+    beta: float
+    k: int
+    spent: float = 0.0
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return (
+            f"{self.listed}: ({self.epsilon:g}, {self.delta:g})-differentially private, made by "
+            f"drawing records with probability {self.beta:.4g} and leaving out classes below "
+            f"{self.k}"
+        )
 
 
 # Sensitive values inside the classes ----------------------------------------------------------

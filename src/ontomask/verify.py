@@ -14,23 +14,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.stats import binom, poisson
 
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.data.tables import Seen, Table, open_table
 from ontomask.errors import PromiseError
+from ontomask.population import population_uniqueness
 from ontomask.promises import (
     AverageRiskLimit,
     ClassSize,
     Closeness,
+    DifferentialPrivacy,
     Disclosure,
     Diversity,
+    EstimatedMapSize,
     Likeness,
     MapSize,
     Permutation,
+    PopulationUniquenessLimit,
     Presence,
     Promise,
     Published,
     Records,
+    RiskLimit,
     SensitivePromise,
     Unchanged,
     UniquenessLimit,
@@ -346,6 +352,63 @@ def _uniqueness(
 ) -> Finding:
     sizes = release.sizes(promise.columns)
     return _at_most(promise, float((sizes == 1).sum() / sizes.sum()), promise.t)
+
+
+@_recount.register
+def _estimated_map_size(
+    promise: EstimatedMapSize, release: _Release, _before: Mapping[str, Seen]
+) -> Finding:
+    """A class of k people has more records than this with a probability below the significance."""
+    seen, least = 0.0, 0
+    truncated = promise.estimator != "poisson"
+    chances = poisson.pmf(np.arange(promise.k + 1), promise.k * promise.fraction)
+    chances = np.append(0.0, chances[1:] / (1.0 - chances[0])) if truncated else chances
+    while least < promise.k and seen < 1.0 - promise.significance:
+        seen += chances[least]
+        least += 1
+    smallest = float(release.sizes(promise.columns).min())
+    return _at_least(promise, smallest, min(promise.k, least if truncated else least + 1))
+
+
+@_recount.register
+def _risk(promise: RiskLimit, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+    sizes = release.sizes(promise.columns)
+    risky = sizes[1.0 / sizes > promise.t + ROUNDING]
+    return _at_most(promise, float(risky.sum() / sizes.sum()), promise.share)
+
+
+@_recount.register
+def _population_uniqueness(
+    promise: PopulationUniquenessLimit, release: _Release, _before: Mapping[str, Seen]
+) -> Finding:
+    sizes = np.rint(release.sizes(promise.columns)).astype(np.int64)
+    share = getattr(population_uniqueness(sizes, promise.fraction), promise.estimator).share
+    return _at_most(promise, math.inf if share is None else share, promise.t)
+
+
+@_recount.register
+def _differential_privacy(
+    promise: DifferentialPrivacy, release: _Release, _before: Mapping[str, Seen]
+) -> Finding:
+    """How it was made cannot be seen; that it was enough, and no class is too small, can."""
+    smallest = float(release.sizes(promise.columns).min(initial=math.inf))
+    left = promise.epsilon - promise.spent
+    enough = (
+        smallest >= promise.k
+        and 0.0 < promise.beta <= -math.expm1(-left)
+        and _largest_tail(promise.k, promise.beta, left) <= promise.delta
+    )
+    return Finding(promise, enough, smallest, f"no class below {smallest:.0f}")
+
+
+def _largest_tail(k: int, beta: float, epsilon: float) -> float:
+    """The largest P(Binomial(n, beta) > gamma n) over all n that can give a class of k."""
+    gamma = 1.0 - (1.0 - beta) * math.exp(-epsilon)
+    first = math.ceil(k / gamma - 1.0 - ROUNDING)
+    # tails fall like exp(-n D), D being the divergence of gamma from beta
+    fall = gamma * math.log(gamma / beta) + (1 - gamma) * math.log((1 - gamma) / (1 - beta))
+    sizes = np.arange(max(first, 1), max(first, 1) + 2 + math.ceil(40.0 / fall))
+    return float(binom.sf(np.floor(gamma * sizes + ROUNDING), sizes, beta).max())
 
 
 @_recount.register

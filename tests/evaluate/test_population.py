@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ontomask.errors import DataError, ParameterError
-from ontomask.evaluation.population import (
+from ontomask.population import (
     DEFINITIONS,
     ClassSizes,
     Estimate,

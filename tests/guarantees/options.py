@@ -441,6 +441,8 @@ FITTING: dict[tuple[str, str], Callable[[], list[tuple[str, Draw]]]] = {
     ("Generalization", "search"): _searches,
     ("Generalization", "steps"): _budget("steps", 40),
     ("Generalization", "seconds"): _budget("seconds", 0.2),
+    ("", "adversary_gain"): _number("adversary_gain", 1.0, 8.0),
+    ("", "adversary_cost"): _number("adversary_cost", 1.0, 4.0),
     ("DeltaPresence", "minimum"): _bounds,
     ("DeltaPresence", "maximum"): _bounds,
     ("LDiversity", "l"): _number("l", 1.0, 3.0),
@@ -458,7 +460,8 @@ FITTING: dict[tuple[str, str], Callable[[], list[tuple[str, Draw]]]] = {
 
 def every_option() -> list[Option]:
     """All options of all registered methods."""
-    return [option for kind in METHODS.values() for option in options_of(kind)]
+    repeatable = [kind for kind in METHODS.values() if kind.repeatable]
+    return [option for kind in repeatable for option in options_of(kind)]
 
 
 def column_options() -> list[Option]:

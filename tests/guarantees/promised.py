@@ -201,6 +201,51 @@ def _uniqueness(seen: Seen, _step: Any, model: Any) -> Complaints:
         yield f"{share:.4f} of the records are unique"
 
 
+def _estimated_k_map(seen: Seen, _step: Any, model: Any) -> Complaints:
+    """The smallest size that a class of k people exceeds seldom enough, but never more than k."""
+    rate, total, size = model.k * model.fraction, 0.0, 0
+    whole = 1.0
+    if model.estimator == "zero-truncated-poisson":
+        whole, size = 1.0 - math.exp(-rate), 1
+    while total < 1.0 - model.significance and size < model.k:
+        total += math.exp(-rate) * rate**size / math.factorial(size) / whole
+        size += 1
+    least = min(model.k, size + (model.estimator == "poisson"))
+    yield from _too_small(seen, least)
+
+
+def _no_attack(seen: Seen, _step: Any, model: Any) -> Complaints:
+    smallest = counting.smallest_class(seen.text, seen.quasi, seen.people.count)
+    if model.adversary_gain / smallest >= model.adversary_cost:
+        yield f"an attack on a class of {smallest} pays"
+
+
+def _at_risk(seen: Seen, _step: Any, model: Any) -> Complaints:
+    amounts = seen.amounts(COUNT)
+    sizes = [sum(amounts[one] for one in them) for them in seen.text.classes(seen.quasi).values()]
+    risky = sum(size for size in sizes if 1 / size > model.t + counting.ROUNDING)
+    if risky > model.share * sum(sizes) + counting.ROUNDING:
+        yield f"{risky} of {sum(sizes)} records are at risk"
+
+
+def _population_uniques(seen: Seen, _step: Any, model: Any) -> Complaints:
+    """Whatever the estimator: where nobody is unique in the table, none is expected to be."""
+    if model.t == 0 and counting.share_of_uniques(seen.text, seen.quasi, seen.people.count) > 0:
+        yield "somebody is unique"
+
+
+def _population_no_attack(seen: Seen, step: Any, model: Any) -> Complaints:
+    if getattr(step, "population", None) is None:
+        weights = seen.amounts(*WEIGHTS)
+        found = [
+            sum(weights[one] for one in them) for them in seen.text.classes(seen.quasi).values()
+        ]
+    else:
+        found = [people for _, people in _class_and_population(seen, step)]
+    if model.adversary_gain / max(min(found), 1e-9) >= model.adversary_cost + counting.ROUNDING:
+        yield f"an attack on {min(found)} people pays"
+
+
 def _k_map(seen: Seen, step: Any, model: Any) -> Complaints:
     if getattr(step, "population", None) is None:
         weights = seen.amounts(*WEIGHTS)
@@ -251,6 +296,11 @@ ON_CLASSES: dict[str, Callable[[Seen, Any, Any], Complaints]] = {
     "DeltaPresence": _presence,
     "AverageRisk": _average_risk,
     "SampleUniqueness": _uniqueness,
+    "EstimatedKMap": _estimated_k_map,
+    "NoAttack": _no_attack,
+    "PopulationNoAttack": _population_no_attack,
+    "PopulationUniques": _population_uniques,
+    "RecordsAtRisk": _at_risk,
 }
 
 
@@ -352,6 +402,7 @@ PROMISED: dict[str, Callable[[int, Any], Stated]] = {
     "suppression": class_size,
     "local-suppression": class_size,
     "generalization": modeled,
+    "private-generalization": nothing,
     "rank-swapping": permuted,
     "shuffling": permuted,
     "hybrid": nothing,

@@ -19,8 +19,8 @@ from ontomask.checks import ListOf, Real, check
 from ontomask.data.microdata import Attribute, Microdata, Tuples, group_rows
 from ontomask.errors import DataError, ParameterError
 from ontomask.evaluation.persons import PersonRisk, PersonRisks, person_risk
-from ontomask.evaluation.population import PopulationUniqueness, population_uniqueness
 from ontomask.evaluation.selection import chosen_columns
+from ontomask.population import PopulationUniqueness, population_uniqueness
 
 __all__ = [
     "DEFINITIONS",

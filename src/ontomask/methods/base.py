@@ -65,6 +65,8 @@ class Method(ABC):
     """
 
     name: ClassVar[str] = ""
+    repeatable: ClassVar[bool] = True
+    """Whether the same table and seed give the same release."""
 
     keeps: Annotated[bool, Flag()] = field(default=True, kw_only=True)
 

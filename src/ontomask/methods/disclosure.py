@@ -27,23 +27,19 @@ from ontomask.methods.base import Context, class_size, refuse_units, watched
 from ontomask.methods.generalization.encoding import sensitive_columns
 from ontomask.methods.generalization.evaluation import check_models
 from ontomask.methods.generalization.problem import Sensitive, counted, pairs_of
-from ontomask.methods.generalization.promised import sensitive_promise, without_smaller
+from ontomask.methods.generalization.promised import class_promise, without_smaller
 from ontomask.methods.persons import refuse_counting_records
 from ontomask.privacy import (
-    AverageRisk,
     Classes,
     Domain,
     Histogram,
-    KAnonymity,
-    KMap,
     PrivacyModel,
-    SampleUniqueness,
     TableModel,
     TCloseness,
     chosen_column,
 )
 from ontomask.privacy.trees import ground_tree, value_order
-from ontomask.promises import AverageRiskLimit, MapSize, Promise, UniquenessLimit
+from ontomask.promises import Promise
 
 __all__ = ["WAYS", "Demands", "Privacy", "PrivacyBy", "check_privacy"]
 
@@ -295,24 +291,10 @@ class Demands:
     def promises(self) -> tuple[Promise, ...]:
         """The least size of a class and each model as something that can be recounted."""
         names = self.microdata.quasi
-        return without_smaller(
-            [
-                class_size(self.k, self.microdata),
-                *(self._promise(model, names) for model in self.privacy),
-            ]
-        )
-
-    def _promise(self, model: PrivacyModel, names: tuple[str, ...]) -> Promise | None:
-        match model:
-            case KAnonymity():
-                return class_size(model.k, self.microdata)
-            case KMap():
-                return MapSize(names, model.k)
-            case AverageRisk():
-                return AverageRiskLimit(names, model.t)
-            case SampleUniqueness():
-                return UniquenessLimit(names, model.t)
-        return sensitive_promise(model, names, self.microdata, self.sensitive)
+        stated = [
+            class_promise(model, names, self.microdata, self.sensitive) for model in self.privacy
+        ]
+        return without_smaller([class_size(self.k, self.microdata), *stated])
 
 
 def _slices(count: int, size: int) -> Longs:

@@ -16,6 +16,7 @@ from ontomask.methods import (
 )
 from ontomask.methods.base import METHODS
 from ontomask.methods.generalization import method as generalization
+from ontomask.methods.generalization import private
 
 __all__ = ["METHODS", "ROOMS"]
 
@@ -26,6 +27,7 @@ ROOMS = (
     microaggregation,
     perturbation,
     pram,
+    private,
     rank_swapping,
     recoding,
     resampling,

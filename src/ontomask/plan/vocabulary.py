@@ -31,9 +31,14 @@ from ontomask.privacy import (
     BetaLikeness,
     DeltaDisclosure,
     DeltaPresence,
+    EstimatedKMap,
     KAnonymity,
     KMap,
     LDiversity,
+    NoAttack,
+    PopulationNoAttack,
+    PopulationUniques,
+    RecordsAtRisk,
     SampleUniqueness,
     TCloseness,
 )
@@ -153,6 +158,11 @@ PRIVACY = _by_name(
     Kind("model", "beta-likeness", BetaLikeness),
     Kind("model", "average-risk", AverageRisk),
     Kind("model", "sample-uniqueness", SampleUniqueness),
+    Kind("model", "estimated-k-map", EstimatedKMap),
+    Kind("model", "records-at-risk", RecordsAtRisk),
+    Kind("model", "population-uniques", PopulationUniques),
+    Kind("model", "no-attack", NoAttack),
+    Kind("model", "population-no-attack", PopulationNoAttack),
 )
 
 PRIVACY_MODELS = {name: kind.model() for name, kind in PRIVACY.items()}
@@ -226,7 +236,28 @@ _MODELS = Written(
     "The models that must hold, all of them: [[steps.privacy]].",
 )
 
+_HIERARCHIES = Written(
+    "hierarchies",
+    dict[str, HierarchyForm],
+    _hierarchies,
+    "For each column how to build its hierarchy, as in { intervals = [5, 10, 20] } or "
+    '{ dates = ["month", "year"] }; or rows of a value and its generalizations, or a file '
+    "of such rows relative to the plan. Nominal columns have their taxonomy.",
+    examine=_wrong_hierarchies,
+)
+
 WRITTEN: dict[str, dict[str, Written]] = {
+    "private-generalization": {
+        "schemes": Written(
+            "schemes",
+            list_of(dict[str, int]),
+            lambda written, _folder: written,
+            "The level of every quasi-identifier, chosen without a look at the table; of several "
+            "such tables one is drawn.",
+            required=True,
+        ),
+        "hierarchies": _HIERARCHIES,
+    },
     **{
         name: {"privacy": _MODELS}
         for name in ("microaggregation", "recoding", "resampling", "hybrid")
@@ -245,15 +276,7 @@ WRITTEN: dict[str, dict[str, Written]] = {
             _quality,
             "What to lose least of: the name of a quality model, or a table with its parameters.",
         ),
-        "hierarchies": Written(
-            "hierarchies",
-            dict[str, HierarchyForm],
-            _hierarchies,
-            "For each column how to build its hierarchy, as in { intervals = [5, 10, 20] } or "
-            '{ dates = ["month", "year"] }; or rows of a value and its generalizations, or a file '
-            "of such rows relative to the plan. Nominal columns have their taxonomy.",
-            examine=_wrong_hierarchies,
-        ),
+        "hierarchies": _HIERARCHIES,
         "population": Written(
             "population",
             Word,

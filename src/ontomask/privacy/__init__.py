@@ -27,6 +27,13 @@ from ontomask.privacy.models import (
     TCloseness,
     grassberger,
 )
+from ontomask.privacy.risks import (
+    EstimatedKMap,
+    NoAttack,
+    PopulationNoAttack,
+    PopulationUniques,
+    RecordsAtRisk,
+)
 
 __all__ = [
     "AverageRisk",
@@ -35,12 +42,17 @@ __all__ = [
     "DeltaDisclosure",
     "DeltaPresence",
     "Domain",
+    "EstimatedKMap",
     "Ground",
     "Histogram",
     "KAnonymity",
     "KMap",
     "LDiversity",
+    "NoAttack",
+    "PopulationNoAttack",
+    "PopulationUniques",
     "PrivacyModel",
+    "RecordsAtRisk",
     "SampleUniqueness",
     "TCloseness",
     "TableModel",

@@ -10,15 +10,19 @@ from ontomask.promises import (
     AverageRiskLimit,
     ClassSize,
     Closeness,
+    DifferentialPrivacy,
     Disclosure,
     Diversity,
+    EstimatedMapSize,
     Likeness,
     MapSize,
     Permutation,
+    PopulationUniquenessLimit,
     Presence,
     Promise,
     Published,
     Records,
+    RiskLimit,
     Unchanged,
     UniquenessLimit,
 )
@@ -36,8 +40,8 @@ class Kept:
     Attributes
     ----------
     kind
-        `group size`, `diversity`, `closeness`, `population`, `average`, `permutation`, `unchanged`
-        or `shape`.
+        `group size`, `diversity`, `closeness`, `population`, `average`, `differential privacy`,
+        `permutation`, `unchanged` or `shape`.
     badge
         The promise in two or three words.
     promise, measured
@@ -160,6 +164,58 @@ def _uniqueness(promise: UniquenessLimit, finding: Finding) -> Kept:
         "few uniques",
         f"A share of at most {promise.t:g} of the records is alone with {_every(promise)}.",
         f"the share is {finding.figure:.4g}",
+        finding.kept,
+    )
+
+
+@_kept.register
+def _estimated_map_size(promise: EstimatedMapSize, finding: Finding) -> Kept:
+    return Kept(
+        "population",
+        f"estimated {promise.k}-map",
+        f"Every combination of {_every(promise)} fits an estimated {promise.k} people of the "
+        f"population or more ({promise.estimator}, significance {promise.significance:g}).",
+        f"the smallest group has {finding.figure:,.0f} records",
+        finding.kept,
+    )
+
+
+@_kept.register
+def _risk(promise: RiskLimit, finding: Finding) -> Kept:
+    return Kept(
+        "average",
+        "few at risk",
+        f"A share of at most {promise.share:g} of the records is recognized by {_every(promise)} "
+        f"with a risk above {promise.t:g}.",
+        f"the share is {finding.figure:.4g}",
+        finding.kept,
+    )
+
+
+@_kept.register
+def _population_uniqueness(promise: PopulationUniquenessLimit, finding: Finding) -> Kept:
+    return Kept(
+        "population",
+        "few unique people",
+        f"A share of at most {promise.t:g} of the population is estimated to be alone with "
+        f"{_every(promise)} ({promise.estimator}).",
+        f"the estimate is {finding.figure:.4g}",
+        finding.kept,
+    )
+
+
+@_kept.register
+def _differential_privacy(promise: DifferentialPrivacy, finding: Finding) -> Kept:
+    return Kept(
+        "differential privacy",
+        "differential privacy",
+        f"Whether a person is in the table changes the odds of any outcome by a factor of at most "
+        f"e^{promise.epsilon:g}, up to a probability of {promise.delta:g}: records were drawn with "
+        f"probability {promise.beta:.4g}, and groups below {promise.k} left out.",
+        f"these numbers are enough, and the smallest group has {finding.figure:,.0f} records; how "
+        "the table was made cannot be seen from it"
+        if finding.kept
+        else finding.measured,
         finding.kept,
     )
 

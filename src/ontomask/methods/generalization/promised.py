@@ -18,10 +18,15 @@ from ontomask.privacy import (
     BetaLikeness,
     DeltaDisclosure,
     DeltaPresence,
+    EstimatedKMap,
     KAnonymity,
     KMap,
     LDiversity,
+    NoAttack,
+    PopulationNoAttack,
+    PopulationUniques,
     PrivacyModel,
+    RecordsAtRisk,
     SampleUniqueness,
     TCloseness,
     chosen_column,
@@ -33,15 +38,18 @@ from ontomask.promises import (
     Counts,
     Disclosure,
     Diversity,
+    EstimatedMapSize,
     Likeness,
     MapSize,
     Population,
+    PopulationUniquenessLimit,
     Presence,
     Promise,
+    RiskLimit,
     UniquenessLimit,
 )
 
-__all__ = ["Outcome", "sensitive_promise", "without_smaller"]
+__all__ = ["Outcome", "class_promise", "without_smaller"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,19 +78,13 @@ class Outcome:
     def _promise(self, model: PrivacyModel) -> Promise | None:
         names = tuple(self.columns)
         match model:
-            case KAnonymity():
-                return ClassSize(names, model.k, self.microdata.schema.unit)
-            case KMap():
+            case KMap() | PopulationNoAttack():
                 known = self.problem.population is not None
                 return MapSize(names, model.k, self._population(every=False) if known else None)
             case DeltaPresence():
                 population = self._population(every=not model.mendable)
                 return Presence(names, model.minimum, model.maximum, population)
-            case AverageRisk():
-                return AverageRiskLimit(names, model.t)
-            case SampleUniqueness():
-                return UniquenessLimit(names, model.t)
-        return sensitive_promise(model, names, self.microdata, self.problem.sensitive)
+        return class_promise(model, names, self.microdata, self.problem.sensitive)
 
     # The population -----------------------------------------------------------------------------
 
@@ -146,7 +148,34 @@ def without_smaller(found: Sequence[Promise | None]) -> tuple[Promise, ...]:
     )
 
 
-def sensitive_promise(
+def class_promise(
+    model: PrivacyModel,
+    names: tuple[str, ...],
+    microdata: Microdata,
+    sensitive: Mapping[str, Sensitive],
+) -> Promise | None:
+    """A model of the classes of the named columns, by their records and survey weights alone."""
+    match model:
+        case KAnonymity() | NoAttack():
+            return ClassSize(names, model.k, microdata.schema.unit)
+        case KMap() | PopulationNoAttack():
+            return MapSize(names, model.k)
+        case EstimatedKMap():
+            return EstimatedMapSize(
+                names, model.k, model.fraction, model.estimator, model.significance
+            )
+        case AverageRisk():
+            return AverageRiskLimit(names, model.t)
+        case RecordsAtRisk():
+            return RiskLimit(names, model.t, model.share)
+        case SampleUniqueness():
+            return UniquenessLimit(names, model.t)
+        case PopulationUniques():
+            return PopulationUniquenessLimit(names, model.t, model.fraction, model.estimator)
+    return _sensitive_promise(model, names, microdata, sensitive)
+
+
+def _sensitive_promise(
     model: PrivacyModel,
     names: tuple[str, ...],
     microdata: Microdata,

@@ -1,0 +1,232 @@
+"""Privacy models on risks: estimated k-map, records at risk, population uniqueness, no attack."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from scipy.stats import poisson
+
+from ontomask.arrays import Bools, Floats, Longs
+from ontomask.checks import Choice, Integer, Real
+from ontomask.population import population_uniqueness
+from ontomask.privacy.classes import Classes, Domain
+from ontomask.privacy.closeness import ROUNDING
+from ontomask.privacy.models import KAnonymity, KMap, PrivacyModel, TableModel
+
+__all__ = [
+    "ESTIMATORS",
+    "EstimatedKMap",
+    "NoAttack",
+    "PopulationNoAttack",
+    "PopulationUniques",
+    "RecordsAtRisk",
+]
+
+ESTIMATORS = ("dankar", "pitman", "zayatz", "snb")
+
+Fraction = Annotated[float, Real(0, 1, open_low=True)]
+Amount = Annotated[float, Real(0, open_low=True)]
+
+
+@dataclass(frozen=True)
+class EstimatedKMap(PrivacyModel):
+    """Every class is so large that the population most probably has k such people.
+
+    After El Emam and Dankar, "Protecting privacy using k-anonymity" (2008); thresholds as ARX has
+    them.
+
+    Parameters
+    ----------
+    k
+        The least number of people of the population in a class.
+    fraction
+        The share of the population that is in the table.
+    estimator
+        How the records of a class of k people are distributed: `poisson`, or
+        `zero-truncated-poisson`, since a class that is seen has at least one.
+    significance
+        How probable a mistake may be.
+    """
+
+    k: Annotated[int, Integer(2)]
+    fraction: Fraction
+    estimator: Annotated[str, Choice("poisson", "zero-truncated-poisson")] = "poisson"
+    significance: Annotated[float, Real(0, 1, open_low=True)] = 0.05
+
+    @property
+    def monotone_with_suppression(self) -> bool:
+        """Classes only grow."""
+        return True
+
+    @property
+    def least(self) -> int:
+        """How many records a class needs."""
+        rate, level = self.k * self.fraction, 1.0 - self.significance
+        if self.estimator == "poisson":
+            return min(self.k, int(poisson.ppf(level, rate)) + 2)
+        absent = poisson.pmf(0, rate)
+        return min(self.k, int(max(1, poisson.ppf(absent + level * (1.0 - absent), rate))) + 1)
+
+    def holds(self, classes: Classes) -> Bools:
+        """N >= the least size."""
+        return classes.sizes >= self.least
+
+    def check_possible(self, records: int, domain: Domain | None) -> None:
+        """Refuse k > n."""
+        KAnonymity(max(2, self.least)).check_possible(records, domain)
+
+
+@dataclass(frozen=True)
+class RecordsAtRisk(TableModel):
+    """Few of the records that stay have a risk, 1 / class size, above a threshold.
+
+    Parameters
+    ----------
+    t
+        The risk that counts as high when it is exceeded.
+    share
+        The largest share of records at a higher risk.
+    """
+
+    t: Annotated[float, Real(0, 1, open_low=True)]
+    share: Annotated[float, Real(0, 1)] = 0.0
+
+    def _met(self, ascending: Longs) -> Bools:
+        risky = np.where(1.0 / ascending > self.t + ROUNDING, ascending, 0)
+        left = np.append(np.cumsum(risky[::-1])[::-1], 0)
+        records = np.append(np.cumsum(ascending[::-1])[::-1], 0)
+        return np.asarray(left <= self.share * records + ROUNDING)
+
+
+@dataclass(frozen=True)
+class PopulationUniques(TableModel):
+    """Few people are estimated to be unique in the population that the table is a sample of.
+
+    Parameters
+    ----------
+    t
+        The largest estimated share of the population that is unique.
+    fraction
+        The share of the population that is in the table.
+    estimator
+        See `population_uniqueness`; `dankar` chooses among the others.
+    """
+
+    t: Annotated[float, Real(0, 1)]
+    fraction: Fraction
+    estimator: Annotated[str, Choice(*ESTIMATORS)] = "dankar"
+
+    @property
+    def monotone(self) -> bool:
+        """Estimates may rise when classes are united."""
+        return False
+
+    @property
+    def monotone_with_suppression(self) -> bool:
+        """Estimates may rise when classes are united."""
+        return False
+
+    def stays(self, sizes: Longs, kept: Bools, costs: Floats | None = None) -> Bools:
+        """Leave out as few unique records as needed; without any, none is expected."""
+        uniques = np.flatnonzero(kept & (sizes == 1))
+        order = uniques if costs is None else uniques[np.argsort(costs[uniques], kind="stable")]
+        low, high = 0, uniques.size
+        while low < high:
+            middle = (low + high) // 2
+            if self._estimated(np.delete(sizes, order[:middle])[np.delete(kept, order[:middle])]):
+                high = middle
+            else:
+                low = middle + 1
+        result = kept.copy()
+        result[order[:low]] = False
+        return result
+
+    def _estimated(self, sizes: Longs) -> bool:
+        """Whether few enough are estimated to be unique."""
+        if not sizes.size:
+            return True
+        found = getattr(population_uniqueness(sizes, self.fraction), self.estimator)
+        return found.share is not None and found.share <= self.t + ROUNDING
+
+    def _met(self, ascending: Longs) -> Bools:
+        raise NotImplementedError  # `stays` is asked for single records instead
+
+
+def _size_without_profit(gain: float, cost: float) -> int:
+    """The least class in which gain / size < cost."""
+    return max(2, math.floor(gain / cost + ROUNDING) + 1)
+
+
+@dataclass(frozen=True)
+class NoAttack(PrivacyModel):
+    """Nobody gains by an attack on a person known to be in the table (Wan et al. 2015).
+
+    An attack on a class of n records succeeds with probability 1 / n.
+
+    Parameters
+    ----------
+    adversary_gain
+        What a person who is recognized is worth to an attacker.
+    adversary_cost
+        What an attack costs.
+    """
+
+    adversary_gain: Amount
+    adversary_cost: Amount
+
+    @property
+    def monotone_with_suppression(self) -> bool:
+        """Classes only grow."""
+        return True
+
+    @property
+    def k(self) -> int:
+        """The least number of records in a class: gain / n < cost."""
+        return _size_without_profit(self.adversary_gain, self.adversary_cost)
+
+    def holds(self, classes: Classes) -> Bools:
+        """Gain / n < cost."""
+        return classes.sizes >= self.k
+
+    def check_possible(self, records: int, domain: Domain | None) -> None:
+        """Refuse more records than there are."""
+        KAnonymity(self.k).check_possible(records, domain)
+
+
+@dataclass(frozen=True)
+class PopulationNoAttack(PrivacyModel):
+    """Nobody gains by an attack on a person of the population (Wan et al. 2015).
+
+    An attack on a class succeeds with probability 1 / people of the population in the class, who
+    are counted as for `KMap`.
+
+    Parameters
+    ----------
+    adversary_gain
+        What a person who is recognized is worth to an attacker.
+    adversary_cost
+        What an attack costs.
+    """
+
+    needs_population: ClassVar[bool] = True
+    takes_weights: ClassVar[bool] = True
+
+    adversary_gain: Amount
+    adversary_cost: Amount
+
+    @property
+    def monotone_with_suppression(self) -> bool:
+        """Classes only grow."""
+        return True
+
+    @property
+    def k(self) -> int:
+        """The least number of people in a class: gain / n < cost."""
+        return _size_without_profit(self.adversary_gain, self.adversary_cost)
+
+    def holds(self, classes: Classes) -> Bools:
+        """Gain / n_population < cost."""
+        return KMap(self.k).holds(classes)
