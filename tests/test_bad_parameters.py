@@ -15,6 +15,7 @@ NEEDED = {
     "load_taxonomy": {"source": "icd9cm"},
     "Nominal": {"taxonomy": TOY},
     "Ordinal": {"order": ["a"]},
+    "Classification": {"target": "x"},
     "KAnonymity": {"k": 5},
     "KMap": {"k": 5},
     "EstimatedKMap": {"k": 5, "fraction": 0.1},

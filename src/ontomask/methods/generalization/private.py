@@ -99,7 +99,11 @@ class PrivateGeneralization(Method):
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Choose a scheme, draw records, leave out small classes, and shuffle."""
-        refuse_units(microdata, "differential privacy")
+        refuse_units(
+            microdata,
+            "Differential privacy is promised to single records",
+            "leave one record of each person",
+        )
         _check_published(microdata)
         columns = encode_columns(microdata, self.hierarchies, levels_by="steps")
         rows = np.array([one.rows(microdata[name]) for name, one in columns.items()], np.int32)
