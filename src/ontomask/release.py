@@ -476,7 +476,7 @@ def _release(
     published = _published(table, schema, masks)
     if not published:
         raise MethodError("Nothing would be published: every column is an identifier or dropped.")
-    outgoing = end.frame(published)
+    outgoing = open_table(end.frame(published))
     started = time.perf_counter()
     verification = prove(outgoing, published, made, end)
     timings["verify"] = time.perf_counter() - started
@@ -491,7 +491,7 @@ def _release(
     }
     scheme = AppliedScheme(schema, schemes, published, spellings)
     return Release(
-        frame=outgoing,
+        frame=outgoing.given,
         schema=schema,
         steps=steps,
         seed=seed,
@@ -502,7 +502,7 @@ def _release(
         details=tuple(dict(masked.details) for masked in masks),
         verification=verification,
         timings=timings,
-        digests={"input": digest, "output": open_table(outgoing).digest()},
+        digests={"input": digest, "output": outgoing.digest()},
         _scheme=scheme if len(schemes) == len(masks) else None,
         _rows=end.microdata.rows,
         _original=_found_again(table.given),

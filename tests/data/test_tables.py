@@ -1,10 +1,14 @@
+import datetime
+from decimal import Decimal
+
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
 import ontomask as om
-from ontomask.data.tables import open_table
+from ontomask.data import libraries
+from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError
 
 
@@ -94,3 +98,36 @@ def test_only_pandas_has_an_index_to_keep(make):
     schema = om.Schema(n=om.Numeric())
     with pytest.raises(DataError, match=r"^keep_index is for pandas frames: a .* has no index"):
         om.protect(make({"n": [1, 2, 3]}), schema, om.Recoding(2), keep_index=True)
+
+
+def test_a_column_is_looked_at_once(monkeypatch):
+    looked = []
+    distinct = Table._distinct
+    monkeypatch.setattr(
+        Table, "_distinct", lambda self, name: looked.append(name) or distinct(self, name)
+    )
+    table = open_table(pl.DataFrame({"a": ["x", "y", None], "b": [1, 1, 2]}))
+    first, _, _ = table.distinct("a"), table.seen("a"), table.digest()
+    assert table.distinct("a")[1] == first[1] == ["x", "y"]
+    assert looked == ["a", "b"]
+    assert open_table(table) is table
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["b", None, "a", "b"],
+        [3, 1, None, 3],
+        [True, None, False],
+        [Decimal("1.50"), None],
+        [datetime.date(2024, 1, 2), None, datetime.date(2024, 1, 1)],
+        [b"x", None, b"x"],
+    ],
+)
+def test_short_columns_of_polars_are_coded_as_long_ones(values, monkeypatch):
+    by_hand = open_table(pl.DataFrame({"a": values})).distinct("a")
+    monkeypatch.setattr(libraries, "FEW", 0)
+    by_query = open_table(pl.DataFrame({"a": values})).distinct("a")
+    assert by_hand[0].tolist() == by_query[0].tolist()
+    assert by_hand[1] == by_query[1]
+    assert list(map(type, by_hand[1])) == list(map(type, by_query[1]))

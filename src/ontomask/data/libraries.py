@@ -22,6 +22,9 @@ UNFIT = (TypeError, ValueError, ArithmeticError, NotImplementedError, PolarsErro
 """What libraries raise when values do not fit a type."""
 
 
+FEW = 500
+"""So many values are counted by hand faster than by a query."""
+
 Distinct = tuple[Ints, list[object], set[type]]
 """For each record the position of its value, -1 where missing; the values; all their types."""
 
@@ -100,6 +103,13 @@ def _first_fitting(
     raise TypeError("no type holds all the values")
 
 
+def _counted(values: list[object]) -> Distinct:
+    """The distinct values of a short column, for which a query would take longer."""
+    places: dict[object, int] = {}
+    codes = [-1 if one is None else places.setdefault(one, len(places)) for one in values]
+    return np.array(codes, np.int32), list(places), set(map(type, places))
+
+
 class _Pandas:
     """Columns of pandas and of what looks like it."""
 
@@ -155,6 +165,8 @@ class _Polars:
     def distinct(self, column: Any) -> Distinct:
         if column.dtype in (self.library.Categorical, self.library.Enum):
             column = column.cast(self.library.String)
+        if len(column) <= FEW and column.dtype != self.library.Object:
+            return _counted(self.listed(column))
         found = column.unique(maintain_order=True).drop_nulls()
         places = found.alias("value").to_frame().with_row_index("place")
         joined = (

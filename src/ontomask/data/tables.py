@@ -89,6 +89,13 @@ class Table:
         return self.frame.to_native()
 
     @cached_property
+    def _types(self) -> Mapping[str, Any]:
+        return self.frame.schema
+
+    def _column(self, name: str) -> nw.Series[Any]:
+        return self.frame.get_column(name)
+
+    @cached_property
     def _library(self) -> Library:
         return library_of(self.frame)
 
@@ -100,27 +107,27 @@ class Table:
         except (MemoryError, OntomaskError):
             raise
         except (Exception, PanicException):  # noqa: BLE001 - libraries refuse odd types in many ways
-            raise _not_understood(name, self.frame[name]) from None
+            raise _not_understood(name, self._column(name)) from None
 
     def is_number(self, name: str) -> bool:
         """Whether a column holds numbers."""
-        return bool(self.frame.schema[name].is_numeric())
+        return bool(self._types[name].is_numeric())
 
     def is_integer(self, name: str) -> bool:
         """Whether a column holds whole numbers by its type."""
-        return bool(self.frame.schema[name].is_integer())
+        return bool(self._types[name].is_integer())
 
     def is_date(self, name: str) -> bool:
         """Whether a column holds dates or times by its type."""
-        return isinstance(self.frame.schema[name], (nw.Date, nw.Datetime))
+        return isinstance(self._types[name], (nw.Date, nw.Datetime))
 
     def is_text(self, name: str) -> bool:
         """Whether a column holds texts by its type."""
-        return bool(self.frame.schema[name] == nw.String)
+        return bool(self._types[name] == nw.String)
 
     def fits_floats(self, name: str) -> bool:
         """Whether floats hold the numbers of a column as they are."""
-        series = self.frame[name]
+        series = self._column(name)
         if series.dtype.is_integer():
             with self._understood(name):
                 extremes = series.drop_nulls().min(), series.drop_nulls().max()
@@ -129,7 +136,7 @@ class Table:
 
     def is_empty(self, name: str) -> bool:
         """Whether a column has missing values only."""
-        series = self.frame[name]
+        series = self._column(name)
         with self._understood(name):
             missing = series.is_null()
             if series.dtype.is_float():
@@ -139,9 +146,19 @@ class Table:
     def distinct(self, name: str) -> tuple[Ints, list[object]]:
         """For each record the position of its value among the distinct ones, -1 where missing.
 
-        Distinct values come in order of first appearance.
+        Distinct values come in order of first appearance. A column is looked at once.
         """
-        series = self.frame[name]
+        if name not in self._known:
+            self._known[name] = self._distinct(name)
+        return self._known[name]
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[Ints, list[object]]]:
+        """The columns that were looked at."""
+        return {}
+
+    def _distinct(self, name: str) -> tuple[Ints, list[object]]:
+        series = self._column(name)
         if series.dtype.is_float():
             return _distinct_floats(series.to_numpy())
         with self._understood(name):
@@ -153,7 +170,7 @@ class Table:
 
     def seen(self, name: str) -> Seen:
         """A column as a reader sees it."""
-        series = self.frame[name]
+        series = self._column(name)
         if series.dtype.is_float():
             return _seen_floats(series)
         codes, known = self.distinct(name)
@@ -177,7 +194,7 @@ class Table:
 
     def _holds_numbers(self, name: str) -> bool:
         """Whether a column holds numbers, by its type or as objects of Python."""
-        if self.frame.schema[name] != nw.Object:
+        if self._types[name] != nw.Object:
             return self.is_number(name)
         with contextlib.suppress(DataError):
             known = self.distinct(name)[1]
@@ -185,7 +202,7 @@ class Table:
         return False
 
     def _kind(self, name: str) -> str:
-        series = self.frame[name].drop_nulls()[:1]
+        series = self._column(name).drop_nulls()[:1]
         with contextlib.suppress(Exception):
             known = self._library.listed(series.to_native())
             return f"values of type {type(known[0]).__name__}" if known else "nothing"
@@ -195,7 +212,7 @@ class Table:
         if not self.fits_floats(name):
             codes, known = self.distinct(name)
             return np.array([*(float(str(value)) for value in known), np.nan])[codes]
-        series = self.frame[name]
+        series = self._column(name)
         with self._understood(name):
             missing = series.is_null().to_numpy()
             numbers = series.cast(nw.Float64).to_numpy().astype(np.float64, copy=True)
@@ -213,7 +230,7 @@ class Table:
         rows = np.arange(0, len(self), max(1, len(self) // SAMPLED))
         for name in self.names:
             with contextlib.suppress(Exception, PanicException):  # perhaps nobody uses the column
-                sample = self.frame[name][rows].to_native()
+                sample = self._column(name)[rows].to_native()
                 digest.update(repr(self._library.listed(sample)).encode())
         return digest.hexdigest()
 
@@ -229,7 +246,7 @@ class Table:
     def column(self, name: str) -> list[object]:
         """A column as Python values."""
         with self._understood(name):
-            return self._library.listed(self.frame[name].to_native())
+            return self._library.listed(self._column(name).to_native())
 
     def stacked_on(self, other: Table, names: Sequence[str]) -> Any:
         """The records of this table above those of another, as a frame of this table's kind."""
@@ -261,7 +278,7 @@ class Table:
         if new is not None:
             series = self._rebuilt(name, new.codes, new.values)
         else:
-            series = self.frame[name] if rows is None else self.frame[name][rows]
+            series = self._column(name) if rows is None else self._column(name)[rows]
         plain = _plain_numbers(series).to_native()
         with self._understood(name):
             tidy = self._library.published(plain, rows is None)
@@ -281,7 +298,7 @@ class Table:
         """A column of new values, of the type of an own one where they fit."""
         plain = [value.item() if isinstance(value, np.generic) else value for value in values]
         with self._understood(name):
-            made = self._library.made(plain, self.frame[name].to_native())
+            made = self._library.made(plain, self._column(name).to_native())
         series: nw.Series[Any] = nw.from_native(made, series_only=True)
         return series.alias(name)
 
@@ -297,10 +314,12 @@ def open_table(frame: object, *, keep_index: bool = False) -> Table:
     Parameters
     ----------
     frame
-        The frame.
+        The frame; a table that was opened already is given back.
     keep_index
         Whether a frame made from it gets the index of its records (pandas only).
     """
+    if isinstance(frame, Table):
+        return frame
     _refuse_names(frame)
     _refuse_duplicates(frame)
     try:
@@ -340,7 +359,7 @@ def _with_plain_columns(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
     """Columns as what their values are: Narwhals would make categories of numbers texts."""
     library, changed = library_of(frame), []
     for name in frame.columns:
-        own = frame[name].to_native()
+        own = frame.get_column(name).to_native()
         with contextlib.suppress(Exception):  # who uses the column will be told
             plain = library.plain(own)
             if plain is not own:
