@@ -59,6 +59,7 @@ __all__ = [
 ]
 
 TOLERANCE = 1e-9
+"""Relative to sum and weight: a least sum of 0 carries rounding too."""
 
 
 def tie_bar(least: float, weight: float) -> float:
@@ -311,6 +312,7 @@ def centroid_reference(points: Points, tally: Tally, reference: Floats) -> None:
     weight = numbers[0, numbers.shape[1] - 1]
     for attribute in range(numbers.shape[1] - 1):
         total, known = numbers[0, attribute], numbers[1, attribute]
+        # the majority decides; where nothing is known there is no mean
         missing = 2.0 * known < weight or known <= 0.0
         reference[coded + attribute] = np.nan if missing else total / known
 

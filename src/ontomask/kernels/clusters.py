@@ -59,6 +59,7 @@ from ontomask.kernels.units import (
 __all__ = ["LEAF", "mdav", "sa_mdav", "v_mdav"]
 
 SMALLEST_REBUILD = 256
+"""An index over fewer points is not made anew: that would hardly repay."""
 FIXED, ADAPTIVE, VARIABLE = 0, 1, 2
 
 NUMBER = 0
@@ -265,9 +266,11 @@ def _form_clusters(
             chosen = farthest_from_center(points, ranking, rest.labels, center)
             for entry in range(center.size):
                 reference[entry] = center[entry]
+        # s is found by the index, and so is r while the rows of the center change
         if chosen < 0:
             search(points, rest.searched, rest.finds, reference, FARTHEST, whole(1))
             chosen = whole(rest.finds.answers[0, 2])
+        # r is remembered: the next cluster begins at s, the farthest from it
         if not second and (style == ADAPTIVE or left[RECORDS] >= 3 * k):
             outer = chosen
         _grow(points, rest, tally, own, chosen, k, style, dynamic and style == ADAPTIVE)

@@ -117,6 +117,7 @@ def _climb(
         current = queue[head]
         for link in range(offsets[current], offsets[current + 1]):
             parent = parents[link]
+            # a stamp for every walk saves clearing the marks
             if seen[parent] != stamp:
                 seen[parent] = stamp
                 queue[tail] = parent
@@ -190,6 +191,7 @@ def weighted_ups(
         for slot in range(start, stop):
             costs[members[slot]] = np.inf
         costs[members[stop - 1]] = 0.0
+        # numbers ascend from parent to child: at its turn, all ways up to a concept are known
         for slot in range(stop - 1, start - 1, -1):
             child = members[slot]
             for link in range(graph_offsets[child], graph_offsets[child + 1]):
@@ -309,10 +311,12 @@ def _find_deepest(
             best, best_sum, best_depth = -1, 0, 0
             for slot in range(column_offsets[column + 1] - 1, column_offsets[column] - 1, -1):
                 member = column_members[slot]
+                # members descend by depth: nothing as deep follows
                 if depths[member] < best_depth:
                     break
                 if ways[member] >= 0:
                     way = ways[member] + column_ups[slot]
+                    # numbers descend, so that of equal ways the smaller number is taken last
                     if best < 0 or way <= best_sum:
                         best, best_sum, best_depth = member, way, depths[member]
             subsumers[pair] = best

@@ -76,6 +76,7 @@ def number_keys(keys: Longs, span: int) -> tuple[Ints, int]:
     places = np.empty(count_in, np.int32)
     count = 0
     for position in range(count_in):
+        # small keys are addresses themselves: no hashing, no collisions
         slot = uint64(keys[0, position]) if direct else _slot(keys, position, bits)
         while owners[slot] >= 0 and not _equal(keys, firsts[uint64(owners[slot])], position):
             slot = (slot + uint64(1)) & last
@@ -126,6 +127,7 @@ def sum_groups(places: Ints, amounts: Longs, count: int) -> Longs:
 def first_members(places: Ints, count: int) -> Ints:
     """For each place the first group that goes there."""
     firsts = np.empty(count, np.int32)
+    # backwards, so that the first one is written last
     for group in range(places.size - 1, -1, -1):
         firsts[places[group]] = group
     return firsts

@@ -51,6 +51,7 @@ __all__ = [
 ]
 
 LEAF = 16
+"""Points of a leaf, at most."""
 NEAREST = 1.0
 FARTHEST = -1.0
 
@@ -167,6 +168,7 @@ def _select(keys: Floats, order: Longs, start: int, stop: int) -> int:
     while low < high:
         pivot, left, right = keys[(low + high) // 2], low, high
         while left <= right:
+            # equal keys change sides as well, so that many duplicates are still cut in half
             while keys[left] < pivot:
                 left += 1
             while keys[right] > pivot:
@@ -233,6 +235,7 @@ def _shape(
             nodes[parent, FOLLOWING] = node
         if stop - start > leaf_size:
             middle = _split(points, trees, order, keys, start, stop)
+            # the left side lies on top: it becomes the next node, as preorder wants
             stack[depth, 0], stack[depth, 1], stack[depth, 2] = middle, stop, node
             stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = start, middle, node
             depth += 2
@@ -328,6 +331,7 @@ def _merge(nodes: Ints, boxes: Floats, links: Ints, node: int) -> bool:
     changed = False
     for column in range(boxes.shape[1]):
         value, other = boxes[left, column], boxes[right, column]
+        # greatest values are kept negated, so one rule merges all columns
         merged = value if value < other else other
         changed |= merged != boxes[node, column]
         boxes[node, column] = merged
@@ -342,6 +346,7 @@ def _merge(nodes: Ints, boxes: Floats, links: Ints, node: int) -> bool:
 def _tighten(index: Index, leaf: int) -> None:
     """Bounds of a leaf and, as far as they change, of the nodes above it."""
     node = leaf
+    # where the bounds of a node stay, those above it stay
     while node >= 0 and _bound_node(index, node):
         node = whole(index.nodes[node, ABOVE])
 
@@ -354,6 +359,7 @@ def remove(index: Index, point: int) -> None:
     place = places[point]
     leaf = whole(cells[HOME, place])
     last = nodes[leaf, FIRST] + nodes[leaf, LIVE] - 1
+    # the living of a leaf lie together, so that no search has to test who is left
     for row in range(cells.shape[0]):
         cells[row, place] = cells[row, last]
     for row in range(columns.shape[0]):
@@ -387,6 +393,7 @@ def _bound_difference(
     apart = apart if apart > 0.0 else 0.0
     total = direction * apart * ((power - 1) * apart + (2 - power))
     signed_gap = direction * gap
+    # a missing reference is at the gap from known numbers and at 0 from missing ones
     if number != number:
         total = signed_gap if hole == 0.0 or (low <= -negative and signed_gap < 0.0) else 0.0
     elif hole != 0.0 and (signed_gap < total or not low <= -negative):
@@ -499,6 +506,7 @@ def search(
     while top > 0:
         top -= 1
         node = whole(stack[top, 0])
+        # an empty node has no bounds; one that cannot beat the worst answer is left out
         if nodes[node, LIVE] == 0 or (
             count == wanted
             and not _precedes(answers, whole(0), stack[top, 1], boxes[node, LOWEST], boxes[node, 0])
@@ -509,6 +517,7 @@ def search(
                 distance = _signed_distance(
                     index, extremes, reference, gaps, power, direction, place
                 )
+                # equals go in as well: rank and number decide between them
                 if count < wanted or distance <= answers[0, 0]:
                     rank, number = columns[RANK, place], float(cells[POINT, place])
                     count = _offer(answers, count, wanted, distance, rank, number)

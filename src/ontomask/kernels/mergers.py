@@ -52,6 +52,7 @@ def _merger_steps(
         own_steps = steps[top + first] - steps[start + own_level * count + first]
         partner_steps = steps[top + second] - steps[start + partner_level * count + second]
         total += sizes[group] * own_steps + sizes[partner] * partner_steps
+        # steps only add up: a merger that is dearer than the best so far stays so
         if total > most:
             return -1
     return total
@@ -84,6 +85,7 @@ def merge_smallest(
         smallest = -1
         for group in range(count):
             small = alive[group] and sizes[group] < k
+            # of equals the first, so that the result does not depend on chance
             if small and (smallest < 0 or sizes[group] < sizes[smallest]):
                 smallest = group
         if smallest < 0:

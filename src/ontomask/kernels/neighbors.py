@@ -73,6 +73,7 @@ def _link_nearest(
     for place in range(first, last):
         point = whole(index.cells[POINT, place])
         point_reference(points, point, reference)
+        # one more, as the point finds itself, or an equal one
         found = search(points, index, finds, reference, NEAREST, wanted + 1)
         for slot in range(found):
             keys[slot], near[slot] = finds.answers[slot, 0], whole(finds.answers[slot, 2])

@@ -119,6 +119,7 @@ def _follow(state: Floats, center: Floats, coded: int, power: int) -> None:
         else:
             path += move * move if power == 2 else move
         state[CENTER + entry] = new
+    # rounded up: a bound may be too large, never too small
     state[PATH] += (np.sqrt(path) if power == 2 else path) * state[SCALE] * (1.0 + SLACK)
     state[CALLS] += 1.0
     if not same:
@@ -150,6 +151,7 @@ def farthest_from_center(points: Points, ranking: Ranking, labels: Ints, center:
         root = np.sqrt(distance) if points.power == 2 else distance
         keys[count], ids[0, count] = root - path, point
         kept += 1
+        # whatever comes within rounding of the best is compared too, for the sake of ties
         if distance > farthest or (distance == farthest and point < best):
             best, farthest, limit = point, distance, root - SLACK * (root + path)
     for slot in range(count, count + kept):

@@ -39,6 +39,7 @@ __all__ = ["ANY", "DISCERNIBILITY", "RANDOM_GUIDE", "SEMANTIC", "SMALLEST_FIRST"
 SEMANTIC, DISCERNIBILITY, RANDOM_GUIDE = 0, 1, 2
 SMALLEST_FIRST, ANY = 0, 1
 SMALLEST_REBUILD = 256
+"""As in the clusterings: an index over fewer tuples is not made anew."""
 
 TARGET, LIVING, SPOT, NEXT, LAST = 0, 1, 2, 3, 4
 """Rows of `tuples`: whose values a tuple takes; the tuples of the current table; where they are;
@@ -163,6 +164,7 @@ def _merge_rare(
             factor = 1.0
             if by_size:
                 factor = records if points.power == 1 else records * records
+            # the size is the rank as well: of equally near tuples the least frequent comes first
             set_factor(index, chosen, factor, records)
     return False
 

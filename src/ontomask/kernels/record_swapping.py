@@ -104,6 +104,7 @@ def distance_at(
     """
     size = _counted(distances, counts, found)
     low, high = _range(distances, found[:size])
+    # nearer than this the scale would overflow: they count as equal
     while high - low > 1e-300:
         scale = BINS / (high - low)
         bins[:] = 0
@@ -453,6 +454,7 @@ def swap_records(
         signal[0] = count - room.max()
         point = _farthest(distances, state.unfinished, draws[NEXT])
         reference = _first_unfinished(state, point) if point >= 0 else -1
+        # clearing costs a pass over all tuples, so now and then only
         if not everyone and step % 1024 == 0:
             points, state = _kept(points, state, tuple_of)
     return partners, references[:step]

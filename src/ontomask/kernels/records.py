@@ -164,6 +164,7 @@ def compared(table: Floats) -> Attribute:
     return Attribute(
         table=np.ascontiguousarray(table),
         costs=np.empty((0, 0)),
+        # what stands for a value in the trees of the index: the nearest row bounds best
         own_rows=np.asarray(table.argmin(axis=0), np.int32),
         row_depths=np.ones(rows, np.int32),
         row_above_offsets=np.arange(rows + 1, dtype=np.int64),
@@ -291,6 +292,7 @@ def number_difference(number: float, other: float, gap: float, power: int) -> fl
     difference = abs(number - other)
     # no branch, as the compiler would write every loop twice
     raised = difference * ((power - 1) * difference + (2 - power))
+    # a missing number, NaN, is unequal even to itself
     if difference == difference:
         return raised
     return 0.0 if number != number and other != other else gap
@@ -384,6 +386,7 @@ def _find_nearest(
         best, least = whole(0), np.inf
         for number in range(references.shape[0]):
             distance = contribution(points, references[number], chosen[slot])
+            # of equals the first stays
             if distance < least:
                 best, least = number, distance
         found[slot] = best

@@ -42,7 +42,9 @@ from ontomask.kernels.units import add_units, new_count, new_marks
 __all__ = ["refine"]
 
 SMALLEST_GAIN = 1e-10
+"""Less is rounding, not improvement; two states could follow each other for ever."""
 LONGEST_WALK = 64
+"""So many members of a cluster are looked at, or cuts tried: large ones would cost squares."""
 PARTNERS = 12
 """How many neighbors a cluster is cut anew with."""
 
@@ -163,6 +165,7 @@ def _number_change(points: Points, figures: Floats, cluster: int, out: int, new:
             total -= lost * number_difference(first, mean, gap, points.power)
             total += gained * number_difference(second, mean, gap, points.power)
             continue
+        # first one leaves, then the other joins what is left: exact for a swap as well
         if behind > lost:
             difference = first - mean
             total -= behind * lost / (behind - lost) * difference * difference
@@ -412,6 +415,7 @@ def _dissolve(
     count = _collect(partition, bench.members, whole(0), whole(0), cluster)
     change = -partition.figures[cluster, LOSS]
     for slot in range(count):
+        # estimates are cheap: points are moved only where they promise a gain
         if change < -SMALLEST_GAIN:
             change += _cheapest_host(points, partition, graph, bench.members[0, slot])[0]
     if not change < -SMALLEST_GAIN:

@@ -106,6 +106,7 @@ def add(tree: Longs, index: int, amount: int) -> None:
     node = index + 1
     while node < tree.size:
         tree[node] += amount
+        # the next node of the counter that covers the index (Fenwick 1994)
         node += node & -node
 
 

@@ -32,6 +32,7 @@ def tree_costs(excess: Floats, links: Longs, heights: Floats) -> Floats:
         nodes[:size] = excess[row]
         for link in range(len(links)):
             first, second = nodes[links[link, 0]], nodes[links[link, 1]]
+            # what one side has too much of goes over to the other here; the rest goes further up
             if first * second < 0:
                 costs[row] += heights[link] * min(abs(first), abs(second))
             nodes[size + link] = first + second
@@ -57,6 +58,8 @@ def least_cost(costs: Floats, surplus: Floats, lack: Floats, limit: float) -> fl
             bound = _bound(costs, surplus, lack, prices)
             if bound > limit:
                 return bound
+        # exchanges that move nothing could go round in a circle; with the first way in a fixed
+        # order they cannot (Bland 1977)
         start = 0 if calm > CALM else start
         source, sink, start = _cheaper_way(costs, prices, start, calm > CALM)
         if source < 0:
@@ -79,6 +82,7 @@ def _cost(costs: Floats, sources: Longs, sinks: Longs, flows: Floats) -> float:
 @njit(cache=True, nogil=True)
 def _first_plan(costs: Floats, surplus: Floats, lack: Floats) -> tuple[Longs, Longs, Floats]:
     """Take the cheapest ways first, each as far as possible; they form a tree."""
+    # both add up to the same but for rounding; made equal, nothing is left over in the end
     left, wanted = surplus.copy(), lack * (surplus.sum() / lack.sum())
     rows, columns = left.size, wanted.size
     count = rows + columns - 1
@@ -174,6 +178,7 @@ def _cheaper_way(costs: Floats, prices: Floats, start: int, first: bool) -> tupl
                 best, found, sink = saved, source, column
                 if first:
                     return found, sink, 0
+        # a good way among a few sources is found sooner than the best of all
         if found >= 0 and step % 8 == 7:
             break
     return found, sink, (source + 1) % rows
@@ -209,6 +214,7 @@ def _exchange(
                 flows[way] += -amount if less else amount
             elif less:
                 own = sources[way] * columns + sinks[way]
+                # ties by number, as the rule against circles asks
                 if flows[way] < amount or (flows[way] == amount and own < number):
                     amount, empty, number = flows[way], way, own
             if deeper:

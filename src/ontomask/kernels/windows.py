@@ -39,6 +39,7 @@ def draw_near(
     size = order.shape[1]
     for record in range(codes.size):
         value, width = codes[record], widths[record]
+        # the values within the width come first in the order: halve until their end is found
         low, high = 0, size
         while low < high:
             middle = (low + high) // 2

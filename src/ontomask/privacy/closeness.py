@@ -100,6 +100,7 @@ def _excesses(classes: Classes, histogram: Histogram) -> Iterator[tuple[Longs, F
     """Yield p - q for blocks of classes, one row per class, one column per value."""
     step = max(1, BLOCK // histogram.domain.size)
     shares = classes.shares(histogram)
+    # the failure of a large class settles soonest that too many records fail
     by_size = np.argsort(-classes.sizes, kind="stable")
     ranks = np.empty(len(classes), np.int64)
     ranks[by_size] = np.arange(len(classes))
@@ -127,6 +128,8 @@ def _close_in_meaning(excess: Floats, domain: Domain, t: float) -> Bools:
         raise ParameterError(
             "The semantic ground distance needs a sensitive column with a taxonomy."
         )
+    # over the one tree no two values are nearer than they are, over the other none farther: what
+    # the first finds close is close, what the second finds apart is apart, and few are in between
     close = np.asarray(tree_costs(excess, *ground.tree("complete")) <= t + ROUNDING)
     unclear = tree_costs(excess, *ground.tree("single")) <= t + ROUNDING
     for row in np.flatnonzero(unclear & ~close).tolist():

@@ -132,6 +132,7 @@ class KMap(PrivacyModel):
 
     def holds(self, classes: Classes) -> Bools:
         """n_population >= k."""
+        # sums of survey weights carry rounding
         return np.asarray(_population(classes) >= self.k - ROUNDING * self.k)
 
 

@@ -194,6 +194,7 @@ class _BestEffort:
             float(floor[new] - floor[old])
             for floor, old, new in zip(self._floors, levels, node, strict=True)
         )
+        # a step may cost nothing
         return removed / (lost + 1e-9)
 
     def _descend(self, levels: Levels) -> None:

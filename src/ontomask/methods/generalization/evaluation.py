@@ -24,6 +24,7 @@ __all__ = ["Evaluation", "Evaluator", "check_models", "record_limit"]
 
 def record_limit(limit: float, records: int) -> int:
     """How many records may be suppressed: the whole part of limit times records."""
+    # exact: in floats 0.29 * 100 is less than 29
     return math.floor(Fraction(repr(float(limit))) * records)
 
 
@@ -167,11 +168,13 @@ class Evaluator:
             kept = self._after_table_models(partition, kept)
             last = self._after_table_models(partition, last)
             partition = self._partition(grouping, ~kept)
+        # where suppression cannot mend a failure, one failing class makes all fail
         if self.unmendable and not (kept.all() and self._nowhere_failing(everything)):
             kept = np.zeros(len(grouping), bool)
             partition = self._partition(grouping, ~kept)
         outliers = int(classes.sizes[partition.suppressed].sum())
         lasting = outliers if self.all_last else int(classes.sizes[~last].sum())
+        # the very same array where no other model was asked
         failing = partition.suppressed if kept is firm else ~firm
         return Evaluation(partition, outliers, lasting, failing, outliers <= self.limit, asked)
 
@@ -207,6 +210,7 @@ class Evaluator:
             return not enough
 
         verdict = np.ones(len(classes), bool)
+        # too many may have failed already by the models that cost little
         if goes_on(0):
             verdict[kept] = model.holds_while(classes.part(kept), goes_on)
         return verdict, not enough

@@ -174,6 +174,7 @@ class Snapshots:
         if finer.levels == levels:
             return finer
         made = self._grouper.roll_up(finer, levels)
+        # one that is hardly smaller saves no work to those that start from it
         if len(made) < 0.9 * len(finer):
             self._keep(made)
         return made

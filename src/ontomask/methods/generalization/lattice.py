@@ -109,6 +109,7 @@ class Bounds:
         self._refresh(region)
 
     def _refresh(self, region: tuple[slice, ...]) -> None:
+        # floors are told by finer nodes, surpluses by coarser ones: they add up
         both = self._floor[region] + self._surplus[region]
         self.low[region] = np.maximum(both, self._least[region])
 

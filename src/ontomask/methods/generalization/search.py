@@ -127,6 +127,7 @@ class Incumbent:
         """The outcome; without a bound, the node is proven to be the best."""
         if self.best is None:
             raise self._nothing_valid(everywhere=bound is None or self.checked == lattice_size)
+        # a bound that is reached is a proof, whatever was not looked at
         proven = bound is None or self.key[0] <= bound + TOLERANCE * abs(bound)
         return Solution(
             levels=tuple(int(level) for level in self.best.levels),
@@ -272,6 +273,7 @@ class _Optimal:
 
     def _search_way(self, way: list[Levels]) -> None:
         low, high = 0, len(way) - 1
+        # if the last node fails for good, the whole way does; later on that is likely
         middle = high if self._incumbent.checked > 20 else high // 2
         while low <= high and self._promising(way[low]):
             if self._promising(way[middle]) and not self._check(way[middle]):
@@ -289,9 +291,11 @@ class _Optimal:
         if not self._bounds.by_levels:
             floor = self._evaluator.measure.floor(evaluation.partition)
             self._bounds.raise_above(levels, floor)
+        # classes only grow smaller below: what fails for good here fails at all finer nodes
         if evaluation.lasting > self._evaluator.limit:
             self._open[below(levels)] = False
             return False
+        # records that fail at all finer nodes cost there what suppression costs
         if evaluation.firm.any():
             measure, partition = self._evaluator.measure, evaluation.partition
             surplus = measure.surplus(partition, evaluation.firm)
