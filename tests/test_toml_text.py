@@ -7,9 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontomask.docstrings import parameter_texts
-from ontomask.methods.hybrid import Hybrid
-from ontomask.methods.registry import METHODS
 from ontomask.toml_text import toml_comment, toml_key, toml_value
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
@@ -29,11 +26,3 @@ def test_dates_and_times_come_back(value):
 @given(TEXTS)
 def test_a_comment_stays_a_comment(text):
     assert tomllib.loads(f"# {toml_comment(text)}\na = 1") == {"a": 1}
-
-
-def test_a_text_that_points_elsewhere_is_looked_up():
-    by_name = {one.__name__: one for one in METHODS.values()}
-    alone, looked_up = parameter_texts(Hybrid), parameter_texts(Hybrid, by_name)
-    pointing = [name for name, text in alone.items() if text.startswith("As in `")]
-    assert pointing
-    assert not [name for name in pointing if looked_up[name].startswith("As in `")]

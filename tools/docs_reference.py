@@ -170,7 +170,7 @@ def fields_table(model: Schema, schema: Schema) -> str:
     required = model.get("required", ())
     rows = [
         f"| `{name}` | {_cell(_allowed(one, schema))} | {_default(name, one, required)} | "
-        f"{_cell(_in_plan_words(one.get('description', '')))} |"
+        f"{_cell(one.get('description', ''))} |"
         for name, one in model["properties"].items()
         if "const" not in one
     ]
@@ -178,15 +178,6 @@ def fields_table(model: Schema, schema: Schema) -> str:
         return "No further keys."
     return "\n".join(
         ["| key | what may be written | default | meaning |", "|---|---|---|---|", *rows]
-    )
-
-
-def _in_plan_words(text: str) -> str:
-    """A description written for Python, in which a parameter can be None; a key is left out."""
-    return (
-        text.replace("; None:", "; if left out:")
-        .replace("None:", "If left out:")
-        .replace("if None", "if left out")
     )
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "AnyOf",
     "Choice",
     "Constraint",
+    "Declared",
     "Flag",
     "Integer",
     "ListOf",
@@ -39,6 +40,7 @@ __all__ = [
     "composed",
     "constraints_of",
     "did_you_mean",
+    "texts_of",
     "validate",
 ]
 
@@ -448,6 +450,33 @@ def validate(instance: object) -> None:
     """
     for name, constraint in constraints_of(type(instance)).items():
         check(name, getattr(instance, name), constraint)
+
+
+class Declared:
+    """A dataclass whose annotations say what each parameter may be and what it means.
+
+    ``k: Annotated[int, Integer(2), "The least size of a class."]`` is its only declaration: it is
+    checked when an object is made, and the text is told in plans, reports and the docstring.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        told = [f"{name}\n    {text}" for name, text in texts_of(cls).items()]
+        section = "\n".join(["", "", "Parameters", "----------", *told] if told else [])
+        cls.__doc__ = inspect.cleandoc(cls.__dict__.get("__doc__") or "") + section
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+def texts_of(kind: type) -> dict[str, str]:
+    """What the annotations of a class and its bases tell people of its parameters."""
+    hints = get_type_hints(kind, include_extras=True)
+    told = {
+        name: [part for part in getattr(hint, "__metadata__", ()) if isinstance(part, str)]
+        for name, hint in hints.items()
+    }
+    return {name: texts[-1] for name, texts in told.items() if texts}
 
 
 def constraints_of(function: Callable[..., Any]) -> dict[str, Constraint]:

@@ -7,7 +7,18 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ontomask.arrays import Ints
-from ontomask.checks import AnyOf, Choice, Flag, Null, Real, Text, Typed, composed, validate
+from ontomask.checks import (
+    AnyOf,
+    Choice,
+    Declared,
+    Flag,
+    Null,
+    Real,
+    Text,
+    Typed,
+    composed,
+    validate,
+)
 from ontomask.errors import SchemaError
 from ontomask.semantics.distances import ValueDistances, column_space
 from ontomask.taxonomy.measures import MEASURES
@@ -40,50 +51,40 @@ Importance = Annotated[float, Real(0, open_low=True)]
 
 
 @dataclass(frozen=True)
-class Column:
-    """What all kinds of columns have in common.
-
-    Parameters
-    ----------
-    role
-        `quasi` (an intruder may know it; it is masked), `sensitive` (to be kept from an intruder),
-        `other` (published as it is) or `undecided` (nobody has said yet: it is not published, and
-        nothing is released before somebody has).
-    missing
-        What a missing value is: `own-category` (a value like any other, at distance 1 from the
-        rest), `suppress` (the record is left out and counted) or `error`.
-    weight
-        How much the column counts in the distance of two records.
-    """
+class Column(Declared):
+    """What all kinds of columns have in common."""
 
     kind: ClassVar[str] = ""
 
-    role: Role = "quasi"
-    missing: MissingRule = "own-category"
-    weight: Importance = 1.0
-
-    def __post_init__(self) -> None:
-        validate(self)
+    role: Annotated[
+        Role,
+        "`quasi` (an intruder may know it; it is masked), `sensitive` (to be kept from an "
+        "intruder), `other` (published as it is) or `undecided` (nobody has said yet: it is "
+        "not published, and nothing is released before somebody has).",
+    ] = "quasi"
+    missing: Annotated[
+        MissingRule,
+        "What a missing value is: `own-category` (a value like any other, at distance 1 from "
+        "the rest), `suppress` (the record is left out and counted) or `error`.",
+    ] = "own-category"
+    weight: Annotated[Importance, "How much the column counts in the distance of two records."] = (
+        1.0
+    )
 
 
 @dataclass(frozen=True)
-class Identifier:
-    """A column that names people (name, number, address): it is never published.
-
-    Parameters
-    ----------
-    unit
-        Whether its values say whose record it is, so that people rather than records are
-        protected: every k then counts different values of this column. At most one column.
-    """
+class Identifier(Declared):
+    """A column that names people (name, number, address): it is never published."""
 
     kind: ClassVar[str] = "identifier"
     role: ClassVar[str] = "identifier"
 
-    unit: Annotated[bool, Flag()] = False
-
-    def __post_init__(self) -> None:
-        validate(self)
+    unit: Annotated[
+        bool,
+        Flag(),
+        "Whether its values say whose record it is, so that people rather than records are "
+        "protected: every k then counts different values of this column. At most one column.",
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -119,17 +120,15 @@ class Numeric(Column):
 
 @dataclass(frozen=True)
 class Date(Column):
-    """Dates, compared by days; texts are read by `format`, ISO (2024-01-31) unless given.
-
-    Parameters
-    ----------
-    format
-        How texts are written, as in `%d.%m.%Y`; ISO (2024-01-31) unless given.
-    """
+    """Dates, compared by days; texts are read by `format`, ISO (2024-01-31) unless given."""
 
     kind: ClassVar[str] = "date"
 
-    format: Annotated[str | None, AnyOf(Text(), Null())] = None
+    format: Annotated[
+        str | None,
+        AnyOf(Text(), Null()),
+        "How texts are written, as in `%d.%m.%Y`; ISO (2024-01-31) unless given.",
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -141,17 +140,15 @@ class Flat(Column):
 
 @dataclass(frozen=True)
 class Ordinal(Column):
-    """Words with an order, given from lowest to highest; compared by rank.
-
-    Parameters
-    ----------
-    order
-        Every value once, from lowest to highest.
-    """
+    """Words with an order, given from lowest to highest; compared by rank."""
 
     kind: ClassVar[str] = "ordinal"
 
-    order: Annotated[tuple[object, ...] | list[object], Typed((list, tuple), "a list")] = ()
+    order: Annotated[
+        tuple[object, ...] | list[object],
+        Typed((list, tuple), "a list"),
+        "Every value once, from lowest to highest.",
+    ] = ()
 
     def __init__(
         self,
@@ -172,32 +169,38 @@ class Ordinal(Column):
 
 @dataclass(frozen=True)
 class Nominal(Column):
-    """Words or codes whose meaning is in a taxonomy.
-
-    Parameters
-    ----------
-    taxonomy
-        A `Taxonomy`, as returned by `load_taxonomy`.
-    measure, root, options
-        The distance, as in `Taxonomy.distances`.
-    overrides
-        Concepts of particular values, as a dictionary or a mapping file.
-    unmapped
-        What to do with values that have no concept: `error`, `root` (they mean anything) or
-        `suppress` (they count as missing).
-    output
-        Concepts come out as they went in (`input`), as their `id` or as their `label`.
-    """
+    """Words or codes whose meaning is in a taxonomy."""
 
     kind: ClassVar[str] = "nominal"
 
-    taxonomy: Annotated[Taxonomy | None, Typed(Taxonomy, "a taxonomy (see load_taxonomy)")] = None
-    measure: Annotated[str, Choice(*MEASURES)] = "logsc"
-    root: Annotated[str, Choice("attribute", "taxonomy")] = "attribute"
-    options: Mapping[str, Any] = field(default_factory=dict)
-    overrides: Any = None
-    unmapped: Annotated[str, Choice("error", "root", "suppress")] = "error"
-    output: Annotated[str, Choice("input", "id", "label")] = "input"
+    taxonomy: Annotated[
+        Taxonomy | None,
+        Typed(Taxonomy, "a taxonomy (see load_taxonomy)"),
+        "A `Taxonomy`, as returned by `load_taxonomy`.",
+    ] = None
+    measure: Annotated[str, Choice(*MEASURES), "The distance, as in `Taxonomy.distances`."] = (
+        "logsc"
+    )
+    root: Annotated[
+        str, Choice("attribute", "taxonomy"), "The distance, as in `Taxonomy.distances`."
+    ] = "attribute"
+    options: Annotated[Mapping[str, Any], "The distance, as in `Taxonomy.distances`."] = field(
+        default_factory=dict
+    )
+    overrides: Annotated[
+        Any, "Concepts of particular values, as a dictionary or a mapping file."
+    ] = None
+    unmapped: Annotated[
+        str,
+        Choice("error", "root", "suppress"),
+        "What to do with values that have no concept: `error`, `root` (they mean anything) or "
+        "`suppress` (they count as missing).",
+    ] = "error"
+    output: Annotated[
+        str,
+        Choice("input", "id", "label"),
+        "Concepts come out as they went in (`input`), as their `id` or as their `label`.",
+    ] = "input"
 
     def __init__(
         self,

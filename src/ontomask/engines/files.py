@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import polars as pl
 
-from ontomask.checks import AnyOf, Integer, Null, Text, composed, validate
+from ontomask.checks import AnyOf, Declared, Integer, Null, Text, composed
 from ontomask.data.files import FileFormat, Source, file_digest
 from ontomask.data.files.formats import format_of_name
 from ontomask.errors import DataError, OutputError, ParameterError
@@ -40,26 +40,28 @@ UNPACKED = {"parquet": 40, "csv": 20}
 
 
 @dataclass(frozen=True)
-class Resources:
-    """What DuckDB may use.
+class Resources(Declared):
+    """What DuckDB may use."""
 
-    Parameters
-    ----------
-    memory
-        How much memory, such as `4GB`; beyond it, DuckDB writes to a temporary folder. By default
-        80 % of what the machine has.
-    threads
-        How many threads; by default as many as there are processors.
-    temporary
-        The folder in which to make the temporary one, which only its owner can read.
-    """
-
-    memory: Annotated[str | None, AnyOf(Text(), Null())] = None
-    threads: Annotated[int | None, AnyOf(Integer(1), Null())] = None
-    temporary: Annotated[str | None, AnyOf(Text(), Null())] = None
+    memory: Annotated[
+        str | None,
+        AnyOf(Text(), Null()),
+        "How much memory, such as `4GB`; beyond it, DuckDB writes to a temporary folder. By "
+        "default 80 % of what the machine has.",
+    ] = None
+    threads: Annotated[
+        int | None,
+        AnyOf(Integer(1), Null()),
+        "How many threads; by default as many as there are processors.",
+    ] = None
+    temporary: Annotated[
+        str | None,
+        AnyOf(Text(), Null()),
+        "The folder in which to make the temporary one, which only its owner can read.",
+    ] = None
 
     def __post_init__(self) -> None:
-        validate(self)
+        super().__post_init__()
         if self.memory is not None and not re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", self.memory):
             raise ParameterError(
                 f"memory must be a number with its unit, such as '4GB', not {self.memory!r}."

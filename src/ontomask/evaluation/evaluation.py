@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from ontomask.arrays import Longs
-from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, check, validate
+from ontomask.checks import AnyOf, Choice, Declared, Flag, Integer, ListOf, Null, Real, check
 from ontomask.data.schema import Schema
 from ontomask.evaluation import statistics as statistics_room
 from ontomask.evaluation import utility as utility_room
@@ -188,21 +188,35 @@ def _shown(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Declared):
     """What to evaluate, checked when it is made; see `evaluate`."""
 
-    columns: Sequence[str] | None = None
-    distances: Annotated[Sequence[str], ListOf(Choice(*DISTANCES))] = ("semantic", "matching")
-    k: Annotated[int | None, AnyOf(Integer(2), Null())] = None
-    threshold: Annotated[float, Real(0, 1, open_low=True)] = 0.2
-    subdomains: Annotated[int, Integer(0)] = 0
-    fraction: Annotated[float, Real(0, 1, open_low=True)] = 0.1
-    clustering: Annotated[bool, Flag()] = False
-    alpha: Annotated[float, Real(0, 1)] = 0.5
-    seed: Annotated[int, Integer(0)] = 0
-
-    def __post_init__(self) -> None:
-        validate(self)
+    columns: Annotated[
+        Sequence[str] | None,
+        "Columns whose loss is measured: quasi-identifiers and changed ones by default.",
+    ] = None
+    distances: Annotated[
+        Sequence[str],
+        ListOf(Choice(*DISTANCES)),
+        "How an intruder may link: `semantic`, `matching`, `s-distance`, `euclidean`.",
+    ] = ("semantic", "matching")
+    k: Annotated[int | None, AnyOf(Integer(2), Null()), "For the class size relative to k."] = None
+    threshold: Annotated[
+        float,
+        Real(0, 1, open_low=True),
+        "Records whose risk 1 / class size is above it are counted.",
+    ] = 0.2
+    subdomains: Annotated[
+        int, Integer(0), "Also compare the statistics on so many random subsamples of that size."
+    ] = 0
+    fraction: Annotated[
+        float,
+        Real(0, 1, open_low=True),
+        "Also compare the statistics on so many random subsamples of that size.",
+    ] = 0.1
+    clustering: Annotated[bool, Flag(), "Also compare Ward clusterings before and after."] = False
+    alpha: Annotated[float, Real(0, 1), "The weight of loss against risk in the score."] = 0.5
+    seed: Annotated[int, Integer(0), "For the random subsamples."] = 0
 
 
 def evaluate(

@@ -11,19 +11,35 @@ from typing import Annotated, Any, ClassVar, TypeVar
 import numpy as np
 
 from ontomask.arrays import Bools, Longs
-from ontomask.checks import Flag, composed, did_you_mean, validate
+from ontomask.checks import (
+    AnyOf,
+    Choice,
+    Declared,
+    Flag,
+    ListOf,
+    Null,
+    Text,
+    composed,
+    did_you_mean,
+)
 from ontomask.data.masked import Masked, joined
 from ontomask.data.microdata import Attribute, Microdata, group_rows
 from ontomask.errors import MethodError, ParameterError
 from ontomask.privacy import KAnonymity
 from ontomask.promises import ClassSize
+from ontomask.semantics.operators import METRICS, OPERATORS
+from ontomask.taxonomy.measures import MEASURES
 from ontomask.wording import only
 
 __all__ = [
     "METHODS",
     "Context",
+    "Measure",
     "Method",
+    "Metric",
+    "Operators",
     "Progress",
+    "Strata",
     "register",
     "silent",
     "sizes_asked",
@@ -32,6 +48,22 @@ __all__ = [
 
 Progress = Callable[[float, str], None]
 """Called with the fraction done and a message; it may raise to stop the run."""
+
+Operators = Annotated[str, Choice(*OPERATORS), "How values are compared and summed up."]
+Metric = Annotated[
+    str | None,
+    AnyOf(Choice(*METRICS), Null()),
+    "How attributes are combined: `mean`, `euclidean` or `s-distance`; by default `mean` when all "
+    "are nominal and `euclidean` otherwise.",
+]
+Measure = Annotated[
+    str | None,
+    AnyOf(Choice(*MEASURES), Null()),
+    "A distance for all nominal columns, instead of each column's own.",
+]
+Strata = Annotated[
+    tuple[str, ...], ListOf(Text()), "Columns whose values are masked apart from each other."
+]
 
 Result = TypeVar("Result")
 Kind = TypeVar("Kind", bound="type[Method]")
@@ -54,24 +86,22 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Method(ABC):
-    """A masking method: parameters, checked when it is made, and what it does with microdata.
-
-    Parameters
-    ----------
-    keeps
-        Whether everything that earlier steps promise must still hold in the end; False says that
-        this step is meant to undo it.
-    """
+class Method(Declared, ABC):
+    """A masking method: parameters, checked when it is made, and what it does with microdata."""
 
     name: ClassVar[str] = ""
     repeatable: ClassVar[bool] = True
     """Whether the same table and seed give the same release."""
 
-    keeps: Annotated[bool, Flag()] = field(default=True, kw_only=True)
+    keeps: Annotated[
+        bool,
+        Flag(),
+        "Whether everything that earlier steps promise must still hold in the end; False says "
+        "that this step is meant to undo it.",
+    ] = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
-        validate(self)
+        super().__post_init__()
         for parameter in NAMING & {one.name for one in fields(self)}:
             object.__setattr__(self, parameter, _composed(getattr(self, parameter)))
 

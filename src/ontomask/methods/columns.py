@@ -29,23 +29,20 @@ class Pseudonyms(Method):
     The same value and key always give the same pseudonym, so that deliveries can be linked by
     whoever holds the key; without the key nobody can try values out. An identifier that is named
     here is published, as its pseudonym.
-
-    Parameters
-    ----------
-    columns
-        Identifiers, or other columns.
-    key
-        A secret of at least 16 characters. It is not shown with the method's parameters; keep it
-        apart from the release.
-    length
-        Hexadecimal digits of a pseudonym.
     """
 
     name: ClassVar[str] = "pseudonyms"
 
-    columns: Annotated[tuple[str, ...] | list[str], ListOf(Text(), empty=False)]
-    key: Annotated[str, Text()] = field(repr=False)
-    length: Annotated[int, Integer(8, 64)] = 20
+    columns: Annotated[
+        tuple[str, ...] | list[str], ListOf(Text(), empty=False), "Identifiers, or other columns."
+    ]
+    key: Annotated[
+        str,
+        Text(),
+        "A secret of at least 16 characters. It is not shown with the method's parameters; "
+        "keep it apart from the release.",
+    ] = field(repr=False)
+    length: Annotated[int, Integer(8, 64), "Hexadecimal digits of a pseudonym."] = 20
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,17 +80,13 @@ class Pseudonyms(Method):
 @register
 @dataclass(frozen=True)
 class DropColumns(Method):
-    """Leave columns out of the release; steps before this one can still use them.
-
-    Parameters
-    ----------
-    columns
-        The columns to leave out.
-    """
+    """Leave columns out of the release; steps before this one can still use them."""
 
     name: ClassVar[str] = "drop-columns"
 
-    columns: Annotated[tuple[str, ...] | list[str], ListOf(Text(), empty=False)]
+    columns: Annotated[
+        tuple[str, ...] | list[str], ListOf(Text(), empty=False), "The columns to leave out."
+    ]
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Drop the columns."""

@@ -48,8 +48,16 @@ WAYS = ("merge", "t-first", "k-first")
 Privacy = Annotated[
     tuple[PrivacyModel, ...] | list[PrivacyModel],
     ListOf(Typed(PrivacyModel, "a privacy model such as TCloseness(0.2)")),
+    "Models that the classes must satisfy besides, such as l-diversity or t-closeness.",
 ]
-PrivacyBy = Annotated[str, Choice(*WAYS)]
+PrivacyBy = Annotated[
+    str,
+    Choice(*WAYS),
+    "How they come to do so: by uniting clusters that fail (`merge`, for any model), or by forming "
+    "clusters of records with a view to t-closeness, one from each slice of the sensitive values "
+    "(`t-first`) or the nearest ones and then exchanges (`k-first`); what then still fails is "
+    "united. Only `merge` heeds `algorithm`, and only with it clusters can be refined.",
+]
 
 DRAWN = 32
 """So many clusters are drawn to see whether a size is enough, …"""

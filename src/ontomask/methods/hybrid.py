@@ -11,16 +11,14 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Text
+from ontomask.checks import Choice, Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.kernels.windows import draw_near, window_widths
-from ontomask.methods.base import Context, Method, register
+from ontomask.methods.base import Context, Measure, Method, Metric, Operators, Strata, register
 from ontomask.methods.disclosure import Privacy, PrivacyBy, check_privacy
 from ontomask.methods.microaggregation import Microaggregation
 from ontomask.methods.points import number_column
-from ontomask.semantics.operators import METRICS, OPERATORS
-from ontomask.taxonomy.measures import MEASURES
 
 __all__ = ["Hybrid"]
 
@@ -32,27 +30,20 @@ class Hybrid(Method):
 
     The neighborhood of a value reaches as far as the farthest value of its attribute inside the
     cluster. Means, variances and granularity survive far better than with centroids; the outcome is
-    *not* k-anonymous and does not claim to be: measure its protection by record linkage.
-
-    Parameters
-    ----------
-    k
-        The least number of records in a cluster.
-    partition
-        How clusters are made: `mdav` or `sa-mdav`.
-    operators, metric, measure, strata, privacy, privacy_by
-        As in `Microaggregation`; the models hold for the clusters that values are drawn in, and
-        nothing is promised of the release.
+    *not* k-anonymous and does not claim to be: measure its protection by record linkage. Models of
+    `privacy` hold for the clusters that values are drawn in, and are not promised of the release.
     """
 
     name: ClassVar[str] = "hybrid"
 
-    k: Annotated[int, Integer(2)]
-    partition: Annotated[str, Choice("mdav", "sa-mdav")] = "mdav"
-    operators: Annotated[str, Choice(*OPERATORS)] = "marginality"
-    metric: Annotated[str | None, AnyOf(Choice(*METRICS), Null())] = "s-distance"
-    measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
-    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    k: Annotated[int, Integer(2), "The least number of records in a cluster."]
+    partition: Annotated[
+        str, Choice("mdav", "sa-mdav"), "How clusters are made: `mdav` or `sa-mdav`."
+    ] = "mdav"
+    operators: Operators = "marginality"
+    metric: Metric = "s-distance"
+    measure: Measure = None
+    strata: Strata = ()
     privacy: Privacy = ()
     privacy_by: PrivacyBy = "merge"
 

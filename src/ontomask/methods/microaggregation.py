@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, Text
+from ontomask.checks import Choice, Flag, Integer, Real
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.errors import MethodError
@@ -22,13 +22,21 @@ from ontomask.kernels import centroids as centers
 from ontomask.kernels import clusters as kernel
 from ontomask.kernels.records import Points, select_points
 from ontomask.kernels.refinement import refine
-from ontomask.methods.base import Context, Method, check_k, register, watched
+from ontomask.methods.base import (
+    Context,
+    Measure,
+    Method,
+    Metric,
+    Operators,
+    Strata,
+    check_k,
+    register,
+    watched,
+)
 from ontomask.methods.disclosure import Demands, Privacy, PrivacyBy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.persons import constant_columns, one_each
 from ontomask.methods.points import Layout, quasi_layout
-from ontomask.semantics.operators import METRICS, OPERATORS
-from ontomask.taxonomy.measures import MEASURES
 
 __all__ = ["ALGORITHMS", "Microaggregation"]
 
@@ -42,53 +50,36 @@ ROUNDS = 60
 @register
 @dataclass(frozen=True)
 class Microaggregation(Method):
-    """Replace each record by the centroid of a cluster of at least k similar ones.
-
-    Parameters
-    ----------
-    k
-        The least number of records in a cluster.
-    algorithm
-        `sa-mdav` (adaptive, on distinct tuples), `mdav` (clusters of k, on records) or `v-mdav`
-        (clusters of k to 2k - 1, on records).
-    operators
-        How values are compared and summed up; see `ontomask.semantics.operators`.
-    metric
-        How attributes are combined: `mean`, `euclidean` or `s-distance`; by default `mean` when
-        all are nominal and `euclidean` otherwise.
-    measure
-        A distance for all nominal columns, instead of each column's own.
-    dynamic
-        Whether the center of a growing cluster is its centroid (sa-mdav) or stays its first tuple.
-    weighting
-        Whether distances to tuples are multiplied by their frequency (`frequency`) or not.
-    gamma
-        How willingly v-mdav extends a cluster.
-    refine
-        Improve the clusters afterwards: same promise, less loss.
-    strata
-        Columns whose values are masked apart from each other.
-    privacy
-        Models that the classes must satisfy besides, such as l-diversity or t-closeness.
-    privacy_by
-        How they come to do so: by uniting clusters that fail (`merge`, for any model), or by
-        forming clusters of records with a view to t-closeness, one from each slice of the sensitive
-        values (`t-first`) or the nearest ones and then exchanges (`k-first`); what then still fails
-        is united. Only `merge` heeds `algorithm`, and only with it clusters can be refined.
-    """
+    """Replace each record by the centroid of a cluster of at least k similar ones."""
 
     name: ClassVar[str] = "microaggregation"
 
-    k: Annotated[int, Integer(2)]
-    algorithm: Annotated[str, Choice(*ALGORITHMS)] = "sa-mdav"
-    operators: Annotated[str, Choice(*OPERATORS)] = "semantic"
-    metric: Annotated[str | None, AnyOf(Choice(*METRICS), Null())] = None
-    measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
-    dynamic: Annotated[bool, Flag()] = True
-    weighting: Annotated[str, Choice("none", "frequency")] = "none"
-    gamma: Annotated[float, Real(0)] = 0.2
-    refine: Annotated[bool, Flag()] = False
-    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    k: Annotated[int, Integer(2), "The least number of records in a cluster."]
+    algorithm: Annotated[
+        str,
+        Choice(*ALGORITHMS),
+        "`sa-mdav` (adaptive, on distinct tuples), `mdav` (clusters of k, on records) or "
+        "`v-mdav` (clusters of k to 2k - 1, on records).",
+    ] = "sa-mdav"
+    operators: Operators = "semantic"
+    metric: Metric = None
+    measure: Measure = None
+    dynamic: Annotated[
+        bool,
+        Flag(),
+        "Whether the center of a growing cluster is its centroid (sa-mdav) or stays its first "
+        "tuple.",
+    ] = True
+    weighting: Annotated[
+        str,
+        Choice("none", "frequency"),
+        "Whether distances to tuples are multiplied by their frequency (`frequency`) or not.",
+    ] = "none"
+    gamma: Annotated[float, Real(0), "How willingly v-mdav extends a cluster."] = 0.2
+    refine: Annotated[bool, Flag(), "Improve the clusters afterwards: same promise, less loss."] = (
+        False
+    )
+    strata: Strata = ()
     privacy: Privacy = ()
     privacy_by: PrivacyBy = "merge"
 

@@ -33,30 +33,24 @@ Strata = Annotated[tuple[str, ...], ListOf(Text())]
 @register
 @dataclass(frozen=True)
 class Noise(Method):
-    """Add normal noise to numbers.
-
-    Parameters
-    ----------
-    columns
-        Numeric or date columns.
-    scale
-        The noise's standard deviation as a share of the column's.
-    correlated
-        Give the noise the correlations of the columns, so that theirs stay as they were; else the
-        noise of each column is independent and weakens them.
-    keep_range
-        Move results outside the column's own range to its ends.
-    strata
-        Columns whose values are masked apart from each other.
-    """
+    """Add normal noise to numbers."""
 
     name: ClassVar[str] = "noise"
 
-    columns: Columns
-    scale: Annotated[float, Real(0, open_low=True)] = 0.1
-    correlated: Annotated[bool, Flag()] = False
-    keep_range: Annotated[bool, Flag()] = False
-    strata: Strata = ()
+    columns: Annotated[Columns, "Numeric or date columns."]
+    scale: Annotated[
+        float, Real(0, open_low=True), "The noise's standard deviation as a share of the column's."
+    ] = 0.1
+    correlated: Annotated[
+        bool,
+        Flag(),
+        "Give the noise the correlations of the columns, so that theirs stay as they were; "
+        "else the noise of each column is independent and weakens them.",
+    ] = False
+    keep_range: Annotated[
+        bool, Flag(), "Move results outside the column's own range to its ends."
+    ] = False
+    strata: Annotated[Strata, "Columns whose values are masked apart from each other."] = ()
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Add the noise."""
@@ -93,32 +87,30 @@ class Noise(Method):
 @register
 @dataclass(frozen=True)
 class TopBottomCoding(Method):
-    """Replace extreme numbers: those above a top, those below a bottom.
-
-    Parameters
-    ----------
-    columns
-        Numeric or date columns.
-    top, bottom
-        Limits, for numeric columns.
-    top_percent, bottom_percent
-        The share of records to be replaced, in percent, instead of limits: at most that many.
-    replace
-        Replace by the `limit`, or by the `mean` of the replaced numbers, which keeps the column's
-        mean.
-    strata
-        Columns whose values are masked apart from each other.
-    """
+    """Replace extreme numbers: those above a top, those below a bottom."""
 
     name: ClassVar[str] = "top-bottom-coding"
 
-    columns: Columns
-    top: Annotated[float | None, AnyOf(Real(), Null())] = None
-    bottom: Annotated[float | None, AnyOf(Real(), Null())] = None
-    top_percent: Annotated[float | None, AnyOf(Real(0, 50, open_low=True), Null())] = None
-    bottom_percent: Annotated[float | None, AnyOf(Real(0, 50, open_low=True), Null())] = None
-    replace: Annotated[str, Choice("limit", "mean")] = "limit"
-    strata: Strata = ()
+    columns: Annotated[Columns, "Numeric or date columns."]
+    top: Annotated[float | None, AnyOf(Real(), Null()), "Limits, for numeric columns."] = None
+    bottom: Annotated[float | None, AnyOf(Real(), Null()), "Limits, for numeric columns."] = None
+    top_percent: Annotated[
+        float | None,
+        AnyOf(Real(0, 50, open_low=True), Null()),
+        "The share of records to be replaced, in percent, instead of limits: at most that many.",
+    ] = None
+    bottom_percent: Annotated[
+        float | None,
+        AnyOf(Real(0, 50, open_low=True), Null()),
+        "The share of records to be replaced, in percent, instead of limits: at most that many.",
+    ] = None
+    replace: Annotated[
+        str,
+        Choice("limit", "mean"),
+        "Replace by the `limit`, or by the `mean` of the replaced numbers, which keeps the "
+        "column's mean.",
+    ] = "limit"
+    strata: Annotated[Strata, "Columns whose values are masked apart from each other."] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -170,27 +162,19 @@ def _upper_limit(
 @register
 @dataclass(frozen=True)
 class Rounding(Method):
-    """Round numbers to multiples of a base.
-
-    Parameters
-    ----------
-    columns
-        Numeric columns.
-    base
-        The multiples' base, such as 5 or 1000.
-    how
-        `nearest` (halves to the even multiple), or `random`: up or down with probabilities that
-        leave the expected value unchanged.
-    strata
-        Columns whose values are masked apart from each other.
-    """
+    """Round numbers to multiples of a base."""
 
     name: ClassVar[str] = "rounding"
 
-    columns: Columns
-    base: Annotated[float, Real(0, open_low=True)]
-    how: Annotated[str, Choice("nearest", "random")] = "nearest"
-    strata: Strata = ()
+    columns: Annotated[Columns, "Numeric columns."]
+    base: Annotated[float, Real(0, open_low=True), "The multiples' base, such as 5 or 1000."]
+    how: Annotated[
+        str,
+        Choice("nearest", "random"),
+        "`nearest` (halves to the even multiple), or `random`: up or down with probabilities "
+        "that leave the expected value unchanged.",
+    ] = "nearest"
+    strata: Annotated[Strata, "Columns whose values are masked apart from each other."] = ()
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Round the numbers."""
@@ -216,23 +200,20 @@ class Rounding(Method):
 @register
 @dataclass(frozen=True)
 class Sampling(Method):
-    """Release a random sample of the records, so that nobody can be sure to be in it.
-
-    Parameters
-    ----------
-    share
-        The share of the records to keep; or give `size`.
-    size
-        The number of records to keep.
-    strata
-        Columns whose values are sampled apart from each other; every stratum keeps its share.
-    """
+    """Release a random sample of the records, so that nobody can be sure to be in it."""
 
     name: ClassVar[str] = "sampling"
 
-    share: Annotated[float | None, AnyOf(Real(0, 1, open_low=True, open_high=True), Null())] = None
-    size: Annotated[int | None, AnyOf(Integer(1), Null())] = None
-    strata: Strata = ()
+    share: Annotated[
+        float | None,
+        AnyOf(Real(0, 1, open_low=True, open_high=True), Null()),
+        "The share of the records to keep; or give `size`.",
+    ] = None
+    size: Annotated[int | None, AnyOf(Integer(1), Null()), "The number of records to keep."] = None
+    strata: Annotated[
+        Strata,
+        "Columns whose values are sampled apart from each other; every stratum keeps its share.",
+    ] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -32,44 +32,51 @@ Matrix = Sequence[Sequence[float]]
 @register
 @dataclass(frozen=True)
 class Pram(Method):
-    """Replace every value by one drawn with probabilities that depend on the value.
-
-    Parameters
-    ----------
-    retain
-        The probability that a value stays.
-    variant
-        `semantic`: a value that does not stay becomes another of the column with a probability
-        proportional to exp(-distance / reach). `plain`: all others are equally likely.
-    reach
-        How far values go in the semantic variant: at this distance a value is e times less likely
-        than a nearby one.
-    matrix, order
-        Your own probabilities for a single column, instead of `retain`: row i gives the
-        probabilities with which the i-th value of `order` becomes each of them; None in `order` is
-        the missing value.
-    columns
-        The columns to mask, by default the quasi-identifiers. They must be categories.
-    measure
-        A distance for all nominal columns, instead of each column's own.
-    strata
-        Columns whose values are masked apart from each other.
-    """
+    """Replace every value by one drawn with probabilities that depend on the value."""
 
     name: ClassVar[str] = "pram"
 
-    retain: Annotated[float, Real(0, 1)] = 0.8
-    variant: Annotated[str, Choice("semantic", "plain")] = "semantic"
-    reach: Annotated[float, Real(0, open_low=True)] = 0.2
-    matrix: Annotated[Matrix | None, AnyOf(Typed((list, tuple, np.ndarray), "a list"), Null())] = (
-        None
-    )
-    order: Annotated[Sequence[object] | None, AnyOf(Typed((list, tuple), "a list"), Null())] = None
-    columns: Annotated[
-        tuple[str, ...] | list[str] | None, AnyOf(ListOf(Text(), empty=False), Null())
+    retain: Annotated[float, Real(0, 1), "The probability that a value stays."] = 0.8
+    variant: Annotated[
+        str,
+        Choice("semantic", "plain"),
+        "`semantic`: a value that does not stay becomes another of the column with a "
+        "probability proportional to exp(-distance / reach). `plain`: all others are equally "
+        "likely.",
+    ] = "semantic"
+    reach: Annotated[
+        float,
+        Real(0, open_low=True),
+        "How far values go in the semantic variant: at this distance a value is e times less "
+        "likely than a nearby one.",
+    ] = 0.2
+    matrix: Annotated[
+        Matrix | None,
+        AnyOf(Typed((list, tuple, np.ndarray), "a list"), Null()),
+        "Your own probabilities for a single column, instead of `retain`: row i gives the "
+        "probabilities with which the i-th value of `order` becomes each of them; an empty "
+        "entry in `order` is the missing value.",
     ] = None
-    measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
-    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    order: Annotated[
+        Sequence[object] | None,
+        AnyOf(Typed((list, tuple), "a list"), Null()),
+        "Your own probabilities for a single column, instead of `retain`: row i gives the "
+        "probabilities with which the i-th value of `order` becomes each of them; an empty "
+        "entry in `order` is the missing value.",
+    ] = None
+    columns: Annotated[
+        tuple[str, ...] | list[str] | None,
+        AnyOf(ListOf(Text(), empty=False), Null()),
+        "The columns to mask, by default the quasi-identifiers. They must be categories.",
+    ] = None
+    measure: Annotated[
+        str | None,
+        AnyOf(Choice(*MEASURES), Null()),
+        "A distance for all nominal columns, instead of each column's own.",
+    ] = None
+    strata: Annotated[
+        tuple[str, ...], ListOf(Text()), "Columns whose values are masked apart from each other."
+    ] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -19,11 +19,10 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError, PromiseError
 from ontomask.kernels import record_swapping as records
 from ontomask.kernels import swapping as kernel
-from ontomask.methods.base import Context, Method, register, watched
+from ontomask.methods.base import Context, Measure, Method, Strata, register, watched
 from ontomask.methods.permuting import check_no_counts, chosen_columns, permuted_column
 from ontomask.methods.points import Layout, Scaled, layout_of
 from ontomask.promises import Permutation
-from ontomask.taxonomy.measures import MEASURES
 from ontomask.wording import only
 
 __all__ = ["VARIANTS", "RankSwapping"]
@@ -42,42 +41,43 @@ class RankSwapping(Method):
 
     Every column keeps exactly its values, so every statistic of a single column survives. The
     distance of nominal values is that of their column (the literature takes Wu and Palmer's).
-
-    Parameters
-    ----------
-    k
-        How many records the swapping interval holds; or give `p`.
-    p
-        The interval as a percentage of the records.
-    variant
-        `fixed` ranks the column once by distance to its most distant value; `dynamic` ranks it
-        anew around each value, starting at opposite ends; `multivariate` does so with whole
-        records, which keeps columns related: each value is exchanged within the k nearest records.
-        For comparison: `random` exchanges values without any limit, `distributional` ranks by
-        frequency.
-    pool
-        `unswapped`: the interval holds the k nearest records that are still to be swapped, so
-        every value gets a partner while two are left. `all`: the k nearest of all records, as
-        published; a value without a partner in its interval stays.
-    columns
-        The columns to mask, by default the quasi-identifiers.
-    measure
-        A distance for all nominal columns, instead of each column's own.
-    strata
-        Columns whose values are masked apart from each other.
     """
 
     name: ClassVar[str] = "rank-swapping"
 
-    k: Annotated[int | None, AnyOf(Integer(2), Null())] = None
-    p: Annotated[float | None, AnyOf(Real(0, 100, open_low=True), Null())] = None
-    variant: Annotated[str, Choice(*VARIANTS)] = "dynamic"
-    pool: Annotated[str, Choice(*POOLS)] = "unswapped"
-    columns: Annotated[
-        tuple[str, ...] | list[str] | None, AnyOf(ListOf(Text(), empty=False), Null())
+    k: Annotated[
+        int | None,
+        AnyOf(Integer(2), Null()),
+        "How many records the swapping interval holds; or give `p`.",
     ] = None
-    measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
-    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    p: Annotated[
+        float | None,
+        AnyOf(Real(0, 100, open_low=True), Null()),
+        "The interval as a percentage of the records.",
+    ] = None
+    variant: Annotated[
+        str,
+        Choice(*VARIANTS),
+        "`fixed` ranks the column once by distance to its most distant value; `dynamic` ranks "
+        "it anew around each value, starting at opposite ends; `multivariate` does so with "
+        "whole records, which keeps columns related: each value is exchanged within the k "
+        "nearest records. For comparison: `random` exchanges values without any limit, "
+        "`distributional` ranks by frequency.",
+    ] = "dynamic"
+    pool: Annotated[
+        str,
+        Choice(*POOLS),
+        "`unswapped`: the interval holds the k nearest records that are still to be swapped, "
+        "so every value gets a partner while two are left. `all`: the k nearest of all "
+        "records, as published; a value without a partner in its interval stays.",
+    ] = "unswapped"
+    columns: Annotated[
+        tuple[str, ...] | list[str] | None,
+        AnyOf(ListOf(Text(), empty=False), Null()),
+        "The columns to mask, by default the quasi-identifiers.",
+    ] = None
+    measure: Measure = None
+    strata: Strata = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

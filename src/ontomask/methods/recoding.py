@@ -12,16 +12,24 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Text
+from ontomask.checks import Choice, Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata, Tuples
 from ontomask.kernels.recoding import recode
-from ontomask.methods.base import Context, Method, check_k, register, watched
+from ontomask.methods.base import (
+    Context,
+    Measure,
+    Method,
+    Metric,
+    Operators,
+    Strata,
+    check_k,
+    register,
+    watched,
+)
 from ontomask.methods.disclosure import Demands, Privacy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.points import Layout, quasi_layout
-from ontomask.semantics.operators import METRICS, OPERATORS
-from ontomask.taxonomy.measures import MEASURES
 
 __all__ = ["GUIDES", "Recoding"]
 
@@ -32,36 +40,31 @@ ORDERS = ("smallest-first", "any")
 @register
 @dataclass(frozen=True)
 class Recoding(Method):
-    """Let every tuple that is shared by fewer than k take the values of another one.
-
-    Parameters
-    ----------
-    k
-        The least number of records of a tuple.
-    guide
-        Which tuple is taken: the semantically nearest (`semantic`), the one that raises the sum of
-        squared class sizes least (`discernibility`), or any (`random`).
-    order
-        Whether the rarest tuples are recoded first (`smallest-first`) or in the table's order.
-    weighting
-        Whether distances are multiplied by the frequency of the tuple taken.
-    operators, metric, measure, strata
-        As in `Microaggregation`; the operators matter for comparison only.
-    privacy
-        Models that the classes must satisfy besides; those that fail are united with the class
-        whose union costs least, and take the values of the more frequent one.
-    """
+    """Let every tuple that is shared by fewer than k take the values of another one."""
 
     name: ClassVar[str] = "recoding"
 
-    k: Annotated[int, Integer(2)]
-    guide: Annotated[str, Choice(*GUIDES)] = "semantic"
-    order: Annotated[str, Choice(*ORDERS)] = "smallest-first"
-    weighting: Annotated[str, Choice("none", "frequency")] = "none"
-    operators: Annotated[str, Choice(*OPERATORS)] = "semantic"
-    metric: Annotated[str | None, AnyOf(Choice(*METRICS), Null())] = None
-    measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
-    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    k: Annotated[int, Integer(2), "The least number of records of a tuple."]
+    guide: Annotated[
+        str,
+        Choice(*GUIDES),
+        "Which tuple is taken: the semantically nearest (`semantic`), the one that raises the "
+        "sum of squared class sizes least (`discernibility`), or any (`random`).",
+    ] = "semantic"
+    order: Annotated[
+        str,
+        Choice(*ORDERS),
+        "Whether the rarest tuples are recoded first (`smallest-first`) or in the table's order.",
+    ] = "smallest-first"
+    weighting: Annotated[
+        str,
+        Choice("none", "frequency"),
+        "Whether distances are multiplied by the frequency of the tuple taken.",
+    ] = "none"
+    operators: Operators = "semantic"
+    metric: Metric = None
+    measure: Measure = None
+    strata: Strata = ()
     privacy: Privacy = ()
 
     def __post_init__(self) -> None:

@@ -11,18 +11,26 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Text
+from ontomask.checks import Choice, Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError
 from ontomask.kernels import centroids as centers
 from ontomask.kernels.records import Points, distances, nearest_references, select_points
-from ontomask.methods.base import Context, Method, check_k, refuse_units, register
+from ontomask.methods.base import (
+    Context,
+    Measure,
+    Method,
+    Metric,
+    Operators,
+    Strata,
+    check_k,
+    refuse_units,
+    register,
+)
 from ontomask.methods.disclosure import Demands, Privacy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.points import Layout, quasi_layout
-from ontomask.semantics.operators import METRICS, OPERATORS
-from ontomask.taxonomy.measures import MEASURES
 from ontomask.wording import plural
 
 __all__ = ["Resampling"]
@@ -31,30 +39,22 @@ __all__ = ["Resampling"]
 @register
 @dataclass(frozen=True)
 class Resampling(Method):
-    """Draw k samples, sort each, and replace the records of equal rank by their centroid.
-
-    Parameters
-    ----------
-    k
-        The number of samples, and the least size of a class.
-    variant
-        `k-anonymous` (samples without replacement that use every record) or `heer` (the original:
-        samples with replacement, the averages go to the records by rank; no k-anonymity).
-    operators, metric, measure, strata
-        As in `Microaggregation`.
-    privacy
-        Models that the classes must satisfy besides; those that fail are united with the class
-        whose union costs least. Not for the variant `heer`, which makes no classes.
-    """
+    """Draw k samples, sort each, and replace the records of equal rank by their centroid."""
 
     name: ClassVar[str] = "resampling"
 
-    k: Annotated[int, Integer(2)]
-    variant: Annotated[str, Choice("k-anonymous", "heer")] = "k-anonymous"
-    operators: Annotated[str, Choice(*OPERATORS)] = "semantic"
-    metric: Annotated[str | None, AnyOf(Choice(*METRICS), Null())] = None
-    measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
-    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    k: Annotated[int, Integer(2), "The number of samples, and the least size of a class."]
+    variant: Annotated[
+        str,
+        Choice("k-anonymous", "heer"),
+        "`k-anonymous` (samples without replacement that use every record) or `heer` (the "
+        "original: samples with replacement, the averages go to the records by rank; no "
+        "k-anonymity).",
+    ] = "k-anonymous"
+    operators: Operators = "semantic"
+    metric: Metric = None
+    measure: Measure = None
+    strata: Strata = ()
     privacy: Privacy = ()
 
     def __post_init__(self) -> None:

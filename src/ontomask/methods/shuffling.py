@@ -17,7 +17,7 @@ from ontomask.checks import AnyOf, Choice, ListOf, Null, Text
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
-from ontomask.methods.base import Context, Method, register
+from ontomask.methods.base import Context, Method, Strata, register
 from ontomask.methods.permuting import check_no_counts, check_published, permuted_column
 from ontomask.methods.points import layout_of
 from ontomask.promises import Permutation
@@ -35,27 +35,28 @@ class Shuffling(Method):
     Every confidential column keeps exactly its values; rank correlations, also with the given
     columns, are kept up to sampling error; and given those columns, the new values say nothing
     more about the old ones. Nominal values are ordered by their marginality.
-
-    Parameters
-    ----------
-    confidential
-        The columns to shuffle. A column with one value stays as it is.
-    given
-        The columns that the new values depend on; they are not changed. Without any, the new
-        values are independent of the old ones.
-    measure
-        The distance behind the marginality of nominal columns, instead of each column's own;
-        `weighted-path` is that of the taxonomic literature.
-    strata
-        Columns whose values are masked apart from each other.
     """
 
     name: ClassVar[str] = "shuffling"
 
-    confidential: Annotated[tuple[str, ...] | list[str], ListOf(Text(), empty=False)]
-    given: Annotated[tuple[str, ...] | list[str], ListOf(Text())] = ()
-    measure: Annotated[str | None, AnyOf(Choice(*MEASURES), Null())] = None
-    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    confidential: Annotated[
+        tuple[str, ...] | list[str],
+        ListOf(Text(), empty=False),
+        "The columns to shuffle. A column with one value stays as it is.",
+    ]
+    given: Annotated[
+        tuple[str, ...] | list[str],
+        ListOf(Text()),
+        "The columns that the new values depend on; they are not changed. Without any, the "
+        "new values are independent of the old ones.",
+    ] = ()
+    measure: Annotated[
+        str | None,
+        AnyOf(Choice(*MEASURES), Null()),
+        "The distance behind the marginality of nominal columns, instead of each column's "
+        "own; `weighted-path` is that of the taxonomic literature.",
+    ] = None
+    strata: Strata = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,11 +9,19 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from ontomask.arrays import Bools, Floats
-from ontomask.checks import Choice, Integer, ListOf, Text
+from ontomask.checks import Choice, Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata, Tuples
 from ontomask.errors import MethodError
-from ontomask.methods.base import Context, Method, check_columns, check_k, class_size, register
+from ontomask.methods.base import (
+    Context,
+    Method,
+    Strata,
+    check_columns,
+    check_k,
+    class_size,
+    register,
+)
 from ontomask.methods.stars import star_patterns
 
 __all__ = ["LocalSuppression", "Suppression"]
@@ -26,22 +34,13 @@ class Suppression(Method):
 
     `how="drop"` removes them from the release; `how="star"` keeps them with all quasi-identifiers
     missing, provided that at least k are starred (records of the smallest classes are added).
-
-    Parameters
-    ----------
-    k
-        Records in classes smaller than k are suppressed.
-    how
-        `drop` or `star`, as above.
-    strata
-        Columns inside whose values the table is masked separately.
     """
 
     name: ClassVar[str] = "suppression"
 
-    k: Annotated[int, Integer(2)]
-    how: Annotated[str, Choice("drop", "star")] = "drop"
-    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    k: Annotated[int, Integer(2), "Records in classes smaller than k are suppressed."]
+    how: Annotated[str, Choice("drop", "star"), "`drop` or `star`, as above."] = "drop"
+    strata: Strata = ()
 
     @property
     def leaves_out(self) -> bool:
@@ -111,22 +110,15 @@ class LocalSuppression(Method):
 
     A star matches nothing but a star. `importance` gives columns that should keep their values a
     larger weight (1 each by default).
-
-    Parameters
-    ----------
-    k
-        The least size of a class.
-    importance
-        For columns that should keep their values, a number above 1.
-    strata
-        Columns inside whose values the table is masked separately.
     """
 
     name: ClassVar[str] = "local-suppression"
 
-    k: Annotated[int, Integer(2)]
-    importance: Mapping[str, float] = field(default_factory=dict)
-    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    k: Annotated[int, Integer(2), "The least size of a class."]
+    importance: Annotated[
+        Mapping[str, float], "For columns that should keep their values, a number above 1."
+    ] = field(default_factory=dict)
+    strata: Strata = ()
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Star cells of the quasi-identifiers."""

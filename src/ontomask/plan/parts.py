@@ -19,19 +19,10 @@ from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from ontomask.docstrings import parameter_texts
-from ontomask.evaluation.evaluation import evaluate
-from ontomask.methods.registry import METHODS
+from ontomask.checks import texts_of
 from ontomask.plan.lines import Place
 
 __all__ = ["Given", "Kind", "Part", "Written", "list_of", "table_of", "union_of"]
-
-
-DOCUMENTED: dict[str, Callable[..., Any]] = {
-    **{one.__name__: one for one in METHODS.values()},
-    "evaluate": evaluate,
-}
-"""Where a text that says "As in `…`" is found."""
 
 
 class Part(BaseModel):
@@ -100,7 +91,7 @@ class Kind:
         fields: dict[str, Any] = {}
         if self.tag:
             fields[self.tag] = (Literal[self.name], Field(description=_first_line(self.made)))
-        texts = parameter_texts(self.made, DOCUMENTED)
+        texts = texts_of(self.made)
         hints = get_type_hints(self.made, include_extras=True)
         for one in dataclasses.fields(self.made):
             if one.name in self.left_out:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
-from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, Text, validate
+from ontomask.checks import AnyOf, Choice, Declared, Flag, Integer, ListOf, Null, Real, Text
 from ontomask.data.files.formats import FileFormat, format_of_name
 from ontomask.engines.files import Resources
 from ontomask.errors import ParameterError
@@ -34,47 +34,33 @@ Name = Annotated[str | None, AnyOf(Text(), Null())]
 
 @dataclass(frozen=True)
 class Input(FileFormat):
-    """The table that is protected.
+    """The table that is protected."""
 
-    Parameters
-    ----------
-    path
-        The file, relative to the plan.
-    """
-
-    path: Annotated[str, Text()] = field(kw_only=True)
+    path: Annotated[str, Text(), "The file, relative to the plan."] = field(kw_only=True)
 
 
 @dataclass(frozen=True)
 class Assessment(Settings):
-    """What is measured of the release.
+    """What is measured of the release."""
 
-    Parameters
-    ----------
-    columns, distances, threshold, subdomains, fraction, clustering, alpha
-        As in `evaluate`.
-    k
-        For the class size relative to k; that of the last step by default.
-    seed
-        For random subsamples and for folds.
-    target
-        A column that classifiers shall predict from the release.
-    classifiers
-        The classifiers to train.
-    features
-        The columns to predict from; all published ones by default.
-    folds
-        The number of parts for cross-validation.
-    """
-
-    target: Name = None
+    k: Annotated[
+        int | None,
+        AnyOf(Integer(2), Null()),
+        "For the class size relative to k; that of the last step by default.",
+    ] = None
+    seed: Annotated[int, Integer(0), "For random subsamples and for folds."] = 0
+    target: Annotated[Name, "A column that classifiers shall predict from the release."] = None
     classifiers: Annotated[
-        tuple[str, ...] | list[str], ListOf(Choice(*CLASSIFIERS), empty=False)
+        tuple[str, ...] | list[str],
+        ListOf(Choice(*CLASSIFIERS), empty=False),
+        "The classifiers to train.",
     ] = ("logistic",)
     features: Annotated[
-        tuple[str, ...] | list[str] | None, AnyOf(ListOf(Text(), empty=False), Null())
+        tuple[str, ...] | list[str] | None,
+        AnyOf(ListOf(Text(), empty=False), Null()),
+        "The columns to predict from; all published ones by default.",
     ] = None
-    folds: Annotated[int, Integer(2)] = 5
+    folds: Annotated[int, Integer(2), "The number of parts for cross-validation."] = 5
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -85,31 +71,19 @@ class Assessment(Settings):
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What a release must not exceed, in percent; a run that does ends with exit code 3.
+class Limits(Declared):
+    """What a release must not exceed, in percent; a run that does ends with exit code 3."""
 
-    Parameters
-    ----------
-    max_linkage
-        The highest record linkage measured.
-    max_risk
-        The risk of the record at most risk: 100 / smallest class.
-    max_loss
-        The information loss L.
-    max_suppressed
-        The share of records left out.
-    max_unique_unchanged
-        The share of records that are alone by the columns published unchanged, all together.
-    """
-
-    max_linkage: Percent = None
-    max_risk: Percent = None
-    max_loss: Percent = None
-    max_suppressed: Percent = None
-    max_unique_unchanged: Percent = None
-
-    def __post_init__(self) -> None:
-        validate(self)
+    max_linkage: Annotated[Percent, "The highest record linkage measured."] = None
+    max_risk: Annotated[Percent, "The risk of the record at most risk: 100 / smallest class."] = (
+        None
+    )
+    max_loss: Annotated[Percent, "The information loss L."] = None
+    max_suppressed: Annotated[Percent, "The share of records left out."] = None
+    max_unique_unchanged: Annotated[
+        Percent,
+        "The share of records that are alone by the columns published unchanged, all together.",
+    ] = None
 
 
 def is_writable(name: str) -> bool:
@@ -119,31 +93,27 @@ def is_writable(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Output:
-    """Where the release goes.
+class Output(Declared):
+    """Where the release goes."""
 
-    Parameters
-    ----------
-    folder
-        A folder that does not exist yet, relative to the plan; `<plan>-release` by default.
-    table
-        The name of the masked table in it; its suffix is the format. By default that of the input.
-    shuffle
-        Put the records in a random order.
-    escape_formulas
-        Put an apostrophe before texts that a spreadsheet would execute.
-    internal
-        Also write an internal report, which must not be published.
-    """
-
-    folder: Name = None
-    table: Name = None
-    shuffle: Annotated[bool, Flag()] = False
-    escape_formulas: Annotated[bool, Flag()] = False
-    internal: Annotated[bool, Flag()] = False
+    folder: Annotated[
+        Name, "A folder that does not exist yet, relative to the plan; `<plan>-release` by default."
+    ] = None
+    table: Annotated[
+        Name,
+        "The name of the masked table in it; its suffix is the format. By default that of the "
+        "input.",
+    ] = None
+    shuffle: Annotated[bool, Flag(), "Put the records in a random order."] = False
+    escape_formulas: Annotated[
+        bool, Flag(), "Put an apostrophe before texts that a spreadsheet would execute."
+    ] = False
+    internal: Annotated[
+        bool, Flag(), "Also write an internal report, which must not be published."
+    ] = False
 
     def __post_init__(self) -> None:
-        validate(self)
+        super().__post_init__()
         if "\0" in f"{self.folder}{self.table}":
             raise ParameterError("folder and table must be names without zero characters.")
         if self.table is not None and PurePath(self.table).name != self.table:
@@ -156,16 +126,15 @@ class Output:
 
 @dataclass(frozen=True)
 class Engine(Resources):
-    """What does the work: memory, or DuckDB for tables larger than that.
+    """What does the work: memory, or DuckDB for tables larger than that."""
 
-    Parameters
-    ----------
-    name
-        `memory`, `duckdb` (the distinct combinations of a table are masked, whatever its size), or
-        `automatic`: DuckDB where the table is too large for memory and every step works there.
-    """
-
-    name: Annotated[str, Choice("automatic", "memory", "duckdb")] = "automatic"
+    name: Annotated[
+        str,
+        Choice("automatic", "memory", "duckdb"),
+        "`memory`, `duckdb` (the distinct combinations of a table are masked, whatever its size), "
+        "or `automatic`: DuckDB where the table is too large for memory and every step works "
+        "there.",
+    ] = "automatic"
 
 
 SECTIONS = {

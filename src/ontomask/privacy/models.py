@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
-from ontomask.checks import AnyOf, Choice, Integer, Null, Real, Text, validate
+from ontomask.checks import AnyOf, Choice, Declared, Integer, Null, Real, Text
 from ontomask.errors import MethodError, ParameterError
 from ontomask.privacy.classes import Classes, Domain, Histogram
 from ontomask.privacy.closeness import ROUNDING, GoesOn, always, are_close
@@ -31,22 +31,21 @@ __all__ = [
     "grassberger",
 ]
 
-Column = Annotated[str | None, AnyOf(Text(), Null())]
+Column = Annotated[
+    str | None, AnyOf(Text(), Null()), "The sensitive column; the only one, if left out."
+]
 
 
 # Models on classes ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class PrivacyModel(ABC):
+class PrivacyModel(Declared, ABC):
     """A condition on each class."""
 
     needs_column: ClassVar[bool] = False
     needs_population: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        validate(self)
 
     @property
     def monotone(self) -> bool:
@@ -76,21 +75,15 @@ class PrivacyModel(ABC):
         """Like `holds`; once `goes_on` says that the rest does not matter, it counts as failing."""
         return self.holds(classes)
 
-    def check_possible(self, records: int, domain: Domain | None) -> None:  # noqa: B027 - most models are always possible
+    def check_possible(self, records: int, domain: Domain | None) -> None:
         """Refuse parameters that no table of so many records can satisfy."""
 
 
 @dataclass(frozen=True)
 class KAnonymity(PrivacyModel):
-    """Every class has at least k records (Samarati 2001).
+    """Every class has at least k records (Samarati 2001)."""
 
-    Parameters
-    ----------
-    k
-        The least number of records in a class.
-    """
-
-    k: Annotated[int, Integer(2)]
+    k: Annotated[int, Integer(2), "The least number of records in a class."]
 
     @property
     def monotone_with_suppression(self) -> bool:
@@ -113,17 +106,12 @@ class KMap(PrivacyModel):
 
     They are counted in a population table; without one, the survey weights of the class's records
     are added up.
-
-    Parameters
-    ----------
-    k
-        The least number of people of the population in a class.
     """
 
     needs_population: ClassVar[bool] = True
     takes_weights: ClassVar[bool] = True
 
-    k: Annotated[int, Integer(2)]
+    k: Annotated[int, Integer(2), "The least number of people of the population in a class."]
 
     @property
     def monotone_with_suppression(self) -> bool:
@@ -142,17 +130,12 @@ class DeltaPresence(PrivacyModel):
 
     With a minimum above 0 every class of the population must have records in the table, and none
     can be suppressed.
-
-    Parameters
-    ----------
-    minimum, maximum
-        The bounds of the share, from 0 to 1.
     """
 
     needs_population: ClassVar[bool] = True
 
-    minimum: Annotated[float, Real(0, 1)]
-    maximum: Annotated[float, Real(0, 1)]
+    minimum: Annotated[float, Real(0, 1), "The bounds of the share, from 0 to 1."]
+    maximum: Annotated[float, Real(0, 1), "The bounds of the share, from 0 to 1."]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -180,31 +163,27 @@ def _population(classes: Classes) -> Longs | Floats:
 
 @dataclass(frozen=True)
 class LDiversity(PrivacyModel):
-    """Every class has l well-represented sensitive values (Machanavajjhala et al. 2007).
-
-    Parameters
-    ----------
-    l
-        How many values; a whole number unless the kind is `entropy`.
-    kind
-        `distinct` (l different values), `entropy` (entropy of at least ln l) or `recursive`
-        (the most frequent value is less frequent than c times all from the l-th on together).
-    c
-        The factor of the recursive kind.
-    column
-        The sensitive column; the only one, if None.
-    estimator
-        Of the entropy: `shannon`, or `grassberger` (Grassberger 2003), which corrects the bias of
-        small classes; for the latter, at least l different values are demanded as well.
-    """
+    """Every class has l well-represented sensitive values (Machanavajjhala et al. 2007)."""
 
     needs_column: ClassVar[bool] = True
 
-    l: Annotated[float, Real(1)]  # noqa: E741 - the model's own letter
-    kind: Annotated[str, Choice("distinct", "entropy", "recursive")] = "distinct"
-    c: Annotated[float, Real(0, open_low=True)] = 1.0
+    l: Annotated[float, Real(1), "How many values; a whole number unless the kind is `entropy`."]  # noqa: E741 - the model's own letter
+    kind: Annotated[
+        str,
+        Choice("distinct", "entropy", "recursive"),
+        "`distinct` (l different values), `entropy` (entropy of at least ln l) or `recursive` "
+        "(the most frequent value is less frequent than c times all from the l-th on "
+        "together).",
+    ] = "distinct"
+    c: Annotated[float, Real(0, open_low=True), "The factor of the recursive kind."] = 1.0
     column: Column = None
-    estimator: Annotated[str, Choice("shannon", "grassberger")] = "shannon"
+    estimator: Annotated[
+        str,
+        Choice("shannon", "grassberger"),
+        "Of the entropy: `shannon`, or `grassberger` (Grassberger 2003), which corrects the "
+        "bias of small classes; for the latter, at least l different values are demanded as "
+        "well.",
+    ] = "shannon"
 
     @property
     def monotone(self) -> bool:
@@ -269,24 +248,21 @@ def grassberger(counts: Longs) -> Floats:
 
 @dataclass(frozen=True)
 class TCloseness(PrivacyModel):
-    """The sensitive values of every class are distributed almost as in the table (Li et al. 2007).
+    """The sensitive values of every class are distributed almost as in the table.
 
-    Parameters
-    ----------
-    t
-        The largest earth mover's distance allowed.
-    ground
-        The distance of two values: `equal` (1 for all), `ordered` (by rank), `hierarchical` (height
-        of the lowest common generalization over the height of the hierarchy) or `semantic` (of the
-        column's taxonomy).
-    column
-        The sensitive column; the only one, if None.
+    Li et al. 2007.
     """
 
     needs_column: ClassVar[bool] = True
 
-    t: Annotated[float, Real(0, 1)]
-    ground: Annotated[str, Choice("equal", "ordered", "hierarchical", "semantic")] = "equal"
+    t: Annotated[float, Real(0, 1), "The largest earth mover's distance allowed."]
+    ground: Annotated[
+        str,
+        Choice("equal", "ordered", "hierarchical", "semantic"),
+        "The distance of two values: `equal` (1 for all), `ordered` (by rank), `hierarchical` "
+        "(height of the lowest common generalization over the height of the hierarchy) or "
+        "`semantic` (of the column's taxonomy).",
+    ] = "equal"
     column: Column = None
 
     def holds(self, classes: Classes) -> Bools:
@@ -305,19 +281,15 @@ class TCloseness(PrivacyModel):
 
 @dataclass(frozen=True)
 class DeltaDisclosure(PrivacyModel):
-    """No present value is much more or less frequent than in the table (Brickell 2008).
-
-    Parameters
-    ----------
-    delta
-        The largest |log2(share in the class / share in the table)|, excluded.
-    column
-        The sensitive column; the only one, if None.
-    """
+    """No present value is much more or less frequent than in the table (Brickell 2008)."""
 
     needs_column: ClassVar[bool] = True
 
-    delta: Annotated[float, Real(0, open_low=True)]
+    delta: Annotated[
+        float,
+        Real(0, open_low=True),
+        "The largest |log2(share in the class / share in the table)|, excluded.",
+    ]
     column: Column = None
 
     @property
@@ -334,22 +306,16 @@ class DeltaDisclosure(PrivacyModel):
 
 @dataclass(frozen=True)
 class BetaLikeness(PrivacyModel):
-    """No value is much more frequent than in the table (Cao and Karras 2012).
-
-    Parameters
-    ----------
-    beta
-        The largest relative gain of confidence.
-    kind
-        `basic`, or `enhanced`, which also bounds the gain by -ln q.
-    column
-        The sensitive column; the only one, if None.
-    """
+    """No value is much more frequent than in the table (Cao and Karras 2012)."""
 
     needs_column: ClassVar[bool] = True
 
-    beta: Annotated[float, Real(0, open_low=True)]
-    kind: Annotated[str, Choice("basic", "enhanced")] = "basic"
+    beta: Annotated[float, Real(0, open_low=True), "The largest relative gain of confidence."]
+    kind: Annotated[
+        str,
+        Choice("basic", "enhanced"),
+        "`basic`, or `enhanced`, which also bounds the gain by -ln q.",
+    ] = "basic"
     column: Column = None
 
     def holds(self, classes: Classes) -> Bools:
@@ -397,15 +363,9 @@ class TableModel(PrivacyModel):
 
 @dataclass(frozen=True)
 class AverageRisk(TableModel):
-    """The average risk of the records that stay, 1 / average class size, is at most t.
+    """The average risk of the records that stay, 1 / average class size, is at most t."""
 
-    Parameters
-    ----------
-    t
-        The largest average risk allowed, from 0 to 1.
-    """
-
-    t: Annotated[float, Real(0, 1, open_low=True)]
+    t: Annotated[float, Real(0, 1, open_low=True), "The largest average risk allowed, from 0 to 1."]
 
     def _met(self, ascending: Longs) -> Bools:
         classes = np.arange(ascending.size, -1, -1)
@@ -415,15 +375,9 @@ class AverageRisk(TableModel):
 
 @dataclass(frozen=True)
 class SampleUniqueness(TableModel):
-    """The share of unique records among those that stay is at most t.
+    """The share of unique records among those that stay is at most t."""
 
-    Parameters
-    ----------
-    t
-        The largest share allowed, from 0 to 1.
-    """
-
-    t: Annotated[float, Real(0, 1)]
+    t: Annotated[float, Real(0, 1), "The largest share allowed, from 0 to 1."]
 
     def _met(self, ascending: Longs) -> Bools:
         unique = np.append(np.cumsum((ascending == 1)[::-1])[::-1], 0)

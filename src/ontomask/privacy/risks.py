@@ -37,24 +37,19 @@ class EstimatedKMap(PrivacyModel):
 
     After El Emam and Dankar, "Protecting privacy using k-anonymity" (2008); thresholds as ARX has
     them.
-
-    Parameters
-    ----------
-    k
-        The least number of people of the population in a class.
-    fraction
-        The share of the population that is in the table.
-    estimator
-        How the records of a class of k people are distributed: `poisson`, or
-        `zero-truncated-poisson`, since a class that is seen has at least one.
-    significance
-        How probable a mistake may be.
     """
 
-    k: Annotated[int, Integer(2)]
-    fraction: Fraction
-    estimator: Annotated[str, Choice("poisson", "zero-truncated-poisson")] = "poisson"
-    significance: Annotated[float, Real(0, 1, open_low=True)] = 0.05
+    k: Annotated[int, Integer(2), "The least number of people of the population in a class."]
+    fraction: Annotated[Fraction, "The share of the population that is in the table."]
+    estimator: Annotated[
+        str,
+        Choice("poisson", "zero-truncated-poisson"),
+        "How the records of a class of k people are distributed: `poisson`, or "
+        "`zero-truncated-poisson`, since a class that is seen has at least one.",
+    ] = "poisson"
+    significance: Annotated[float, Real(0, 1, open_low=True), "How probable a mistake may be."] = (
+        0.05
+    )
 
     @property
     def monotone_with_suppression(self) -> bool:
@@ -81,18 +76,12 @@ class EstimatedKMap(PrivacyModel):
 
 @dataclass(frozen=True)
 class RecordsAtRisk(TableModel):
-    """Few of the records that stay have a risk, 1 / class size, above a threshold.
+    """Few of the records that stay have a risk, 1 / class size, above a threshold."""
 
-    Parameters
-    ----------
-    t
-        The risk that counts as high when it is exceeded.
-    share
-        The largest share of records at a higher risk.
-    """
-
-    t: Annotated[float, Real(0, 1, open_low=True)]
-    share: Annotated[float, Real(0, 1)] = 0.0
+    t: Annotated[
+        float, Real(0, 1, open_low=True), "The risk that counts as high when it is exceeded."
+    ]
+    share: Annotated[float, Real(0, 1), "The largest share of records at a higher risk."] = 0.0
 
     def _met(self, ascending: Longs) -> Bools:
         risky = np.where(1.0 / ascending > self.t + ROUNDING, ascending, 0)
@@ -103,21 +92,13 @@ class RecordsAtRisk(TableModel):
 
 @dataclass(frozen=True)
 class PopulationUniques(TableModel):
-    """Few people are estimated to be unique in the population that the table is a sample of.
+    """Few people are estimated to be unique in the population that the table is a sample of."""
 
-    Parameters
-    ----------
-    t
-        The largest estimated share of the population that is unique.
-    fraction
-        The share of the population that is in the table.
-    estimator
-        See `population_uniqueness`; `dankar` chooses among the others.
-    """
-
-    t: Annotated[float, Real(0, 1)]
-    fraction: Fraction
-    estimator: Annotated[str, Choice(*ESTIMATORS)] = "dankar"
+    t: Annotated[float, Real(0, 1), "The largest estimated share of the population that is unique."]
+    fraction: Annotated[Fraction, "The share of the population that is in the table."]
+    estimator: Annotated[
+        str, Choice(*ESTIMATORS), "See `population_uniqueness`; `dankar` chooses among the others."
+    ] = "dankar"
 
     @property
     def monotone(self) -> bool:
@@ -165,17 +146,10 @@ class NoAttack(PrivacyModel):
     """Nobody gains by an attack on a person known to be in the table (Wan et al. 2015).
 
     An attack on a class of n records succeeds with probability 1 / n.
-
-    Parameters
-    ----------
-    adversary_gain
-        What a person who is recognized is worth to an attacker.
-    adversary_cost
-        What an attack costs.
     """
 
-    adversary_gain: Amount
-    adversary_cost: Amount
+    adversary_gain: Annotated[Amount, "What a person who is recognized is worth to an attacker."]
+    adversary_cost: Annotated[Amount, "What an attack costs."]
 
     @property
     def monotone_with_suppression(self) -> bool:
@@ -202,20 +176,13 @@ class PopulationNoAttack(PrivacyModel):
 
     An attack on a class succeeds with probability 1 / people of the population in the class, who
     are counted as for `KMap`.
-
-    Parameters
-    ----------
-    adversary_gain
-        What a person who is recognized is worth to an attacker.
-    adversary_cost
-        What an attack costs.
     """
 
     needs_population: ClassVar[bool] = True
     takes_weights: ClassVar[bool] = True
 
-    adversary_gain: Amount
-    adversary_cost: Amount
+    adversary_gain: Annotated[Amount, "What a person who is recognized is worth to an attacker."]
+    adversary_cost: Annotated[Amount, "What an attack costs."]
 
     @property
     def monotone_with_suppression(self) -> bool:

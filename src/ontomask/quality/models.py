@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from ontomask.arrays import Floats
-from ontomask.checks import AnyOf, Choice, Flag, Null, Real, Typed, check, did_you_mean, validate
+from ontomask.checks import AnyOf, Choice, Declared, Flag, Null, Real, Typed, check, did_you_mean
 from ontomask.errors import ParameterError
 from ontomask.quality.facts import AttributeFacts, Facts
 from ontomask.quality.measures import (
@@ -46,38 +46,34 @@ __all__ = [
 ]
 
 Weights = Annotated[
-    Mapping[str, float] | None, AnyOf(Typed(Mapping, "a weight for each column"), Null())
+    Mapping[str, float] | None,
+    AnyOf(Typed(Mapping, "a weight for each column"), Null()),
+    "The importance of columns, 1 unless given.",
 ]
-Factor = Annotated[float, Real(0, 1)]
-Counts = Annotated[bool, Flag()]
-Aggregate = Annotated[str, Choice(*AGGREGATES)]
+Factor = Annotated[
+    float,
+    Real(0, 1),
+    "Generalization (towards 0) against suppression (towards 1): which costs more.",
+]
+Aggregate = Annotated[
+    str, Choice(*AGGREGATES), "How attributes are combined: geometric, arithmetic, sum, max, rank."
+]
 
 
 @dataclass(frozen=True)
-class Quality(ABC):
-    """A quality model.
-
-    Parameters
-    ----------
-    counts_suppression
-        Whether suppressed records are charged; if not, they cost what they would if kept.
-    aggregate
-        How attributes are combined: geometric, arithmetic, sum, max, rank.
-    factor
-        Generalization (towards 0) against suppression (towards 1): which costs more.
-    weights
-        The importance of columns, 1 unless given.
-    """
+class Quality(Declared, ABC):
+    """A quality model."""
 
     name: ClassVar[str] = ""
     measures: ClassVar[str] = ""
     """What its figure is, and what 0 or 1 would be."""
     needs_tuples: ClassVar[bool] = False
 
-    counts_suppression: Counts = field(default=True, kw_only=True)
-
-    def __post_init__(self) -> None:
-        validate(self)
+    counts_suppression: Annotated[
+        bool,
+        Flag(),
+        "Whether suppressed records are charged; if not, they cost what they would if kept.",
+    ] = field(default=True, kw_only=True)
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -229,13 +225,7 @@ class EntropyLoss(Quality):
 
 @dataclass(frozen=True)
 class NonUniformEntropy(Quality):
-    """The entropy that columns lose (Gionis and Tassa 2009).
-
-    Parameters
-    ----------
-    normalized
-        Divide by what each column has to lose.
-    """
+    """The entropy that columns lose (Gionis and Tassa 2009)."""
 
     name: ClassVar[str] = "non-uniform-entropy"
     measures: ClassVar[str] = "the information that the columns lose: 0 is none"
@@ -243,7 +233,7 @@ class NonUniformEntropy(Quality):
     aggregate: Aggregate = "sum"
     factor: Factor = 0.5
     weights: Weights = None
-    normalized: Annotated[bool, Flag()] = False
+    normalized: Annotated[bool, Flag(), "Divide by what each column has to lose."] = False
 
     def prepare(self, facts: Facts) -> Measure:
         """Columns, apart from suppressed records, are known beforehand."""
@@ -315,13 +305,7 @@ class KLDivergence(Quality):
 
 @dataclass(frozen=True)
 class Semantic(Quality):
-    """The sum over records of the squared mean semantic distance; 1 for a suppressed record.
-
-    Parameters
-    ----------
-    weights
-        The importance of columns in the mean, 1 unless given.
-    """
+    """The sum over records of the squared mean semantic distance; 1 for a suppressed record."""
 
     name: ClassVar[str] = "semantic"
     measures: ClassVar[str] = (
@@ -329,7 +313,7 @@ class Semantic(Quality):
     )
     needs_tuples: ClassVar[bool] = True
 
-    weights: Weights = None
+    weights: Annotated[Weights, "The importance of columns in the mean, 1 unless given."] = None
 
     def prepare(self, facts: Facts) -> Measure:
         """Distances come with the hierarchies."""
@@ -339,26 +323,35 @@ class Semantic(Quality):
 
 @dataclass(frozen=True)
 class Classification(Quality):
-    """How badly a majority vote among equal records predicts the target (Iyengar 2002).
-
-    Parameters
-    ----------
-    target
-        The column to be predicted, or several, whose losses add up; a quasi-identifier may be one.
-    suppressed, minority, tie
-        The penalty of a suppressed record, of one that is not of its class's unique majority, and
-        of one in a class without unique majority.
-    """
+    """How badly a majority vote among equal records predicts the target (Iyengar 2002)."""
 
     name: ClassVar[str] = "classification"
     measures: ClassVar[str] = "how badly the classes predict the target: 0 is always rightly"
 
     target: Annotated[
-        str | tuple[str, ...], Typed((str, tuple, list), "the name of a column or several")
+        str | tuple[str, ...],
+        Typed((str, tuple, list), "the name of a column or several"),
+        "The column to be predicted, or several, whose losses add up; a quasi-identifier may "
+        "be one.",
     ]
-    suppressed: Annotated[float, Real(0)] = 0.5
-    minority: Annotated[float, Real(0)] = 1.0
-    tie: Annotated[float, Real(0)] = 1.0
+    suppressed: Annotated[
+        float,
+        Real(0),
+        "The penalty of a suppressed record, of one that is not of its class's unique "
+        "majority, and of one in a class without unique majority.",
+    ] = 0.5
+    minority: Annotated[
+        float,
+        Real(0),
+        "The penalty of a suppressed record, of one that is not of its class's unique "
+        "majority, and of one in a class without unique majority.",
+    ] = 1.0
+    tie: Annotated[
+        float,
+        Real(0),
+        "The penalty of a suppressed record, of one that is not of its class's unique "
+        "majority, and of one in a class without unique majority.",
+    ] = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

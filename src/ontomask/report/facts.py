@@ -14,7 +14,7 @@ from typing import Annotated
 import numpy as np
 
 from ontomask.arrays import Longs
-from ontomask.checks import AnyOf, Null, TableOf, Text, Typed, validate
+from ontomask.checks import AnyOf, Declared, Null, TableOf, Text, Typed
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.evaluation.classification import ClassificationReport
@@ -43,36 +43,23 @@ Name = Annotated[str | None, AnyOf(Text(), Null())]
 
 
 @dataclass(frozen=True)
-class About:
-    """For whom and for what a release is made, and who decided; the report begins with it.
+class About(Declared):
+    """For whom and for what a release is made, and who decided; the report begins with it."""
 
-    Parameters
-    ----------
-    title
-        What the release is called; the name of its table by default.
-    purpose
-        What it is made for.
-    recipient
-        Who is given it.
-    contact
-        Whom to ask about it.
-    date
-        When it was decided on.
-    decided_by
-        Who decided what, such as ``{"roles of the columns" = "A. Smith"}``.
-    """
-
-    title: Name = None
-    purpose: Name = None
-    recipient: Name = None
-    contact: Name = None
+    title: Annotated[Name, "What the release is called; the name of its table by default."] = None
+    purpose: Annotated[Name, "What it is made for."] = None
+    recipient: Annotated[Name, "Who is given it."] = None
+    contact: Annotated[Name, "Whom to ask about it."] = None
     date: Annotated[
-        str | datetime.date | None, AnyOf(Text(), Typed(datetime.date, "a date"), Null())
+        str | datetime.date | None,
+        AnyOf(Text(), Typed(datetime.date, "a date"), Null()),
+        "When it was decided on.",
     ] = None
-    decided_by: Annotated[Mapping[str, str], TableOf(Text())] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        validate(self)
+    decided_by: Annotated[
+        Mapping[str, str],
+        TableOf(Text()),
+        'Who decided what, such as ``{"roles of the columns" = "A. Smith"}``.',
+    ] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

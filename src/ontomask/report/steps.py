@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.docstrings import parameter_texts
-from ontomask.methods.base import METHODS, Method
+from ontomask.checks import texts_of
+from ontomask.methods.base import Method
 from ontomask.quality import QUALITIES
 from ontomask.report.words import figure, grouped, listing
 
@@ -33,8 +33,6 @@ SAID_IN_WORDS = ("levels", "generalized_public")
 COUNTING = {"generalization": ("suppression_limit",), "sampling": ("share", "size")}
 """Parameters that would tell, with the size of the release, how many records were left out."""
 UNTOLD = "not shown: it would tell how many records were left out"
-REFERENCE = re.compile(r"[;:,] see `[^`]*`")
-NOTHING = re.compile(r"\bNone\b")
 
 
 @dataclass(frozen=True)
@@ -64,9 +62,9 @@ class StepFacts:
 
 def describe_step(step: Method, details: Mapping[str, object], columns: Sequence[str]) -> StepFacts:
     """Describe a method; lists in its parameters are published if they name columns only."""
-    meanings, known = _meanings(type(step)), frozenset(columns)
+    meanings, known = texts_of(type(step)), frozenset(columns)
     shown = tuple(
-        _parameter(step, one, details, meanings.get(one.name, ""), known)
+        _parameter(step, one, details, grouped(meanings.get(one.name, "")), known)
         for one in dataclasses.fields(step)
     )
     said = {(one.name, one.full) for one in shown}
@@ -165,20 +163,5 @@ def _object_words(value: object, columns: frozenset[str] | None) -> str:
     return f"{name} ({', '.join(plain)})" if plain else name
 
 
-# Documentation --------------------------------------------------------------------------------
-
-
 def _idea(kind: type[Method]) -> str:
-    return _plain((inspect.getdoc(kind) or "").partition("\n\n")[0].replace("\n", " "))
-
-
-def _plain(text: str) -> str:
-    """What is written for programmers, for readers of the report."""
-    return grouped(NOTHING.sub("an empty entry", REFERENCE.sub("", text)))
-
-
-def _meanings(kind: type[Method]) -> dict[str, str]:
-    """What each parameter means, from the method's documentation."""
-    by_name = {one.__name__: one for one in METHODS.values()}
-    own = parameter_texts(kind, by_name)
-    return {name: _plain(text) for name, text in own.items()}
+    return grouped((inspect.getdoc(kind) or "").partition("\n\n")[0].replace("\n", " "))

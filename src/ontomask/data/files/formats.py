@@ -11,6 +11,7 @@ from typing import Annotated
 from ontomask.checks import (
     AnyOf,
     Choice,
+    Declared,
     Flag,
     Integer,
     ListOf,
@@ -19,7 +20,6 @@ from ontomask.checks import (
     TableOf,
     Text,
     Typed,
-    validate,
 )
 from ontomask.errors import DataError, ParameterError
 
@@ -63,66 +63,83 @@ OLD_STATA = (b"\x6c", b"\x6e", b"\x6f", b"\x71", b"\x72", b"\x73")
 
 
 @dataclass(frozen=True)
-class FileFormat:
-    r"""How a table file is read or written; what is None is found out from the file itself.
+class FileFormat(Declared):
+    r"""How a table file is read or written; what is None is found out from the file itself."""
 
-    Parameters
-    ----------
-    format
-        `csv`, `parquet`, `excel`, `spss` or `stata`. None: told by the first bytes or the name
-        (CSV: `.csv`, `.tsv`, `.txt`, also packed as `.gz`, `.bz2`, `.xz` or `.zst`).
-    separator
-        What separates the fields of a CSV line: one of ``, ; \t | :`` or a blank. None: the one of
-        comma, semicolon, tab and bar that splits the first lines alike; a comma when writing.
-    encoding
-        The encoding of a CSV file, as Python calls it. None: by its byte-order mark, else UTF-8.
-    decimal
-        The decimal mark of the numbers in a CSV file.
-    thousands
-        What stands between thousands in the numbers of a CSV file; None if nothing does.
-    header
-        The line of a CSV file, or the row of a sheet, that holds the columns' names, counted from
-        1; what is above it is left out. None: the first that is not empty.
-    skip
-        Lines or rows below the header that are no records, such as units or totals, counted as
-        the header is, or from the end: -1 is the last record.
-    quote
-        What encloses CSV fields that hold separators or line ends; `none` if nothing does.
-    missing
-        The texts that mean a missing value in CSV, Excel, SPSS and Stata files, compared exactly
-        and whether quoted or not. The first of them is written for a missing value in CSV. With
-        ``("",)`` the text NA is a value like any other; with ``()`` an empty field is one too.
-    missing_in
-        Further texts or numbers that mean a missing value in some columns, by column:
-        ``{"age": ["999", "unk"]}``.
-    read_as
-        Texts that stand for a number, by column: ``{"age": {"90+": 90}}``.
-    sheet
-        The sheet of an Excel workbook; None: the first.
-    labels
-        Whether codes of SPSS and Stata files are replaced by their labels.
-    """
-
-    format: Annotated[str | None, AnyOf(Choice(*SUFFIXES), Null())] = None
-    separator: Annotated[str | None, AnyOf(Choice(*SEPARATORS, ":", " "), Null())] = None
-    encoding: Annotated[str | None, AnyOf(Text(), Null())] = None
-    decimal: Annotated[str, Choice(".", ",")] = "."
-    thousands: Annotated[str | None, AnyOf(Choice(*THOUSANDS), Null())] = None
-    header: Annotated[int | None, AnyOf(Integer(1), Null())] = None
-    skip: Annotated[tuple[int, ...], ListOf(Integer())] = ()
-    quote: Annotated[str, Choice('"', "'", "none")] = '"'
-    missing: Annotated[tuple[str, ...], ListOf(Typed(str, "a text"))] = ("", "NA")
-    missing_in: Annotated[Mapping[str, Sequence[str]], TableOf(ListOf(Text()))] = field(
-        default_factory=dict
+    format: Annotated[
+        str | None,
+        AnyOf(Choice(*SUFFIXES), Null()),
+        "`csv`, `parquet`, `excel`, `spss` or `stata`. If left out: told by the first bytes "
+        "or the name (CSV: `.csv`, `.tsv`, `.txt`, also packed as `.gz`, `.bz2`, `.xz` or "
+        "`.zst`).",
+    ] = None
+    separator: Annotated[
+        str | None,
+        AnyOf(Choice(*SEPARATORS, ":", " "), Null()),
+        "What separates the fields of a CSV line: one of ``, ; \\t | :`` or a blank. If left "
+        "out: the one of comma, semicolon, tab and bar that splits the first lines alike; a "
+        "comma when writing.",
+    ] = None
+    encoding: Annotated[
+        str | None,
+        AnyOf(Text(), Null()),
+        "The encoding of a CSV file, as Python calls it. If left out: by its byte-order mark, "
+        "else UTF-8.",
+    ] = None
+    decimal: Annotated[str, Choice(".", ","), "The decimal mark of the numbers in a CSV file."] = (
+        "."
     )
-    read_as: Annotated[Mapping[str, Mapping[str, float]], TableOf(TableOf(Real()))] = field(
-        default_factory=dict
-    )
-    sheet: Annotated[str | None, AnyOf(Text(), Null())] = None
-    labels: Annotated[bool, Flag()] = True
+    thousands: Annotated[
+        str | None,
+        AnyOf(Choice(*THOUSANDS), Null()),
+        "What stands between thousands in the numbers of a CSV file; left out if nothing does.",
+    ] = None
+    header: Annotated[
+        int | None,
+        AnyOf(Integer(1), Null()),
+        "The line of a CSV file, or the row of a sheet, that holds the columns' names, "
+        "counted from 1; what is above it is left out. If left out: the first that is not "
+        "empty.",
+    ] = None
+    skip: Annotated[
+        tuple[int, ...],
+        ListOf(Integer()),
+        "Lines or rows below the header that are no records, such as units or totals, counted "
+        "as the header is, or from the end: -1 is the last record.",
+    ] = ()
+    quote: Annotated[
+        str,
+        Choice('"', "'", "none"),
+        "What encloses CSV fields that hold separators or line ends; `none` if nothing does.",
+    ] = '"'
+    missing: Annotated[
+        tuple[str, ...],
+        ListOf(Typed(str, "a text")),
+        "The texts that mean a missing value in CSV, Excel, SPSS and Stata files, compared "
+        "exactly and whether quoted or not. The first of them is written for a missing value "
+        'in CSV. With ``("",)`` the text NA is a value like any other; with ``()`` an empty '
+        "field is one too.",
+    ] = ("", "NA")
+    missing_in: Annotated[
+        Mapping[str, Sequence[str]],
+        TableOf(ListOf(Text())),
+        "Further texts or numbers that mean a missing value in some columns, by column: "
+        '``{"age": ["999", "unk"]}``.',
+    ] = field(default_factory=dict)
+    read_as: Annotated[
+        Mapping[str, Mapping[str, float]],
+        TableOf(TableOf(Real())),
+        'Texts that stand for a number, by column: ``{"age": {"90+": 90}}``.',
+    ] = field(default_factory=dict)
+    sheet: Annotated[
+        str | None, AnyOf(Text(), Null()), "The sheet of an Excel workbook; if left out: the first."
+    ] = None
+    labels: Annotated[
+        bool, Flag(), "Whether codes of SPSS and Stata files are replaced by their labels."
+    ] = True
 
     def __post_init__(self) -> None:
-        validate(self)
+        super().__post_init__()
         object.__setattr__(self, "missing", tuple(self.missing))
         object.__setattr__(self, "skip", tuple(self.skip))
         if self.encoding is not None:

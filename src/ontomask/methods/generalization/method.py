@@ -63,59 +63,68 @@ class _Found:
 @register
 @dataclass(frozen=True)
 class Generalization(Method):
-    """Replace values by more general ones, and suppress what still stands out.
-
-    Parameters
-    ----------
-    privacy
-        The models that must hold, all of them.
-    suppression_limit
-        The share of records that may be suppressed.
-    quality
-        What to lose least of: the name of a quality model, or one with its parameters.
-    search
-        `optimal` (the best levels, provably), `best-effort` (the best within a budget, for many
-        columns), `local` (different records may be generalized differently), `mondrian` (a table
-        divided top-down) or `tuple` (single tuples generalized until k is reached).
-    hierarchies
-        For each column a file or rows (the value, then its generalizations), a `Hierarchy`, or how
-        to build one: ``{"intervals": [5, 10, 20]}``, ``{"dates": ["month", "year"]}``,
-        ``{"order": 2}``, ``{"digits": "last"}``, ``{"star": True}``; nominal columns have their
-        taxonomy.
-    levels_by
-        How a taxonomy is made level-wise: see `Hierarchy.from_taxonomy`.
-    outliers
-        What becomes of suppressed records: `star` (all quasi-identifiers become `*`) or `drop`.
-        Where the class of all stars would not satisfy the models, they are dropped in any case.
-    steps, seconds
-        The budget of a best-effort search: nodes checked, or time.
-    population
-        A table of the population that the records come from, for models that need one.
-    strata
-        Columns inside whose values the table is masked separately. Models that speak of the whole
-        table still do, and all of them hold for the strata together, too.
-    """
+    """Replace values by more general ones, and suppress what still stands out."""
 
     name: ClassVar[str] = "generalization"
 
     privacy: Annotated[
         tuple[PrivacyModel, ...] | list[PrivacyModel],
         ListOf(Typed(PrivacyModel, "a privacy model such as KAnonymity(5)"), empty=False),
+        "The models that must hold, all of them.",
     ]
-    suppression_limit: Annotated[float, Real(0, 1)] = 0.0
+    suppression_limit: Annotated[
+        float, Real(0, 1), "The share of records that may be suppressed."
+    ] = 0.0
     quality: Annotated[
-        str | Quality, AnyOf(Choice(*QUALITIES), Typed(Quality, "a quality model such as Loss()"))
+        str | Quality,
+        AnyOf(Choice(*QUALITIES), Typed(Quality, "a quality model such as Loss()")),
+        "What to lose least of: the name of a quality model, or one with its parameters.",
     ] = "loss"
-    search: Annotated[str, Choice(*SEARCHES)] = "optimal"
+    search: Annotated[
+        str,
+        Choice(*SEARCHES),
+        "`optimal` (the best levels, provably), `best-effort` (the best within a budget, for "
+        "many columns), `local` (different records may be generalized differently), "
+        "`mondrian` (a table divided top-down) or `tuple` (single tuples generalized until k "
+        "is reached).",
+    ] = "optimal"
     hierarchies: Annotated[
-        Mapping[str, Any], Typed(Mapping, "a mapping of columns to hierarchies")
+        Mapping[str, Any],
+        Typed(Mapping, "a mapping of columns to hierarchies"),
+        "For each column a file or rows (the value, then its generalizations), a `Hierarchy`, "
+        'or how to build one: ``{"intervals": [5, 10, 20]}``, ``{"dates": ["month", '
+        '"year"]}``, ``{"order": 2}``, ``{"digits": "last"}``, ``{"star": True}``; nominal '
+        "columns have their taxonomy.",
     ] = field(default_factory=dict)
-    levels_by: Annotated[str, Choice("steps", "depth")] = "steps"
-    outliers: Annotated[str, Choice("star", "drop")] = "star"
-    steps: Annotated[int | None, AnyOf(Integer(1), Null())] = None
-    seconds: Annotated[float | None, AnyOf(Real(0, open_low=True), Null())] = None
-    population: Any = None
-    strata: Annotated[tuple[str, ...], ListOf(Text())] = ()
+    levels_by: Annotated[str, Choice("steps", "depth"), "How a taxonomy is made level-wise."] = (
+        "steps"
+    )
+    outliers: Annotated[
+        str,
+        Choice("star", "drop"),
+        "What becomes of suppressed records: `star` (all quasi-identifiers become `*`) or "
+        "`drop`. Where the class of all stars would not satisfy the models, they are dropped "
+        "in any case.",
+    ] = "star"
+    steps: Annotated[
+        int | None,
+        AnyOf(Integer(1), Null()),
+        "The budget of a best-effort search: nodes checked, or time.",
+    ] = None
+    seconds: Annotated[
+        float | None,
+        AnyOf(Real(0, open_low=True), Null()),
+        "The budget of a best-effort search: nodes checked, or time.",
+    ] = None
+    population: Annotated[
+        Any, "A table of the population that the records come from, for models that need one."
+    ] = None
+    strata: Annotated[
+        tuple[str, ...],
+        ListOf(Text()),
+        "Columns inside whose values the table is masked separately. Models that speak of the "
+        "whole table still do, and all of them hold for the strata together, too.",
+    ] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -37,33 +37,38 @@ class PrivateGeneralization(Method):
     Whether any one record is in the table hardly changes what may come out: the odds of every
     outcome change by a factor of at most e^epsilon, up to a probability of delta. Values are true,
     but general; records are shuffled. Every run is different, whatever the seed.
-
-    Parameters
-    ----------
-    epsilon, delta
-        The protection: the smaller, the stronger. The sampling probability and the least class are
-        computed from them.
-    schemes
-        The level of every quasi-identifier's hierarchy, chosen without a look at the table; of
-        several schemes one is drawn, those that lose less being more probable.
-    search_epsilon
-        The part of epsilon that is spent on that draw, where there are several schemes.
-    hierarchies
-        As in `Generalization`: files, rows or a `Hierarchy`, none that is built from the values.
     """
 
     name: ClassVar[str] = "private-generalization"
     repeatable: ClassVar[bool] = False
 
-    epsilon: Annotated[float, Real(0, 20, open_low=True)]
-    delta: Annotated[float, Real(0, 0.1, open_low=True)]
+    epsilon: Annotated[
+        float,
+        Real(0, 20, open_low=True),
+        "The protection: the smaller, the stronger. The sampling probability and the least "
+        "class are computed from them.",
+    ]
+    delta: Annotated[
+        float,
+        Real(0, 0.1, open_low=True),
+        "The protection: the smaller, the stronger. The sampling probability and the least "
+        "class are computed from them.",
+    ]
     schemes: Annotated[
         tuple[Mapping[str, int], ...] | list[Mapping[str, int]],
         ListOf(Typed(Mapping, "a mapping of columns to levels"), empty=False),
+        "The level of every quasi-identifier's hierarchy, chosen without a look at the table; "
+        "of several schemes one is drawn, those that lose less being more probable.",
     ]
-    search_epsilon: Annotated[float, Real(0, 20)] = 0.0
+    search_epsilon: Annotated[
+        float,
+        Real(0, 20),
+        "The part of epsilon that is spent on that draw, where there are several schemes.",
+    ] = 0.0
     hierarchies: Annotated[
-        Mapping[str, Any], Typed(Mapping, "a mapping of columns to hierarchies")
+        Mapping[str, Any],
+        Typed(Mapping, "a mapping of columns to hierarchies"),
+        "For each column a file, rows or a `Hierarchy`, none that is built from the values.",
     ] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -1,0 +1,45 @@
+"""What people are told of a parameter is declared with it, once."""
+
+import inspect
+import json
+import subprocess
+import sys
+from dataclasses import fields
+
+import pytest
+
+import ontomask as om
+from ontomask.checks import Declared, texts_of
+
+DECLARED = [
+    getattr(om, name)
+    for name in om.__all__
+    if inspect.isclass(getattr(om, name)) and issubclass(getattr(om, name), Declared)
+]
+
+
+@pytest.mark.parametrize("kind", DECLARED, ids=lambda kind: kind.__name__)
+def test_every_parameter_is_told(kind):
+    texts = texts_of(kind)
+    assert [one.name for one in fields(kind) if not texts.get(one.name)] == []
+    for name, text in texts.items():
+        assert text.endswith("."), name
+        assert "None" not in text, name
+        assert f"\n{name}\n    {text}" in kind.__doc__
+
+
+def test_methods_and_models_are_declared():
+    assert {om.Microaggregation, om.KAnonymity, om.Loss, om.Nominal, om.FileFormat} <= {*DECLARED}
+
+
+def test_plans_are_told_without_docstrings():
+    code = "import json; from ontomask.plan import plan_schema; print(json.dumps(plan_schema()))"
+    done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, check=True)
+    models = json.loads(done.stdout)["$defs"]
+    untold = [
+        (model, name)
+        for model, described in models.items()
+        for name, one in described["properties"].items()
+        if "const" not in one and not one.get("description")
+    ]
+    assert untold == []
