@@ -30,7 +30,6 @@ NEEDED = {
     "BetaLikeness": {"beta": 1.0},
     "AverageRisk": {"t": 0.1},
     "SampleUniqueness": {"t": 0.1},
-    "Classification": {"target": "a"},
 }
 
 

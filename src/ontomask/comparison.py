@@ -464,8 +464,12 @@ class _Bench:
 
 def _stars(frame: object, release: Release) -> int:
     """How many values that are known the release stars or lacks."""
-    paired = pair_tables(frame, release.frame, release.schema, rows=release.rows)
-    lost = ((one.new == one.size) & (one.old != one.size) for one in paired.columns.values())
+    known = release.generalized_domains
+    paired = pair_tables(frame, release.frame, release.schema, rows=release.rows, hierarchies=known)
+    lost = (
+        one.sides.tells_nothing[one.new] & (one.old < one.sides.size)
+        for one in paired.columns.values()
+    )
     return sum(int(np.count_nonzero(one)) for one in lost)
 
 

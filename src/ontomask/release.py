@@ -19,7 +19,7 @@ import numpy as np
 
 from ontomask.arrays import Longs
 from ontomask.checks import Flag, Integer, check
-from ontomask.data.domains import Concepts
+from ontomask.data.domains import ConceptGroups, Concepts, Domain, LabelGroups
 from ontomask.data.encoding import LEAST, encode, record_counts, record_units, survey_weights
 from ontomask.data.masked import Masked, Scheme, State
 from ontomask.data.microdata import Microdata
@@ -107,6 +107,8 @@ class Release:
         Seconds spent on encoding, each step, and verification.
     digests
         Digests of the incoming and outgoing tables.
+    generalized_domains
+        For columns with generalized values, what each of them stands for.
     """
 
     frame: Any
@@ -122,6 +124,7 @@ class Release:
     timings: Mapping[str, float]
     digests: Mapping[str, str]
     _scheme: AppliedScheme | None = field(repr=False, default=None)
+    generalized_domains: Mapping[str, Domain] = field(repr=False, default_factory=dict)
     _rows: Longs | None = field(repr=False, default=None)
     _original: Callable[[], object] | None = field(repr=False, default=None)
 
@@ -144,7 +147,10 @@ class Release:
         k = next((step.k for step in reversed(self.steps) if hasattr(step, "k")), None)
         known = {"k": k} if isinstance(k, int) else {}
         chosen = Settings(**{**known, **settings})
-        return evaluate_kept(frame, self.frame, self.schema, self._rows, chosen, progress)
+        return evaluate_kept(
+            *(frame, self.frame, self.schema, self._rows, chosen, progress),
+            hierarchies=self.generalized_domains,
+        )
 
     def _found(self, original: object, asked: str) -> object:
         frame = original if original is not None else self._original and self._original()
@@ -248,6 +254,7 @@ class Release:
             self.schema,
             evaluation or self.evaluate(frame),
             rows=self._rows,
+            hierarchies=self.generalized_domains,
             steps=self.steps,
             details=self.details,
             seed=self.seed,
@@ -504,9 +511,18 @@ def _release(
         timings=timings,
         digests={"input": digest, "output": outgoing.digest()},
         _scheme=scheme if len(schemes) == len(masks) else None,
+        generalized_domains=_generalized(end),
         _rows=end.microdata.rows,
         _original=_found_again(table.given),
     )
+
+
+def _generalized(end: State) -> dict[str, Domain]:
+    """The domains of generalized columns, without the values that were not released."""
+    groups = (LabelGroups, ConceptGroups)
+    found = [(name, one) for name, one in end.columns.items() if isinstance(one.domain, groups)]
+    used = [np.unique(one.codes[one.codes < one.size]) for _, one in found]
+    return {name: one.domain.taken(places) for (name, one), places in zip(found, used, strict=True)}
 
 
 def _found_again(frame: object) -> Callable[[], object] | None:

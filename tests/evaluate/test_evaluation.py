@@ -177,7 +177,7 @@ def test_masked_files_of_other_tools_are_understood():
     assert found.loss.records_changed == 1
     assert found.risk_after.classes == 2
     pair = pair_tables(original, masked, schema).columns["age"]
-    assert pair.new_numbers[:2].tolist() == [24.5, 24.5]
+    assert pair.new_numbers[:2].tolist() == [25, 25]  # the mean of the 21 and 29 in it
     assert np.isnan(pair.new_numbers[2])
 
 
@@ -185,13 +185,13 @@ def test_a_label_stands_for_the_mean_of_those_who_got_it():
     original = pl.DataFrame({"age": [21, 29, 34, 80]})
     masked = pl.DataFrame({"age": ["young", "young", "young", "old"]})
     pair = pair_tables(original, masked, om.Schema(age=om.Numeric())).columns["age"]
-    assert pair.new_numbers.tolist() == [28, 28, 28, 80]
+    assert pair.new_numbers.tolist() == pytest.approx([28, 28, 28, 80])
 
 
 @pytest.mark.parametrize(
     ("label", "day"),
     [
-        ("2024-02", "2024-02-15.5"),
+        ("2024-02", "2024-02-14.5"),
         ("2023-Q4", "2023-11-16.0"),
         ("2023", "2023-07-02.5"),
         ("2010s", "2015-01-01.0"),
@@ -199,7 +199,7 @@ def test_a_label_stands_for_the_mean_of_those_who_got_it():
         ("2024-03-05", "2024-03-05.0"),
     ],
 )
-def test_a_period_stands_for_its_middle(label, day):
+def test_a_period_stands_for_the_days_in_it_or_its_middle(label, day):
     original = pl.DataFrame({"day": ["2024-02-01", "2024-02-28"]})
     schema = om.Schema(day=om.Date())
     found = pair_tables(original, pl.DataFrame({"day": [label, label]}), schema).columns["day"]

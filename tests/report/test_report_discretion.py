@@ -63,7 +63,22 @@ class _Words(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.styles = tag == "style"
-        places = ("d", "transform", "viewbox", "x", "y", "x2", "y2", "width", "height")
+        places = (
+            "d",
+            "transform",
+            "viewbox",
+            "x",
+            "y",
+            "x2",
+            "y2",
+            "x1",
+            "y1",
+            "cx",
+            "cy",
+            "r",
+            "width",
+        )
+        places += ("height",)
         self.words += [value or "" for name, value in attributes if name not in places]
 
     def handle_data(self, data):

@@ -107,7 +107,7 @@ def test_relations_are_those_of_the_evaluation(case):
     figure = figures.relations(case.account, INTERNAL)
     pairs = {one["label"] for one in values(figure)}
     assert "age – admitted" in pairs
-    assert {row[1] for row in figure.grid.rows} == {"Pearson"}
+    assert {row[1] for row in figure.grid.rows} == {"Pearson", "distance"}
 
 
 def test_of_a_semantic_mean_only_the_shift_is_public(case):

@@ -147,7 +147,7 @@ def test_a_correlation_that_one_record_makes_up_is_not_public(outlier):
     assert not re.search("pay – |tax – | – pay| – tax", render(outlier))
     assert "pay – tax" in render(outlier, internal=True)
     assert told(outlier, "The correlation of age and size changed by ")
-    assert told(outlier, "Correlations between measured columns changed", INTERNAL)
+    assert told(outlier, "Correlations between published columns changed", INTERNAL)
 
 
 def test_words_are_never_dominated_by_their_lack_of_numbers(remade, case):

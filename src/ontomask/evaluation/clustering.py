@@ -13,6 +13,7 @@ from scipy.spatial.distance import squareform
 
 from ontomask.arrays import Floats, Longs
 from ontomask.evaluation.pairing import Paired, PairedColumn, tuple_groups
+from ontomask.evaluation.sides import NumberSides
 
 __all__ = ["ClusteringLoss", "measure_clustering", "partition_distance"]
 
@@ -70,12 +71,12 @@ def _ward(columns: list[PairedColumn], which: str, clusters: int) -> Longs:
     return labels[places]
 
 
-def _distances(one: PairedColumn, which: str, firsts: Longs) -> Floats:
-    if one.is_numeric:
-        numbers = one.old_numbers if which == "old" else one.new_numbers
-        assert numbers is not None
-        values = np.nan_to_num(numbers[firsts] / one.deviation, nan=0.0)
+def _distances(column: PairedColumn, which: str, firsts: Longs) -> Floats:
+    sides = column.sides
+    if isinstance(sides, NumberSides):
+        numbers = sides.numbers[column.old] if which == "old" else sides.expected[column.new]
+        values = np.nan_to_num(numbers[firsts] / sides.deviation, nan=0.0)
         return np.abs(values[:, None] - values[None, :])
-    codes = (one.old if which == "old" else one.new)[firsts]
-    result: Floats = one.table[np.ix_(codes, codes)]
-    return result
+    table = sides.between_originals if which == "old" else sides.between_released
+    codes = (column.old if which == "old" else column.new)[firsts]
+    return table[np.ix_(codes, codes)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -53,6 +53,7 @@ DEFINITIONS = {
     "alone_unchanged": "share of records that are alone with their values of all columns published "
     "unchanged",
     "clustering": "distance of the Ward clusterings before and after: 0 same, 1 unrelated",
+    "notes": "what could not be read of the masked table",
     "score": "alpha L + (1 - alpha) linkage risk",
 }
 
@@ -76,7 +77,8 @@ class Evaluation:
     loss
         Distances moved, classes, divergence; in all and per column.
     released
-        The same for the records that are in the masked table: those left out do not count.
+        The same for what the masked table has something of: records left out do not count, and
+        starred values as others do on average.
     statistics
         Means, variances and correlations before and after.
     clustering
@@ -91,6 +93,8 @@ class Evaluation:
         How many records the columns that are published as they are single out.
     alpha
         The weight of loss in the score.
+    notes
+        What could not be read of the masked table.
     """
 
     loss: Loss
@@ -103,6 +107,7 @@ class Evaluation:
     intervals: tuple[tuple[str, IntervalDisclosure], ...] = ()
     unchanged: UnchangedRisk = NOTHING_UNCHANGED
     alpha: float = 0.5
+    notes: tuple[str, ...] = ()
 
     @property
     def risk(self) -> float:
@@ -181,6 +186,8 @@ class Evaluation:
             yield Row("risk", "alone_unchanged", self.unchanged.alone, definition)
         for link in self.linkage:
             yield Row("risk", f"linkage, {link.distance}", link.risk, DEFINITIONS["linkage"])
+        for note in self.notes:
+            yield Row("note", "released labels", note, DEFINITIONS["notes"])
 
 
 def _shown(value: object) -> str:
@@ -233,6 +240,7 @@ def evaluate(
     clustering: bool = False,
     alpha: float = 0.5,
     seed: int = 0,
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> Evaluation:
     """Compare an original and a masked table, record by record.
 
@@ -258,11 +266,15 @@ def evaluate(
         The weight of loss against risk in the score.
     seed
         For the random subsamples.
+    hierarchies
+        For columns with labels that stand for several values their hierarchies, as
+        `Generalization` takes them; intervals, periods, stars and concepts are read without.
     """
     settings = Settings(
         columns, distances, k, threshold, subdomains, fraction, clustering, alpha, seed
     )
-    return evaluate_paired(pair_tables(original, masked, schema), settings)
+    paired = pair_tables(original, masked, schema, hierarchies=hierarchies)
+    return evaluate_paired(paired, settings)
 
 
 def evaluate_kept(
@@ -272,20 +284,22 @@ def evaluate_kept(
     rows: Longs,
     settings: Settings,
     progress: Progress = silent,
+    *,
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> Evaluation:
     """Evaluate a release that holds only some of the original records."""
-    return evaluate_paired(pair_tables(original, masked, schema, rows=rows), settings, progress)
+    paired = pair_tables(original, masked, schema, rows=rows, hierarchies=hierarchies)
+    return evaluate_paired(paired, settings, progress)
 
 
 def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = silent) -> Evaluation:
     """Evaluate tables that have been paired."""
     links = settings.distances if paired.quasi() else ()
     progress(0.0, "information loss")
-    kept = dataclasses.replace(paired, suppressed=0.0, suppressed_people=0.0)
-    released = measure_loss(kept, settings.columns, k=settings.k)
-    loss = released
-    if paired.suppressed:
-        loss = measure_loss(paired, settings.columns, k=settings.k)
+    loss = measure_loss(paired, settings.columns, k=settings.k)
+    told = paired.without_suppressed()
+    columns = [one.name for one in loss.columns]
+    released = measure_loss(told, columns, k=settings.k)
     progress(LOSS_DONE, "statistics")
     statistics = measure_statistics(
         paired,
@@ -312,4 +326,5 @@ def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = sil
         unchanged=unchanged_risk(paired),
         linkage=tuple(linkage),
         alpha=settings.alpha,
+        notes=paired.notes,
     )

@@ -20,7 +20,15 @@ from ontomask.data.schema import Column, Schema
 from ontomask.data.tables import Table
 from ontomask.data.values import is_star, read_span
 
-__all__ = ["INTERVALS", "Encoder", "Features", "blank", "category_codes", "read_features"]
+__all__ = [
+    "INTERVALS",
+    "Encoder",
+    "Features",
+    "blank",
+    "category_codes",
+    "read_features",
+    "written",
+]
 
 INTERVALS = ("categories", "midpoints")
 
@@ -122,12 +130,12 @@ def _categories(name: str, tables: Sequence[Table]) -> tuple[int, list[Ints]]:
     columns = []
     for table in tables:
         codes, distinct = table.distinct(name)
-        places = [known.setdefault(_key(value), len(known) + 1) for value in distinct]
+        places = [known.setdefault(written(value), len(known) + 1) for value in distinct]
         columns.append(np.array([*places, 0], np.int32)[codes])
     return len(known) + 1, columns
 
 
-def _key(value: object) -> str:
+def written(value: object) -> str:
     """Equal for equal values whatever their type: 3, 3.0 and "3" are one category."""
     whole = isinstance(value, float) and value.is_integer()
     return str(int(value)) if whole else str(value)  # type: ignore[call-overload]
@@ -135,9 +143,9 @@ def _key(value: object) -> str:
 
 def category_codes(table: Table, name: str, values: Sequence[object]) -> Longs:
     """For each record the position of its value among the given ones, -1 where it is none."""
-    known = {_key(value): place for place, value in enumerate(values)}
+    known = {written(value): place for place, value in enumerate(values)}
     codes, distinct = table.distinct(name)
-    places: Longs = np.array([*(known.get(_key(value), -1) for value in distinct), -1], np.int64)
+    places: Longs = np.array([*(known.get(written(value), -1) for value in distinct), -1], np.int64)
     return places[codes]
 
 

@@ -8,18 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, check
 from ontomask.data.encoding import record_counts
 from ontomask.data.schema import Nominal, Schema
 from ontomask.data.tables import open_table
 from ontomask.errors import DataError, ParameterError
-from ontomask.evaluation.pairing import Paired, PairedColumn, pair_tables, tuple_groups
+from ontomask.evaluation.pairing import (
+    Amounts,
+    Paired,
+    PairedColumn,
+    pair_column,
+    pair_tables,
+    tuple_groups,
+)
+from ontomask.evaluation.sides import CodedSides, NumberSides
+from ontomask.evaluation.tuples import Tuples
 from ontomask.kernels.neighbors import closest_links, paired_distances
-from ontomask.kernels.records import Points, compared, pack_points
+from ontomask.kernels.records import compared, pack_points
+from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.operators import Comparison
 from ontomask.taxonomy.measures import MEASURES
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -137,16 +148,8 @@ def link_paired(
 ) -> LinkageRisk:
     """Link the records of a paired table with their masked versions."""
     columns = paired.chosen(known) if known is not None else paired.quasi()
-    if not columns:
-        raise DataError("There is no column to link on: none has the role 'quasi'.")
-    firsts, places = tuple_groups(columns, "old")
-    masked_firsts, masked_places = tuple_groups(columns, "new")
-    pairs, spots = np.unique(places * masked_firsts.size + masked_places, return_inverse=True)
-    counts: Floats = np.bincount(spots, weights=paired.counts).astype(np.float64)
-    old, new = pairs // masked_firsts.size, pairs % masked_firsts.size
-    sizes = np.bincount(masked_places, paired.counts, masked_firsts.size).astype(np.float64)
-    nearest, shared, own = _links(columns, firsts, masked_firsts, sizes, old, new, distance)
-    return _risk(distance, columns, nearest, shared, own, old, counts)
+    every = np.arange(len(paired))
+    return _linked(columns, distance, paired.counts, paired.counts, every, every)
 
 
 def link_tables(
@@ -158,58 +161,49 @@ def link_tables(
     known: Sequence[str] | None = None,
 ) -> LinkageRisk:
     """Link an external table whose records are known to be, or not to be, in the masked one."""
-    count, masked_count = len(open_table(external)), len(open_table(masked))
-    if truth.size != count or truth.max(initial=-1) >= masked_count or truth.min(initial=0) < -1:
-        raise ParameterError(
-            f"truth must give, for each of the {count} external records, a position in the masked "
-            f"table (0 to {masked_count - 1}) or -1."
-        )
-    stacked = _stacked(external, masked, schema)
-    columns = stacked.chosen(known) if known is not None else stacked.quasi()
-    external_rows = np.arange(count)
-    masked_rows = count + np.arange(masked_count)
-    firsts, places = tuple_groups(columns, "old")
-    released = open_table(masked)
-    counted = schema.count in released.names
-    counts = record_counts(released, schema) if counted else np.ones(masked_count)
-    return _link_stacked(
-        columns, firsts, places, external_rows, masked_rows, counts, truth, distance
-    )
-
-
-def _stacked(external: object, masked: object, schema: Schema) -> Paired:
-    """Both tables below each other over common domains, paired with themselves."""
     above, below = open_table(external), open_table(masked)
+    if truth.size != len(above) or truth.max(initial=-1) >= len(below) or truth.min(initial=0) < -1:
+        raise ParameterError(
+            f"truth must give, for each of the {len(above)} external records, a position in the "
+            f"masked table (0 to {len(below) - 1}) or -1."
+        )
     names = [name for name in schema.quasi if name in above.names and name in below.names]
     if not names:
         raise DataError("The external and the masked table have no quasi-identifier in common.")
-    joined = above.stacked_on(below, names)
-    return pair_tables(joined, joined, Schema.of({name: schema[name] for name in names}))
+    ones = np.ones(len(above))
+    columns = [
+        pair_column(above, below, name, schema.column(name), Amounts(ones, ones), together=False)
+        for name in names
+        if known is None or name in known
+    ]
+    counted = schema.count in below.names
+    counts = record_counts(below, schema) if counted else np.ones(len(below))
+    present = np.flatnonzero(truth >= 0)
+    return _linked(columns, distance, ones, counts, present, truth[present])
 
 
-def _link_stacked(
+def _linked(
     columns: list[PairedColumn],
-    firsts: Longs,
-    places: Longs,
-    external_rows: Longs,
-    masked_rows: Longs,
-    masked_counts: Floats,
-    truth: Longs,
     distance: str,
+    counts: Floats,
+    masked_counts: Floats,
+    records: Longs,
+    versions: Longs,
 ) -> LinkageRisk:
-    external, inside = places[external_rows], places[masked_rows]
-    used, masked_places = np.unique(inside, return_inverse=True)
-    sizes = np.bincount(masked_places, weights=masked_counts).astype(np.float64)
-    present = truth >= 0
-    old_used, old_places = np.unique(external[present], return_inverse=True)
-    pairs, counts = np.unique(
-        old_places * used.size + masked_places[truth[present]], return_counts=True
-    )
-    old, new = pairs // used.size, pairs % used.size
-    nearest, shared, own = _links(
-        columns, firsts[old_used], firsts[used], sizes, old, new, distance, masked="old"
-    )
-    return _risk(distance, columns, nearest, shared, own, old, counts.astype(np.float64))
+    """Link records, each of which has its masked version among those of the masked table."""
+    if not columns:
+        raise DataError("There is no column to link on: none has the role 'quasi'.")
+    tuples = Tuples.of(columns, counts, masked_counts)
+    places, masked_places = tuple_groups(columns, "old")[1], tuple_groups(columns, "new")[1]
+    width = tuples.masked_firsts.size
+    pairs, spots = np.unique(places[records] * width + masked_places[versions], return_inverse=True)
+    old, new = pairs // width, pairs % width
+    if distance == "matching":
+        nearest, shared, own = _matching(tuples, old, new)
+    else:
+        nearest, shared, own = _nearest(tuples, old, new, distance)
+    linked = np.bincount(spots, weights=counts[records]).astype(np.float64)
+    return _risk(distance, columns, nearest, shared, own, old, linked)
 
 
 def _risk(
@@ -236,96 +230,91 @@ def _risk(
     )
 
 
-def _links(
-    columns: list[PairedColumn],
-    firsts: Longs,
-    masked_firsts: Longs,
-    sizes: Floats,
-    old: Longs,
-    new: Longs,
-    distance: str,
-    masked: str = "new",
+def _matching(tuples: Tuples, old: Longs, new: Longs) -> tuple[Floats, Floats, Floats]:
+    """Only masked tuples in which an original one lies are linked with it."""
+    inside = tuples.lies_in(tuples.firsts[old], tuples.masked_firsts[new])
+    return np.zeros(tuples.firsts.size), tuples.covered("members"), (~inside).astype(np.float64)
+
+
+def _nearest(
+    tuples: Tuples, old: Longs, new: Longs, distance: str
 ) -> tuple[Floats, Floats, Floats]:
     """Least distance and weight at it of each original tuple, and the distance of each own pair."""
-    if distance == "matching":
-        return _matching(columns, firsts, masked_firsts, sizes, old, new, masked)
-    points = _masked_points(columns, masked_firsts, sizes, distance, masked)
-    references = _references(columns, firsts, distance)
+    coded, numeric = _compared(tuples, distance)
+    counts = tuples.firsts.size, tuples.masked_firsts.size
+    points = pack_points(
+        [compared(one.table) for one in coded],
+        np.array([one.new for one in coded], np.int32).reshape(len(coded), counts[1]),
+        np.array([one.new for one in numeric], np.float64).reshape(len(numeric), counts[1]),
+        tuples.masked_people,
+        tuples.masked_people,
+        np.ones(counts[1]),
+        np.array([one.gap for one in numeric], np.float64),
+        1 if distance == "semantic" else 2,
+    )
+    lines = [one.old.astype(np.float64) for one in coded] + [one.old for one in numeric]
+    references = np.stack(lines, axis=1)
     nearest, shared = closest_links(points, references, TOLERANCE)
     return nearest, shared, paired_distances(points, references, old, new)
 
 
-def _masked_points(
-    columns: list[PairedColumn], firsts: Longs, sizes: Floats, distance: str, side: str
-) -> Points:
-    """The masked tuples as the kernels take them, compared as the distance says."""
-    coded, numeric = _by_kind(columns)
-    codes = [(one.new if side == "new" else one.old)[firsts] for one in coded]
-    numbers = [_numbers(one, side)[firsts] * _scale(one, distance) for one in numeric]
-    return pack_points(
-        [compared(_contributions(one, METRIC[distance])) for one in coded],
-        np.array(codes, np.int32).reshape(len(coded), firsts.size),
-        np.array(numbers, np.float64).reshape(len(numeric), firsts.size),
-        sizes,
-        sizes,
-        np.ones(firsts.size),
-        np.ones(len(numeric)),
-        1 if distance == "semantic" else 2,
-    )
+class _Coded(NamedTuple):
+    """A column whose values are compared by a table, and their codes in each tuple."""
+
+    old: Ints
+    new: Ints
+    table: Floats
 
 
-def _references(columns: list[PairedColumn], firsts: Longs, distance: str) -> Floats:
-    """The original tuples, one per line: their codes, then their numbers."""
-    coded, numeric = _by_kind(columns)
-    lines = [one.old[firsts].astype(np.float64) for one in coded]
-    lines += [_numbers(one, "old")[firsts] * _scale(one, distance) for one in numeric]
-    return np.stack(lines, axis=1)
+class _Numeric(NamedTuple):
+    """A column whose numbers are compared by their difference; `gap` is for one that is missing."""
+
+    old: Floats
+    new: Floats
+    gap: float
 
 
-def _by_kind(columns: list[PairedColumn]) -> tuple[list[PairedColumn], list[PairedColumn]]:
-    """Coded columns, then numeric ones, in the order of the kernels."""
-    coded = [one for one in columns if not one.is_numeric]
-    return coded, [one for one in columns if one.is_numeric]
+def _compared(tuples: Tuples, distance: str) -> tuple[list[_Coded], list[_Numeric]]:
+    """The columns as the kernels compare them."""
+    coded: list[_Coded] = []
+    numeric: list[_Numeric] = []
+    for one in tuples.columns:
+        old, new = one.old[tuples.firsts], one.new[tuples.masked_firsts]
+        if isinstance(one.sides, CodedSides):
+            coded.append(_Coded(old, new, _contributions(one, one.sides, METRIC[distance])))
+            continue
+        sides, scale = one.sides, _scale(one.sides, distance)
+        points = np.append(np.where(sides.released.sets < 0, sides.released.points, np.nan), np.nan)
+        several = sides.released.members.shape[0] > 0
+        gap = 0.0 if several else MISSING_DISTANCE
+        numeric.append(_Numeric(sides.numbers[old] * scale, points[new] * scale, gap))
+        if several:
+            coded.append(_sets(sides, old, new, scale, 1 if distance == "semantic" else 2))
+    return coded, numeric
 
 
-def _numbers(one: PairedColumn, which: str) -> Floats:
-    numbers = one.old_numbers if which == "old" else one.new_numbers
-    assert numbers is not None
-    return numbers
+def _sets(sides: NumberSides, old: Ints, new: Ints, scale: float, power: int) -> _Coded:
+    """What the sets of a numeric column contribute; then what no set does, and a missing value."""
+    table = sides.to_sets.copy()
+    table[:-1] *= sides.deviation * scale
+    known = np.arange(sides.size + 1) < sides.size
+    table = np.column_stack([table**power, ~known, known]).astype(np.float64)
+    codes = np.where(sides.sets < 0, table.shape[1] - 2, sides.sets)
+    codes[-1] = table.shape[1] - 1
+    return _Coded(old, codes[new], table)
 
 
-def _contributions(one: PairedColumn, metric: str) -> Floats:
+def _contributions(one: PairedColumn, sides: CodedSides, metric: str) -> Floats:
     """What pairs of values contribute, as the methods compare them."""
-    values = one.numbered
-    comparison = Comparison(one.distances, metric=metric).with_spread(
-        one.table, values, one.old, *one.amounts
+    comparison = Comparison(sides.distances, metric=metric).with_spread(
+        sides.between_originals, sides.values, one.old, *one.amounts
     )
-    return comparison.contributions(one.table, values, values)
+    released = np.append(np.zeros(sides.released_size, np.int64), -1)
+    return np.ascontiguousarray(comparison.contributions(sides.table, sides.values, released))
 
 
-def _scale(one: PairedColumn, distance: str) -> float:
+def _scale(sides: NumberSides, distance: str) -> float:
     """What numbers are multiplied by; in the S-distance a constant column contributes nothing."""
     if distance == "s-distance":
-        return float(np.sqrt(0.5 / one.spread)) if one.spread else 0.0
-    return 1.0 / one.deviation
-
-
-def _matching(
-    columns: list[PairedColumn],
-    firsts: Longs,
-    masked_firsts: Longs,
-    sizes: Floats,
-    old: Longs,
-    new: Longs,
-    masked: str,
-) -> tuple[Floats, Floats, Floats]:
-    """Only masked tuples with all values equal are linked."""
-    originals = np.array([one.old[firsts] for one in columns]).T.tolist()
-    others = np.array(
-        [(one.new if masked == "new" else one.old)[masked_firsts] for one in columns]
-    ).T.tolist()
-    places = {tuple(other): place for place, other in enumerate(others)}
-    same = np.array([places.get(tuple(one), -1) for one in originals], np.int64)
-    shared = np.where(same >= 0, sizes[same], 0.0)
-    own = np.where(same[old] == new, 0.0, 1.0)
-    return np.zeros(firsts.size), shared, own
+        return float(np.sqrt(0.5 / sides.spread)) if sides.spread else 0.0
+    return 1.0 / sides.deviation

@@ -1,31 +1,35 @@
-"""An original and a masked table, record by record, over one domain per column.
+"""An original and a masked table, record by record.
 
-The masked table may come from ontomask or from any other tool: values that the original never had
-(inner concepts, intervals such as ``20-29``, stars) are understood where they can be.
+The masked table may come from ontomask or from any other tool. Each column has two sides, the
+original values and the released ones, which may stand for several of them (`evaluation.sides`).
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import did_you_mean
+from ontomask.data.domains import Domain
 from ontomask.data.encoding import record_counts, record_units, survey_weights
 from ontomask.data.microdata import group_rows
-from ontomask.data.schema import Column, Date, Nominal, Numeric, Ordinal, Schema, value_distances
+from ontomask.data.schema import Column, Date, Nominal, Numeric, Schema, value_distances
 from ontomask.data.tables import Table, open_table
-from ontomask.data.values import is_star, read_span
-from ontomask.errors import DataError, SchemaError
-from ontomask.semantics.distances import ValueDistances
-from ontomask.semantics.moments import mean, variance
-from ontomask.taxonomy.measures import Space
+from ontomask.errors import DataError, ParameterError, SchemaError
+from ontomask.evaluation.labels import Known, Labels, Words, read_labels
+from ontomask.evaluation.sides import CodedSides, NumberSides
+from ontomask.semantics.distances import MISSING_DISTANCE
+from ontomask.semantics.moments import variance
+from ontomask.taxonomy.hierarchies import Hierarchy
+from ontomask.taxonomy.taxonomy import Taxonomy
+from ontomask.wording import plural
 
-__all__ = ["Amounts", "Paired", "PairedColumn", "pair_tables"]
+__all__ = ["Amounts", "Paired", "PairedColumn", "pair_column", "pair_tables", "tuple_groups"]
 
 
 class Amounts(NamedTuple):
@@ -43,8 +47,14 @@ class Amounts(NamedTuple):
 class PairedColumn:
     """One column before and after masking.
 
-    `old` and `new` are codes over one domain of `size` values; a missing value has the code
-    `size`. Numeric columns carry numbers instead, NaN where missing.
+    Attributes
+    ----------
+    old, new
+        The codes of the original and of the released value of each record.
+    sides
+        What the codes stand for, and how far they are apart.
+    hidden
+        Which original values are not to be told: they count as others do on average.
     """
 
     name: str
@@ -52,87 +62,89 @@ class PairedColumn:
     amounts: Amounts
     old: Ints
     new: Ints
-    size: int
-    distances: ValueDistances = field(default_factory=ValueDistances)
-    concepts: Ints | None = None
-    old_numbers: Floats | None = None
-    new_numbers: Floats | None = None
-    ranks: Floats | None = None
-
-    @property
-    def space(self) -> Space | None:
-        """The measure of a nominal column."""
-        return self.distances.space
-
-    @property
-    def numbered(self) -> Any:
-        """What `distances` compares, by code; -1 is missing."""
-        if self.ranks is not None:
-            return np.append(self.ranks, -1.0)
-        known = np.arange(self.size) if self.concepts is None else self.concepts
-        return np.append(known, -1).astype(np.int64)
+    sides: CodedSides | NumberSides
+    hidden: Bools | None = None
 
     @property
     def is_numeric(self) -> bool:
         """Whether the column holds numbers or dates."""
-        return self.old_numbers is not None
-
-    @functools.cached_property
-    def spread(self) -> float:
-        """The variance of the original numbers."""
-        assert self.old_numbers is not None
-        known = ~np.isnan(self.old_numbers)
-        return variance(self.old_numbers[known], *self.amounts.part(known))
+        return isinstance(self.sides, NumberSides)
 
     @property
-    def deviation(self) -> float:
-        """The standard deviation of the original numbers, 1 if they are constant."""
-        return float(np.sqrt(self.spread)) or 1.0
+    def old_numbers(self) -> Floats | None:
+        """The original numbers, NaN where missing."""
+        return self.sides.numbers[self.old] if isinstance(self.sides, NumberSides) else None
 
-    @functools.cached_property
-    def table(self) -> Floats:
-        """Distances between the values of the domain; a missing value is at distance 1."""
-        return self.distances.between(self.numbered, self.numbered)
+    @property
+    def new_numbers(self) -> Floats | None:
+        """The released numbers; what stands for several is their mean, a star is none."""
+        return self.sides.expected[self.new] if isinstance(self.sides, NumberSides) else None
 
     @functools.cached_property
     def moved(self) -> Floats:
         """How far each record's value moved: semantic distance, or standard deviations."""
-        if self.old_numbers is None or self.new_numbers is None:
-            result: Floats = self.table[self.old, self.new]
-            return result
-        distance = np.abs(self.old_numbers - self.new_numbers) / self.deviation
-        gaps = np.isnan(self.old_numbers), np.isnan(self.new_numbers)
-        return np.where(gaps[0] | gaps[1], (gaps[0] != gaps[1]).astype(np.float64), distance)
+        moved = self.filled(self.sides.moved(self.old, self.new))
+        if self.hidden is not None:
+            moved[self.hidden & (self.new == self.sides.released_size)] = MISSING_DISTANCE
+        return moved
 
-    def part(self, rows: Bools | Longs) -> PairedColumn:
-        """Only some of the records; distances between values stay, and so does their table."""
-        return self._like(
-            amounts=self.amounts.part(rows),
-            old=self.old[rows],
-            new=self.new[rows],
-            old_numbers=None if self.old_numbers is None else self.old_numbers[rows],
-            new_numbers=None if self.new_numbers is None else self.new_numbers[rows],
-        )
-
-    def without_suppressed(self) -> PairedColumn:
-        """The same without the original values of which the masked table has nothing."""
-        gone = self.new == self.size
-        old = np.where(gone, self.size, self.old).astype(np.int32)
-        numbers = None if self.old_numbers is None else np.where(gone, np.nan, self.old_numbers)
-        return self._like(old=old, old_numbers=numbers)
-
-    def _like(self, **changed: Any) -> PairedColumn:
-        """Another column over the same domain, with the distances that are known already."""
-        other = replace(self, **changed)
-        if "table" in self.__dict__:
-            other.__dict__["table"] = self.table
-        return other
+    @functools.cached_property
+    def starred(self) -> Floats:
+        """How far each record's value would move if it were released as a star."""
+        return self.filled(self.sides.to_star[self.old])
 
     @functools.cached_property
     def changed(self) -> Bools:
-        """Whether each record's value differs from the original."""
-        changed: Bools = self.old != self.new
-        return changed
+        """Whether each record's value differs from the original, or stands for others as well.
+
+        Of hidden values nothing is told, not even this.
+        """
+        changed: Bools = self.old != self.sides.own[self.new]
+        return changed if self.hidden is None else changed & ~self.sides.tells_nothing[self.new]
+
+    @property
+    def stands_for_several(self) -> Bools:
+        """Whether each released value stands for a set."""
+        several: Bools = self.sides.sets[self.new] >= 0
+        return several
+
+    def filled(self, distances: Floats) -> Floats:
+        """Distances by record, where those of hidden values are the mean of the others."""
+        if self.hidden is None or not self.hidden.any():
+            return distances.copy()
+        weights = np.where(self.hidden, 0.0, self.amounts.weights)
+        total = float(weights.sum())
+        mean = float(weights @ distances) / total if total else MISSING_DISTANCE
+        return np.where(self.hidden, mean, distances)
+
+    def part(self, rows: Bools | Longs) -> PairedColumn:
+        """Only some of the records; the distances between values stay."""
+        hidden = None if self.hidden is None else self.hidden[rows]
+        amounts = self.amounts.part(rows)
+        return replace(self, amounts=amounts, old=self.old[rows], new=self.new[rows], hidden=hidden)
+
+    def without_suppressed(self) -> PairedColumn:
+        """The same without the original values of which the masked table has nothing."""
+        gone = self.sides.tells_nothing[self.new]
+        old = np.where(gone, self.sides.size, self.old).astype(np.int32)
+        hidden = gone & (self.old < self.sides.size)
+        return replace(self, old=old, sides=_counted(self.sides, old, self.amounts), hidden=hidden)
+
+
+def _counted(
+    sides: CodedSides | NumberSides, old: Ints, amounts: Amounts
+) -> CodedSides | NumberSides:
+    """The same values, with the people who have them and their variance counted anew."""
+    people = np.bincount(old, amounts.weights, sides.size + 1).astype(np.float64)
+    if isinstance(sides, NumberSides):
+        spread = _spread(sides.numbers[old], amounts)
+        return replace(sides, people=people, spread=spread)
+    return replace(sides, people=people)
+
+
+def _spread(numbers: Floats, amounts: Amounts) -> float:
+    known = ~np.isnan(numbers)
+    return variance(numbers[known], *amounts.part(known))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +155,7 @@ class Paired:
     ----------
     amounts
         How many records and people each record stands for.
-    suppressed, suppressed_people
+    left_out, people_left_out
         How many records, and people, the masked table lacks.
     units
         Whose record each one is, by number, where persons are protected.
@@ -152,8 +164,8 @@ class Paired:
     schema: Schema
     columns: Mapping[str, PairedColumn]
     amounts: Amounts
-    suppressed: float = 0.0
-    suppressed_people: float = 0.0
+    left_out: float = 0.0
+    people_left_out: float = 0.0
     units: Longs | None = None
 
     def __len__(self) -> int:
@@ -188,6 +200,22 @@ class Paired:
         """The quasi-identifiers."""
         return [one for one in self.columns.values() if one.column.role == "quasi"]
 
+    @functools.cached_property
+    def starred(self) -> float:
+        """How many records are there without any of the quasi-identifiers that they had."""
+        columns = self.quasi()
+        empty = np.full(len(self), bool(columns))
+        known = np.zeros(len(self), bool)
+        for one in columns:
+            empty &= one.sides.tells_nothing[one.new]
+            known |= (one.old < one.sides.size) | (one.hidden if one.hidden is not None else False)
+        return float(self.counts[empty & known].sum())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be read of the masked table, in sentences."""
+        return tuple(_note(one) for one in self.columns.values() if one.sides.released.unread)
+
     def subset(self, mask: Bools | Longs) -> Paired:
         """Only some of the records."""
         columns = {name: one.part(mask) for name, one in self.columns.items()}
@@ -200,20 +228,44 @@ class Paired:
         return Paired(self.schema, columns, self.amounts, units=self.units)
 
 
+def _note(column: PairedColumn) -> str:
+    released = column.sides.released
+    flat = isinstance(column.sides, CodedSides) and column.sides.distances.highest is None
+    taken = "a value of its own" if flat else "the original values in whose place it stands"
+    return (
+        f"Column {column.name!r}: {released.unread} of {plural(len(released), 'released label')} "
+        f"could not be read, and each is taken for {taken}; hierarchies says what labels mean."
+    )
+
+
 def tuple_groups(columns: Sequence[PairedColumn], which: str) -> tuple[Longs, Longs]:
     """First record and group of each record, by the original (`old`) or masked (`new`) values."""
-    codes = [one.old if which == "old" else one.new for one in columns]
-    return group_rows(codes, [one.size + 1 for one in columns])
+    if which == "old":
+        return group_rows([one.old for one in columns], [one.sides.size + 1 for one in columns])
+    sizes = [one.sides.released_size + 1 for one in columns]
+    return group_rows([one.new for one in columns], sizes)
 
 
 def pair_tables(
-    original: object, masked: object, schema: Schema, *, rows: Longs | None = None
+    original: object,
+    masked: object,
+    schema: Schema,
+    *,
+    rows: Longs | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> Paired:
     """Pair two tables record by record.
 
-    `rows` gives, for a masked table that lacks records, which original records it holds.
+    Parameters
+    ----------
+    rows
+        For a masked table that lacks records, which original records it holds.
+    hierarchies
+        For columns whose labels cannot be read by their shape, their hierarchies; for those of a
+        release their domains, which know what values stand for.
     """
     Schema.require(schema)
+    known = read_hierarchies(hierarchies or {}, schema)
     everyone, after = open_table(original), open_table(masked)
     # nothing that is measured may depend on the values of records that are not in the release
     before = everyone if rows is None else everyone.part(rows)
@@ -230,10 +282,33 @@ def pair_tables(
         raise DataError("The masked table has none of the schema's columns.")
     names = [name for name in names if name not in lacking]
     amounts = _amounts(before, schema)
-    columns = {name: _paired(before, after, name, schema.column(name), amounts) for name in names}
+    columns = {
+        name: pair_column(before, after, name, schema.column(name), amounts, known.get(name))
+        for name in names
+    }
     pairs = zip(_amounts(everyone, schema), amounts, strict=True)
     records, people = (float(all_.sum() - kept.sum()) for all_, kept in pairs)
     return Paired(schema, columns, amounts, records, people, record_units(before, schema))
+
+
+def read_hierarchies(given: Mapping[str, Any], schema: Schema) -> dict[str, Known]:
+    """The hierarchies of columns, in any of the forms that `Generalization` takes.
+
+    For a nominal column also its taxonomy, where released concepts stand for those below them.
+    """
+    for name in given:
+        if name not in schema.published:
+            raise ParameterError(
+                f"hierarchies names {name!r}, which is not a published column."
+                f"{did_you_mean(name, schema.published)}"
+            )
+    return {name: _hierarchy(name, one, schema[name]) for name, one in given.items()}
+
+
+def _hierarchy(name: str, given: Any, column: object) -> Known:
+    own = isinstance(column, Nominal) and given is column.taxonomy
+    known = isinstance(given, Domain) or (own and isinstance(given, Taxonomy))
+    return given if known else Hierarchy.of(given, name)
 
 
 def _amounts(table: Table, schema: Schema) -> Amounts:
@@ -247,154 +322,51 @@ def _amounts(table: Table, schema: Schema) -> Amounts:
     return Amounts(counts, counts * survey_weights(table, schema))
 
 
-def _paired(
-    before: Table, after: Table, name: str, column: Column, amounts: Amounts
+def pair_column(
+    before: Table,
+    after: Table,
+    name: str,
+    column: Column,
+    amounts: Amounts,
+    hierarchy: Known | None = None,
+    *,
+    together: bool = True,
 ) -> PairedColumn:
+    """Pair a column of two tables.
+
+    Parameters
+    ----------
+    amounts
+        Of the records of the first table.
+    hierarchy
+        The hierarchy whose labels the second table may hold.
+    together
+        Whether the records of both correspond.
+    """
     old_codes, old_values = before.distinct(name)
     new_codes, new_values = after.distinct(name)
+    words = Words(name, column)
+    meanings = np.append(words.originals(old_values), np.nan)[old_codes]
+    labels = read_labels(words, new_values, new_codes, meanings, hierarchy, together=together)
+    domain = labels.domain(meanings)
+    old = np.searchsorted(domain, np.where(np.isnan(meanings), np.inf, meanings)).astype(np.int32)
+    new = np.append(labels.codes, len(new_values))[new_codes].astype(np.int32)
+    sides = _sides(words, labels, domain, old, amounts)
+    return PairedColumn(name, column, amounts, old, new, sides)
+
+
+def _sides(
+    words: Words, labels: Labels, domain: Floats, old: Ints, amounts: Amounts
+) -> CodedSides | NumberSides:
+    column = words.column
+    people = np.bincount(old, amounts.weights, domain.size + 1).astype(np.float64)
     if isinstance(column, (Numeric, Date)):
-        return _numeric(name, column, amounts, old_codes, old_values, new_codes, new_values)
-    if isinstance(column, Nominal):
-        return _nominal(name, column, amounts, old_codes, old_values, new_codes, new_values)
-    return _plain(name, column, amounts, old_codes, old_values, new_codes, new_values)
-
-
-def _numeric(
-    name: str,
-    column: Column,
-    amounts: Amounts,
-    old_codes: Ints,
-    old_values: list[object],
-    new_codes: Ints,
-    new_values: list[object],
-) -> PairedColumn:
-    old = _numbers(name, column, old_values)[old_codes]
-    new = _released_numbers(column, new_values, new_codes, old, amounts.weights)
-    both = np.concatenate([old, new])
-    missing = np.isnan(both)
-    domain, places = np.unique(both[~missing], return_inverse=True)
-    codes = np.full(both.size, domain.size, np.int32)
-    codes[~missing] = places
-    return PairedColumn(
-        name,
-        column,
-        amounts,
-        codes[: old.size],
-        codes[old.size :],
-        domain.size,
-        old_numbers=old,
-        new_numbers=new,
-    )
-
-
-def _numbers(name: str, column: Column, values: list[object]) -> Floats:
-    """Values as numbers; the entry behind the last is a missing one."""
-    return np.array([*(_number(name, column, value) for value in values), np.nan])
-
-
-def _number(name: str, column: Column, value: object) -> float:
-    """An original value as a number; it must stand for one by itself."""
-    span = None if is_star(value) else read_span(value, column)
-    if span is None and not is_star(value):
-        wanted = "dates" if isinstance(column, Date) else "numbers"
-        raise DataError(
-            f"Column {name!r} is said to hold {wanted}, but the original holds a value that is "
-            "none; correct it, or declare the column as flat."
-        )
-    return np.nan if span is None else span.middle
-
-
-def _released_numbers(
-    column: Column, values: list[object], codes: Ints, original: Floats, weights: Floats
-) -> Floats:
-    """The numbers that released values stand for, record by record.
-
-    An interval or a calendar period stands for its middle; one without end, such as 90+, and any
-    other label, such as the name of an age group, for the mean of the original numbers that were
-    given it.
-    """
-    numbers = np.full(len(values) + 1, np.nan)
-    for place, value in enumerate(values):
-        span = None if is_star(value) else read_span(value, column)
-        if span is not None and span.is_bounded:
-            numbers[place] = span.middle
-        elif not is_star(value):
-            given = (codes == place) & ~np.isnan(original)
-            numbers[place] = mean(original[given], weights[given]) if given.any() else np.nan
-    return numbers[codes]
-
-
-def _nominal(
-    name: str,
-    column: Nominal,
-    amounts: Amounts,
-    old_codes: Ints,
-    old_values: list[object],
-    new_codes: Ints,
-    new_values: list[object],
-) -> PairedColumn:
-    assert column.taxonomy is not None
-    old = _concepts(name, column, old_values, "original")
-    new = _concepts(name, column, new_values, "masked")
-    both = np.concatenate([old, new])
-    concepts = np.unique(both[both >= 0])
-    places = np.searchsorted(concepts, both).astype(np.int32)
-    places[both < 0] = concepts.size
-    first, second = places[: old.size], places[old.size :]
-    codes = first[old_codes], second[new_codes]
-    distances = value_distances(column, concepts if concepts.size else None)
-    return PairedColumn(name, column, amounts, *codes, concepts.size, distances, concepts)
-
-
-def _concepts(name: str, column: Nominal, values: list[object], which: str) -> Ints:
-    """Concept numbers of values, -1 where missing; the entry behind the last is a missing one."""
-    assert column.taxonomy is not None
-    known = [None if is_star(value) else value for value in values]
-    taxonomy = column.taxonomy
-    mapping = taxonomy.map(known, overrides=column.overrides)
-    found = np.full(len(values) + 1, -1, np.int32)
-    places = np.asarray(mapping.positions)
-    present = np.flatnonzero(places >= 0)
-    found[present] = mapping.concepts[places[present]]
-    unmapped = [values[place] for place in present.tolist() if found[place] < 0]
-    if column.unmapped == "root":
-        found[[place for place in present.tolist() if found[place] < 0]] = 0
-    elif unmapped and column.unmapped == "error":
-        raise DataError(
-            f"Column {name!r}: {len(unmapped)} {which} values are not in the taxonomy "
-            f"{taxonomy.name or 'given'!r}, the first is {unmapped[0]!r}; map them with overrides, "
-            "or declare the column as flat."
-        )
-    return found
-
-
-def _plain(
-    name: str,
-    column: Column,
-    amounts: Amounts,
-    old_codes: Ints,
-    old_values: list[object],
-    new_codes: Ints,
-    new_values: list[object],
-) -> PairedColumn:
-    order = list(column.order) if isinstance(column, Ordinal) else []
-    domain = {value: place for place, value in enumerate(order)}
-    for value in (*old_values, *new_values):
-        if not is_star(value):
-            domain.setdefault(value, len(domain))
-    size = len(domain)
-    first = np.array([*(domain.get(value, size) for value in old_values), size], np.int32)
-    second = np.array([*(domain.get(value, size) for value in new_values), size], np.int32)
-    old, new = first[old_codes], second[new_codes]
-    ranks = _ranks(len(order), size, old, new, amounts.weights) if order else None
-    distances = value_distances(column, None)
-    return PairedColumn(name, column, amounts, old, new, size, distances, ranks=ranks)
-
-
-def _ranks(known: int, size: int, old: Ints, new: Ints, weights: Floats) -> Floats:
-    """The rank of each value; a label that is none has the mean rank of what was given it."""
-    ranks = np.arange(size, dtype=np.float64)
-    for label in range(known, size):
-        given = (new == label) & (old < known)
-        ranks[label] = mean(old[given], weights[given]) if given.any() else (known - 1) / 2.0
-    return ranks
+        numbers = np.append(domain, np.nan)
+        released = labels.over(domain, labels.points)
+        return NumberSides(released, people, numbers, _spread(numbers[old], amounts))
+    points = np.where(np.isnan(labels.points), -1, labels.points).astype(np.int64)
+    values = domain.astype(np.int64)
+    used = np.union1d(values, points[points >= 0]).astype(np.int32)
+    distances = value_distances(column, used if used.size else None)
+    released, names = labels.over(domain, points), words.names(values)
+    return CodedSides(released, people, distances, np.append(values, -1), names)

@@ -8,17 +8,21 @@ from itertools import combinations
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints
+from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.evaluation.pairing import Paired, PairedColumn
-from ontomask.semantics.dependence import semantic_correlation, semantic_mean, semantic_variance
+from ontomask.evaluation.sides import CodedSides, NumberSides
+from ontomask.semantics.dependence import semantic_correlation, semantic_variance
 from ontomask.semantics.marginality import nominal_covariance, nominal_variance
 from ontomask.semantics.moments import covariances, mean, variance
-from ontomask.semantics.sample import Sample
+from ontomask.semantics.sample import Values
 
-__all__ = ["DEFINITIONS", "Statistic", "measure_statistics"]
+__all__ = ["DEFINITIONS", "LARGEST_SAMPLE", "Statistic", "measure_statistics"]
+
+LARGEST_SAMPLE = 1000
+"""Columns with more different values than this are compared on so many records."""
 
 DEFINITIONS = {
-    "mean": "arithmetic mean of the known numbers",
+    "mean": "arithmetic mean of the known numbers; what stands for several counts as their mean",
     "variance": "sample variance of the known numbers",
     "marginality variance": "mean marginality of a nominal column",
     "semantic mean": "the concept nearest to all values; its shift is a semantic distance",
@@ -27,6 +31,9 @@ DEFINITIONS = {
     "correlation": "Pearson correlation of two numeric columns",
     "marginality covariance": "mean of sqrt(m(x) m(y)) of two nominal columns",
     "semantic correlation": "distance correlation sdCor of two nominal columns",
+    "distance correlation": "distance correlation of two columns of other or different kinds: "
+    "semantic distances, differences of numbers and ranks, equal or not; of columns with more than "
+    f"{LARGEST_SAMPLE} different values on as many records, evenly spread over the table",
     "variation": "(masked - original) / original",
     "subdomain variation": "mean absolute variation over random subsamples",
 }
@@ -56,11 +63,16 @@ def measure_statistics(
     fraction: float = 0.1,
     seed: int = 0,
 ) -> tuple[Statistic, ...]:
-    """Compare the statistics of some columns, on the whole and on random subsamples."""
-    chosen = [one for one in paired.chosen(columns) if one.is_numeric or one.space is not None]
-    whole = _measured(chosen)
-    parts = _variations(chosen, len(paired), subdomains, fraction, seed)
-    means = [_mean_shift(one) for one in chosen if one.space is not None]
+    """Compare the statistics of some columns, on the whole and on random subsamples.
+
+    By default those of single columns are of the ones that masking is about, those of pairs of all
+    published columns.
+    """
+    single = paired.chosen(columns)
+    chosen = single if columns is not None else list(paired.columns.values())
+    whole = _measured(single) | _measured_pairs(chosen)
+    parts = _variations(single, len(paired), subdomains, fraction, seed)
+    means = [_mean_shift(one) for one in single]
     return (
         *(
             _statistic(name, names, original, masked, parts.get((name, names)))
@@ -82,120 +94,6 @@ def _variation(original: float, masked: float) -> float | None:
     return (masked - original) / original if original else None
 
 
-def _measured(columns: list[PairedColumn]) -> Measured:
-    """Every statistic, before and after."""
-    found: Measured = {}
-    for one in columns:
-        if one.is_numeric:
-            if not _any_known(one):
-                continue
-            pairs = zip(_moments(one, "old"), _moments(one, "new"), strict=True)
-            for name, both in zip(("mean", "variance"), pairs, strict=True):
-                found[name, (one.name,)] = both
-        elif (pair := _samples(one)) is not None:
-            for name, measure in _NOMINAL.items():
-                found[name, (one.name,)] = (measure(pair[0]), measure(pair[1]))
-    for first, second in combinations(columns, 2):
-        found |= _of_pair(first, second)
-    return found
-
-
-def _any_known(one: PairedColumn) -> bool:
-    """Whether any number is left in a column, before and after: else there is nothing to say."""
-    assert one.old_numbers is not None
-    assert one.new_numbers is not None
-    return not (np.isnan(one.old_numbers).all() or np.isnan(one.new_numbers).all())
-
-
-def _of_pair(first: PairedColumn, second: PairedColumn) -> Measured:
-    names = (first.name, second.name)
-    if first.is_numeric and second.is_numeric:
-        if not (_any_known(first) and _any_known(second)):
-            return {}
-        before, after = (_numbers_of_pair(first, second, which) for which in ("old", "new"))
-        return {
-            ("covariance", names): (before[0], after[0]),
-            ("correlation", names): (before[1], after[1]),
-        }
-    if first.is_numeric or second.is_numeric:
-        return {}
-    pairs = _joint_samples(first, second)
-    if pairs is None:
-        return {}
-    (x, y), (masked_x, masked_y) = pairs
-    return {
-        ("marginality covariance", names): (
-            nominal_covariance(x, y),
-            nominal_covariance(masked_x, masked_y),
-        ),
-        ("semantic correlation", names): (
-            semantic_correlation(x, y),
-            semantic_correlation(masked_x, masked_y),
-        ),
-    }
-
-
-def _numbers_of_pair(first: PairedColumn, second: PairedColumn, which: str) -> tuple[float, float]:
-    """Covariance and correlation over the records that have both numbers."""
-    table = np.array([_numbers(first, which), _numbers(second, which)])
-    known = ~np.isnan(table).any(axis=0)
-    (one, both), (_, other) = covariances(table[:, known], *first.amounts.part(known))
-    spread = float(np.sqrt(one * other))
-    return float(both), float(both) / spread if spread > 0.0 else 0.0
-
-
-def _numbers(one: PairedColumn, which: str) -> Floats:
-    numbers = one.old_numbers if which == "old" else one.new_numbers
-    assert numbers is not None
-    return numbers
-
-
-def _moments(one: PairedColumn, which: str) -> tuple[float, float]:
-    """Mean and variance of the known numbers."""
-    known = ~np.isnan(_numbers(one, which))
-    numbers, amounts = _numbers(one, which)[known], one.amounts.part(known)
-    return mean(numbers, amounts.weights), variance(numbers, *amounts)
-
-
-def _sample(one: PairedColumn, codes: Ints, known: Bools) -> Sample:
-    assert one.space is not None
-    assert one.concepts is not None
-    used, places = np.unique(codes[known], return_inverse=True)
-    matrix, weights = one.table[np.ix_(used, used)], one.amounts.weights[known]
-    return Sample.with_matrix(one.space, one.concepts[used], places, matrix, weights)
-
-
-def _samples(one: PairedColumn) -> tuple[Sample, Sample] | None:
-    before, after = one.old < one.size, one.new < one.size
-    if not before.any() or not after.any():
-        return None
-    return _sample(one, one.old, before), _sample(one, one.new, after)
-
-
-def _joint_samples(
-    first: PairedColumn, second: PairedColumn
-) -> tuple[tuple[Sample, Sample], tuple[Sample, Sample]] | None:
-    """Samples of the records that have both values, before and after."""
-    pairs = []
-    for which in ("old", "new"):
-        one, other = getattr(first, which), getattr(second, which)
-        known = (one < first.size) & (other < second.size)
-        if not known.any():
-            return None
-        pairs.append((_sample(first, one, known), _sample(second, other, known)))
-    return pairs[0], pairs[1]
-
-
-def _mean_shift(one: PairedColumn) -> Statistic | None:
-    pair = _samples(one)
-    if pair is None or one.space is None:
-        return None
-    before, after = semantic_mean(pair[0]), semantic_mean(pair[1])
-    numbers = one.space.taxonomy.indices_of([before, after])
-    shift = one.distances.between(numbers[:1], numbers[1:]).item()
-    return Statistic("semantic mean", (one.name,), before, after, shift, None)
-
-
 def _variations(
     columns: list[PairedColumn], count: int, subdomains: int, fraction: float, seed: int
 ) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -206,14 +104,177 @@ def _variations(
     for _ in range(subdomains):
         rows = generator.choice(count, min(size, count), replace=False)
         part = [one.part(rows) for one in columns]
-        for key, (original, masked) in _measured(part).items():
+        for key, (original, masked) in (_measured(part) | _measured_pairs(part)).items():
             variation = _variation(original, masked)
             if variation is not None:
                 collected.setdefault(key, []).append(abs(variation))
     return {key: float(np.mean(values)) for key, values in collected.items()}
 
 
-_NOMINAL: dict[str, Callable[[Sample], float]] = {
+# Single columns -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column on one side of the masking.
+
+    Attributes
+    ----------
+    codes, known
+        The code of each record, and whether it tells anything.
+    numbers
+        The numbers of a numeric column by code.
+    matrix
+        The distances between the codes of any other.
+    """
+
+    codes: Ints
+    known: Bools
+    numbers: Floats | None
+    matrix: Floats | None
+
+    def values(self, rows: Bools | Longs, weights: Floats) -> Values:
+        """The values of some records, all of them known, with their distances."""
+        used, places = np.unique(self.codes[rows], return_inverse=True)
+        if self.matrix is not None:
+            return Values(self.matrix[np.ix_(used, used)], places, weights[rows])
+        assert self.numbers is not None
+        apart = np.abs(np.subtract.outer(self.numbers[used], self.numbers[used]))
+        return Values(apart, places, weights[rows])
+
+    @property
+    def distinct(self) -> int:
+        """How many different values are known."""
+        return np.unique(self.codes[self.known]).size
+
+
+def _before(column: PairedColumn) -> _Column:
+    known: Bools = column.old < column.sides.size
+    if isinstance(column.sides, NumberSides):
+        return _Column(column.old, known, column.sides.numbers, None)
+    return _Column(column.old, known, None, column.sides.between_originals)
+
+
+def _after(column: PairedColumn) -> _Column:
+    known: Bools = ~column.sides.tells_nothing[column.new]
+    if isinstance(column.sides, NumberSides):
+        return _Column(column.new, known, column.sides.expected, None)
+    return _Column(column.new, known, None, column.sides.between_released)
+
+
+def _sides(column: PairedColumn) -> tuple[_Column, _Column]:
+    return _before(column), _after(column)
+
+
+def _space(column: PairedColumn) -> bool:
+    """Whether values are concepts."""
+    sides = column.sides
+    return isinstance(sides, CodedSides) and sides.distances.space is not None
+
+
+def _measured(columns: list[PairedColumn]) -> Measured:
+    """Every statistic of single columns, before and after."""
+    found: Measured = {}
+    for column in columns:
+        sides = _sides(column)
+        if not all(side.known.any() for side in sides):
+            continue
+        if column.is_numeric:
+            pairs = zip(*(_moments(side, column) for side in sides), strict=True)
+            for name, both in zip(("mean", "variance"), pairs, strict=True):
+                found[name, (column.name,)] = both
+        elif _space(column):
+            samples = [side.values(side.known, column.amounts.weights) for side in sides]
+            for name, measure in _NOMINAL.items():
+                found[name, (column.name,)] = (measure(samples[0]), measure(samples[1]))
+    return found
+
+
+def _moments(side: _Column, column: PairedColumn) -> tuple[float, float]:
+    """Mean and variance of the known numbers."""
+    assert side.numbers is not None
+    numbers, amounts = side.numbers[side.codes[side.known]], column.amounts.part(side.known)
+    return mean(numbers, amounts.weights), variance(numbers, *amounts)
+
+
+def _mean_shift(column: PairedColumn) -> Statistic | None:
+    """The semantic mean; what stands for several counts as they do."""
+    sides, known = column.sides, column.old < column.sides.size
+    told = ~column.sides.tells_nothing[column.new]
+    if not isinstance(sides, CodedSides) or sides.distances.space is None:
+        return None
+    if not known.any() or not told.any():
+        return None
+    taxonomy = sides.distances.space.taxonomy
+    released = sides.released_center(column.new, column.amounts.weights)
+    numbers = np.array([sides.center, released])
+    before, after = taxonomy.ids_of(numbers.tolist())
+    shift = sides.distances.between(numbers[:1], numbers[1:]).item()
+    return Statistic("semantic mean", (column.name,), before, after, shift, None)
+
+
+_NOMINAL: dict[str, Callable[[Values], float]] = {
     "marginality variance": nominal_variance,
     "semantic variance": semantic_variance,
 }
+
+
+# Pairs of columns -----------------------------------------------------------------------------
+
+
+def _measured_pairs(columns: list[PairedColumn]) -> Measured:
+    """Every statistic of two columns, before and after."""
+    found: Measured = {}
+    sides = [_sides(column) for column in columns]
+    distinct = [[side.distinct for side in pair] for pair in sides]
+    for first, second in combinations(range(len(columns)), 2):
+        pair = columns[first], columns[second]
+        both = list(zip(sides[first], sides[second], strict=True))
+        if not all((one.known & other.known).any() for one, other in both):
+            continue
+        large = max(*distinct[first], *distinct[second]) > LARGEST_SAMPLE
+        names = pair[0].name, pair[1].name
+        for name, values in _of_pair(pair, both, large=large).items():
+            found[name, names] = values
+    return found
+
+
+def _of_pair(
+    pair: tuple[PairedColumn, PairedColumn], sides: list[tuple[_Column, _Column]], *, large: bool
+) -> dict[str, tuple[float, float]]:
+    """The statistics of two columns that suit their kinds."""
+    amounts = pair[0].amounts
+    if pair[0].is_numeric and pair[1].is_numeric:
+        found = [_numbers_of_pair(one, other, pair[0]) for one, other in sides]
+        return dict(zip(("covariance", "correlation"), zip(*found, strict=True), strict=True))
+    nominal = _space(pair[0]) and _space(pair[1])
+    samples = []
+    for one, other in sides:
+        rows: Bools | Longs = one.known & other.known
+        if large and not nominal:
+            rows = _spread_out(np.flatnonzero(rows))
+        samples.append((one.values(rows, amounts.weights), other.values(rows, amounts.weights)))
+    before, after = samples
+    correlations = semantic_correlation(*before), semantic_correlation(*after)
+    if not nominal:
+        return {"distance correlation": correlations}
+    covariance = nominal_covariance(*before), nominal_covariance(*after)
+    return {"marginality covariance": covariance, "semantic correlation": correlations}
+
+
+def _spread_out(rows: Longs) -> Longs:
+    """At most `LARGEST_SAMPLE` of some records, evenly spread over them."""
+    if rows.size <= LARGEST_SAMPLE:
+        return rows
+    return rows[np.arange(LARGEST_SAMPLE) * rows.size // LARGEST_SAMPLE]
+
+
+def _numbers_of_pair(first: _Column, second: _Column, column: PairedColumn) -> tuple[float, float]:
+    """Covariance and correlation over the records that have both numbers."""
+    assert first.numbers is not None
+    assert second.numbers is not None
+    known = first.known & second.known
+    table = np.array([first.numbers[first.codes[known]], second.numbers[second.codes[known]]])
+    (one, both), (_, other) = covariances(table, *column.amounts.part(known))
+    spread = float(np.sqrt(one * other))
+    return float(both), float(both) / spread if spread > 0.0 else 0.0

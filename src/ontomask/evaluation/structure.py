@@ -77,8 +77,9 @@ def class_risk(paired: Paired, which: str, threshold: float) -> ClassRisk:
 
 
 def _sensitive(one: PairedColumn, which: str, classes: Longs) -> SensitiveRisk:
-    codes = one.old if which == "old" else one.new
-    return sensitive_risk(one.name, classes, codes, one.size + 1, *one.amounts)
+    if which == "old":
+        return sensitive_risk(one.name, classes, one.old, one.sides.size + 1, *one.amounts)
+    return sensitive_risk(one.name, classes, one.new, one.sides.released_size + 1, *one.amounts)
 
 
 def disclosed_intervals(paired: Paired) -> tuple[tuple[str, IntervalDisclosure], ...]:

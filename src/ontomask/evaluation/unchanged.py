@@ -71,7 +71,7 @@ def unchanged_risk(paired: Paired) -> UnchangedRisk:
         if one.column.role != "quasi" and np.average(one.changed, weights=paired.counts) <= MOSTLY
     ]
     names, codes = [one.name for one in columns], [one.new for one in columns]
-    return _risk(names, codes, [one.size + 1 for one in columns], paired.counts)
+    return _risk(names, codes, [one.sides.released_size + 1 for one in columns], paired.counts)
 
 
 def unchanged_in_table(table: Table, schema: Schema, names: Sequence[str]) -> UnchangedRisk:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ontomask.arrays import Floats
-from ontomask.data.microdata import group_rows
+from ontomask.arrays import Bools, Floats
 from ontomask.data.schema import Ordinal
 from ontomask.evaluation.pairing import Amounts, Paired, PairedColumn, tuple_groups
-from ontomask.semantics.dependence import semantic_mean
+from ontomask.evaluation.sides import CodedSides, NumberSides
+from ontomask.evaluation.tuples import Tuples
+from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.moments import mean
-from ontomask.semantics.sample import Sample
 
 __all__ = ["DEFINITIONS", "ColumnLoss", "Loss", "measure_loss"]
 
@@ -21,13 +22,18 @@ DEFINITIONS = {
     "sse": "sum over records, each with its weight, of the squared mean distance of original and "
     "masked values",
     "sst": "the same sum against the centroid of the whole original table",
-    "loss": "L = 100 SSE / SST: 0 nothing lost, 100 as if every record were the centroid",
+    "loss": "L = 100 SSE / SST, at most 100: 0 nothing lost, 100 as if every record were the "
+    "centroid; values that stand for several are compared with stars instead, so that stars "
+    "everywhere are 100 too",
     "numeric_loss": "100 SSE / SST of the numeric columns, squared differences in deviations",
     "semantic_loss": "mean over records and columns of the distance of original and masked value",
     "records_changed": "share of records with at least one changed value",
     "values_changed": "share of changed values",
-    "suppressed": "records that are not in the masked table, each as often as its count says (in "
+    "suppressed": "records left out or starred",
+    "left_out": "records that are not in the masked table, each as often as its count says (in "
     "sums it counts, with its weight, as moved by 1)",
+    "starred": "records of the masked table that lost all their quasi-identifiers, which are stars "
+    "or missing",
     "discernibility": "sum over classes of the masked table of the squared class size",
     "average_class_size": "records per class of the masked table",
     "normalized_class_size": "average class size divided by k",
@@ -61,6 +67,8 @@ class Loss:
     records_changed: float
     values_changed: float
     suppressed: int
+    left_out: int
+    starred: int
     discernibility: float
     average_class_size: float
     normalized_class_size: float | None
@@ -73,24 +81,24 @@ def measure_loss(
 ) -> Loss:
     """Measure the loss over some columns: quasi-identifiers and changed ones by default."""
     chosen = paired.chosen(columns) or list(paired.columns.values())
-    moved = np.array([one.moved for one in chosen])
-    changed = np.array([one.changed for one in chosen])
+    changed = np.array([_touched(one) for one in chosen])
     weights, total = paired.weights, float(paired.weights.sum())
-    lost = paired.suppressed_people
-    sse = float(weights @ moved.mean(axis=0) ** 2) + lost
-    spread = np.array([_from_centroid(one) for one in chosen])
-    sst = float(weights @ spread.mean(axis=0) ** 2) + lost
+    lost = paired.people_left_out
+    moved = np.mean([one.moved for one in chosen], axis=0)
+    sums = _sums(chosen, weights)
     sizes = _class_sizes(paired.quasi() or chosen, paired.counts)
     average = float(paired.counts.sum()) / sizes.size
     return Loss(
-        sse=sse,
-        sst=sst,
-        loss=100.0 * sse / sst if sst > 0 else 0.0,
+        sse=float(weights @ moved**2) + lost,
+        sst=sums.center + lost,
+        loss=sums.share(lost) or 0.0,
         numeric_loss=_numeric_loss(chosen),
-        semantic_loss=(float(weights @ moved.mean(axis=0)) + lost) / (total + lost),
+        semantic_loss=(float(weights @ moved) + lost) / (total + lost),
         records_changed=float(weights @ changed.any(axis=0)) / total,
         values_changed=float(weights @ changed.mean(axis=0)) / total,
-        suppressed=int(paired.suppressed),
+        suppressed=int(paired.left_out + paired.starred),
+        left_out=int(paired.left_out),
+        starred=int(paired.starred),
         discernibility=float((sizes**2).sum()),
         average_class_size=average,
         normalized_class_size=average / k if k else None,
@@ -99,61 +107,93 @@ def measure_loss(
     )
 
 
+class _Sums(NamedTuple):
+    """What a loss is made of: sums of squared distances of whole records.
+
+    Attributes
+    ----------
+    error
+        From the original to the released values.
+    center
+        From the original values to the centroid of the table.
+    """
+
+    error: float
+    center: float
+
+    def share(self, lost: float = 0.0) -> float | None:
+        """The loss in percent, where so many people are lost altogether."""
+        total = self.center + lost
+        return min(100.0, 100.0 * (self.error + lost) / total) if total > 0 else None
+
+
+def _sums(columns: list[PairedColumn], weights: Floats) -> _Sums:
+    """The sums of squares of some columns.
+
+    A star is farther from most values than the centroid is, since it is no guess. So what stands
+    for several is measured by what stars everywhere would cost, and points by what the centroid
+    would: both ways of telling nothing are a loss of 100 %.
+    """
+    center = float(weights @ np.mean([_from_centroid(one) for one in columns], axis=0) ** 2)
+    stars = float(weights @ np.mean([one.starred for one in columns], axis=0) ** 2)
+    scale = np.sqrt(center / stars) if stars > 0 else 1.0
+    scaled = [np.where(one.stands_for_several, scale, 1.0) * one.moved for one in columns]
+    return _Sums(float(weights @ np.mean(scaled, axis=0) ** 2), center)
+
+
 def _column_loss(one: PairedColumn) -> ColumnLoss:
     weights = one.amounts.weights
     total = float(weights.sum())
     squares = float(weights @ one.moved**2)
     raw = None
-    if one.old_numbers is not None and one.new_numbers is not None:
-        raw = float(np.nansum(weights * (one.old_numbers - one.new_numbers) ** 2))
+    if isinstance(one.sides, NumberSides):
+        known = ~(one.sides.tells_nothing[one.new] | (one.old == one.sides.size))
+        raw = float(weights[known] @ one.moved[known] ** 2) * one.sides.deviation**2
     return ColumnLoss(
         one.name,
         squares,
         float(weights @ one.moved) / total,
         float(np.sqrt(squares / total)),
-        float(weights @ one.changed) / total,
+        float(weights @ _touched(one)) / total,
         raw,
     )
 
 
+def _touched(one: PairedColumn) -> Bools:
+    """Whether each value was changed or suppressed."""
+    return one.changed if one.hidden is None else one.changed | one.hidden
+
+
 def _from_centroid(one: PairedColumn) -> Floats:
-    """Distance of each original value to the centroid of its column."""
-    if one.old_numbers is not None:
-        known = ~np.isnan(one.old_numbers)
-        center = mean(one.old_numbers[known], one.amounts.weights[known])
-        return np.where(known, np.abs(one.old_numbers - center) / one.deviation, 1.0)
-    if one.space is not None and one.concepts is not None:
-        return _from_concept(one)[one.old]
-    if one.size == 0:  # nothing but missing values
+    """Distance of each record's original value to the centroid of its column."""
+    sides = one.sides
+    if not sides.people[:-1].any():  # nothing but missing values
         return np.zeros(one.old.size)
-    people = np.bincount(one.old, weights=one.amounts.weights, minlength=one.size + 1)[:-1]
+    if isinstance(sides, NumberSides):
+        center = mean(sides.numbers[:-1], sides.people[:-1])
+        distances = np.abs(sides.numbers - center) / sides.deviation
+        return one.filled(np.where(np.isnan(distances), MISSING_DISTANCE, distances)[one.old])
+    return one.filled(_from_value(one, sides)[one.old])
+
+
+def _from_value(one: PairedColumn, sides: CodedSides) -> Floats:
+    """Distance of each original value to the one in the middle: semantic mean, median or mode."""
+    people = sides.people[:-1]
+    if sides.distances.space is not None:
+        from_center: Floats = sides.distances.between(np.array([sides.center]), sides.values)[0]
+        return from_center
     if isinstance(one.column, Ordinal):
         middle = int(np.searchsorted(np.cumsum(people), people.sum() / 2.0))
     else:
         middle = int(people.argmax())
-    result: Floats = one.table[middle][one.old]
-    return result
-
-
-def _from_concept(one: PairedColumn) -> Floats:
-    """Distance of each concept of the domain to the semantic mean; missing values at 1."""
-    assert one.space is not None
-    assert one.concepts is not None
-    known = one.old < one.size
-    concepts, codes = np.unique(one.old[known], return_inverse=True)
-    sample = Sample(one.space, one.concepts[concepts], codes, one.amounts.weights[known])
-    center = one.space.taxonomy.index_of(semantic_mean(sample))
-    from_center: Floats = one.distances.between(np.array([center]), one.numbered)[0]
-    return from_center
+    from_middle: Floats = sides.between_originals[middle]
+    return from_middle
 
 
 def _numeric_loss(columns: list[PairedColumn]) -> float | None:
-    errors = total = 0.0
-    for one in columns:
-        if one.old_numbers is not None:
-            errors += float(one.amounts.weights @ one.moved**2)
-            total += float(one.amounts.weights @ _from_centroid(one) ** 2)
-    return 100.0 * errors / total if total > 0 else None
+    numeric = [_sums([one], one.amounts.weights) for one in columns if one.is_numeric]
+    errors, total = (sum(one[place] for one in numeric) for place in range(2))
+    return _Sums(errors, total).share()
 
 
 def _class_sizes(columns: list[PairedColumn], counts: Floats) -> Floats:
@@ -162,16 +202,14 @@ def _class_sizes(columns: list[PairedColumn], counts: Floats) -> Floats:
 
 
 def _divergence(columns: list[PairedColumn], amounts: Amounts) -> float:
-    """Kullback-Leibler divergence of the tuple distributions; vanished tuples take a floor."""
-    both = [np.concatenate([one.old, one.new]) for one in columns]
-    keys = group_rows(both, [one.size + 1 for one in columns])[1]
-    weights, count = amounts.weights, amounts.weights.size
-    size = int(keys.max()) + 1
-    before = np.bincount(keys[:count], weights=weights, minlength=size)
-    after = np.bincount(keys[count:], weights=weights, minlength=size)
-    total = float(weights.sum())
-    present = before > 0
-    floor = 1.0 / (amounts.counts.sum() + np.count_nonzero(present))
-    shares = before[present] / total
-    others = np.maximum(after[present] / total, floor)
+    """Kullback-Leibler divergence of the tuple distributions; vanished tuples take a floor.
+
+    A released tuple that stands for several is spread over the values below it, in each column by
+    how often they occur.
+    """
+    tuples = Tuples.of(columns, amounts.weights)
+    total = float(amounts.weights.sum())
+    floor = 1.0 / (amounts.counts.sum() + tuples.people.size)
+    shares = tuples.people / total
+    others = np.maximum(tuples.covered("shares") / total, floor)
     return float(shares @ np.log(shares / others))

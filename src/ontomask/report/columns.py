@@ -21,6 +21,7 @@ from ontomask.report.distributions import (
     concept_bars,
     extremes,
     histogram_bars,
+    level_bars,
     rare_concepts,
     rare_values,
 )
@@ -137,7 +138,7 @@ def column_facts(
 ) -> tuple[ColumnFacts, ...]:
     """What a report shows of each column; `least` is the threshold of a public report."""
     whole, kept = paired, before if rows is None else before.part(rows)
-    if paired.suppressed:
+    if paired.left_out:
         whole = pair_tables(before.native, before.native, paired.schema)
     tables = _Tables(before, whole, kept, after, paired, paired.without_suppressed(), least)
     charted = _charted(paired)
@@ -184,6 +185,13 @@ def _distribution(tables: _Tables, name: str) -> Distribution:
     full = View.full(tables.least)
     weights = tables.paired.weights, tables.paired.weights
     everyone = tables.whole.weights, tables.paired.weights
+    if told.stands_for_several.any():
+        return Distribution(
+            "categories",
+            level_bars(told, tables.paired.weights, public),
+            level_bars(tables.paired.columns[name], tables.paired.weights, full),
+            extremes=extremes(whole) if told.is_numeric else None,
+        )
     if told.is_numeric:
         return Distribution(
             "histogram",
@@ -191,7 +199,7 @@ def _distribution(tables: _Tables, name: str) -> Distribution:
             histogram_bars(whole, told, everyone, full),
             extremes=extremes(whole),
         )
-    if told.concepts is not None:
+    if isinstance(told.column, Nominal):
         return Distribution(
             "categories",
             concept_bars(told, told, weights, public),
@@ -251,5 +259,6 @@ def _missing(tables: _Tables, name: str) -> Missing:
 
 
 def _absent(column: PairedColumn, which: str) -> Bools:
-    absent: Bools = getattr(column, which) == column.size
+    missing = column.old == column.sides.size
+    absent: Bools = missing if which == "old" else column.sides.tells_nothing[column.new]
     return absent

@@ -18,6 +18,7 @@ from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.data.schema import Date, Nominal, Ordinal
 from ontomask.data.values import is_star
 from ontomask.evaluation.pairing import PairedColumn
+from ontomask.evaluation.sides import CodedSides, Level, NumberSides
 from ontomask.report.groups import MOST, concept_groups, group_name
 from ontomask.report.scales import Scale, date_scale, merge_rare, number_scale
 from ontomask.report.words import coarse
@@ -31,6 +32,7 @@ __all__ = [
     "concept_bars",
     "extremes",
     "histogram_bars",
+    "level_bars",
     "rare_concepts",
     "rare_values",
 ]
@@ -189,6 +191,50 @@ def histogram_bars(
     return _bars(labels, before, after, view)
 
 
+def level_bars(column: PairedColumn, weights: Floats, view: View) -> tuple[Bar, ...]:
+    """The distribution of a column whose released values stand for several.
+
+    Both sides are counted at the finest level that both have, under the labels of the release.
+    """
+    level, sides = column.sides.level(column.new), column.sides
+    cells, released = level.original, level.released
+    if isinstance(sides, NumberSides):
+        cells, released, called = _with_intervals(column, sides, level, view)
+    else:
+        called = [""] * (int(cells.max(initial=-1)) + 1)
+        for code, cell in enumerate(cells[:-1].tolist()):
+            called[cell] = level.names.get(cell, sides.names[code])
+    both = Side(cells[column.old], weights), Side(released[column.new], weights)
+    ordered = column.is_numeric or isinstance(column.column, Ordinal)
+    return _categories(called, *both, view, "other values", ordered=ordered)
+
+
+def _with_intervals(
+    column: PairedColumn, sides: NumberSides, level: Level, view: View
+) -> tuple[Longs, Longs, list[str]]:
+    """Groups of numbers, where those released as they are have intervals; all in their order."""
+    named = np.array([cell in level.names for cell in level.original.tolist()], bool)
+    alone = ~named[column.old] & (column.old < sides.size)
+    known: Floats = sides.numbers[column.old[alone]]
+    labels: dict[int, str] = dict(level.names)
+    cells, first = level.original.copy(), int(level.original.max(initial=-1)) + 1
+    if known.size:
+        make = date_scale if isinstance(column.column, Date) else number_scale
+        scale = merge_rare(make(known, view.least), known, view.least)
+        own = np.flatnonzero(~named[:-1])
+        cells[own] = first + scale.places(sides.numbers[own])
+        labels |= {first + place: scale.label(place) for place in range(len(scale))}
+    order = list(dict.fromkeys(cells[:-1].tolist()))
+    places = np.full(first + len(labels) + 1, -1, np.int64)
+    places[order] = np.arange(len(order))
+    released = np.append(cells, -1)[sides.nearest_codes]
+    several = np.append(sides.released.sets >= 0, False)
+    released[several] = level.released[several]
+    released[sides.tells_nothing] = -1
+    shown = [labels[cell] for cell in order]
+    return places[cells], np.where(released < 0, -1, places[released]), shown
+
+
 def _known(column: PairedColumn) -> Floats:
     numbers = column.old_numbers
     assert numbers is not None
@@ -215,7 +261,7 @@ def concept_bars(
     whole: PairedColumn, paired: PairedColumn, weights: tuple[Floats, Floats], view: View
 ) -> tuple[Bar, ...]:
     """The distribution of a nominal column over groups of its taxonomy."""
-    before, after = _concepts(whole, whole.old), _concepts(paired, paired.new)
+    before, after = original_concepts(whole), _released_concepts(paired)
     original, counts = np.unique(before[before >= 0], return_counts=True)
     if not original.size:
         return ()
@@ -241,14 +287,25 @@ def _taxonomy(column: PairedColumn) -> Taxonomy:
     return column.column.taxonomy
 
 
-def _concepts(column: PairedColumn, codes: Ints) -> Longs:
-    assert column.concepts is not None
-    return np.append(column.concepts.astype(np.int64), -1)[codes]
+def _coded(column: PairedColumn) -> CodedSides:
+    assert isinstance(column.sides, CodedSides)
+    return column.sides
+
+
+def original_concepts(column: PairedColumn) -> Longs:
+    """The original concept of each record, -1 where it is missing."""
+    found: Longs = _coded(column).values[column.old]
+    return found
+
+
+def _released_concepts(column: PairedColumn) -> Longs:
+    found: Longs = np.append(_coded(column).released.points, -1)[column.new]
+    return found
 
 
 def rare_concepts(column: PairedColumn, least: int) -> Rare:
     """Original concepts of fewer than `least` records."""
-    concepts = _concepts(column, column.old)
+    concepts = original_concepts(column)
     found, counts = np.unique(concepts[concepts >= 0], return_counts=True)
     taxonomy = _taxonomy(column)
     names = [f"{taxonomy.ids[one]} {group_name(taxonomy, one)}" for one in found.tolist()]

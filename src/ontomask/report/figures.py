@@ -291,6 +291,14 @@ def column_losses(account: Account, discretion: Discretion) -> Figure | None:
     )
 
 
+CORRELATED = {
+    "correlation": "Pearson",
+    "semantic correlation": "semantic",
+    "distance correlation": "distance",
+}
+"""What correlations are called in a table."""
+
+
 def relations(account: Account, discretion: Discretion) -> Figure | None:
     """Correlations before and after."""
     found = correlations(account, discretion)
@@ -303,7 +311,7 @@ def relations(account: Account, discretion: Discretion) -> Figure | None:
     rows = tuple(
         (
             " – ".join(one.columns),
-            "semantic" if one.name.startswith("semantic") else "Pearson",
+            CORRELATED[one.name],
             f"{one.original:.2f}",
             f"{one.masked:.2f}",
             f"{one.difference:+.2f}",
@@ -314,8 +322,8 @@ def relations(account: Account, discretion: Discretion) -> Figure | None:
     more += f", {UNSHOWN}" if hides_correlations(account, discretion) else ""
     return Figure(
         "Correlations",
-        "Between the measured columns: pairs of numbers (Pearson) and pairs of nominal columns "
-        f"(distance correlation){more}",
+        "Between all published columns: pairs of numbers (Pearson, from -1 to 1) and all others "
+        f"(distance correlation, from 0 to 1){more}",
         f"Correlations of {plural(len(marks), 'pair')} of columns before and after masking.",
         dumbbell_chart(marks),
         Grid(("columns", "kind", "before", "after", "change"), rows),

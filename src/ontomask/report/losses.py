@@ -30,7 +30,7 @@ NAMED = 3
 """How many columns a sentence of the first screen tells about."""
 COMBINING = ("microaggregation", "resampling", "hybrid")
 """Methods that choose records by all columns but make each column's new values on its own."""
-CORRELATIONS = ("correlation", "semantic correlation")
+CORRELATIONS = ("correlation", "semantic correlation", "distance correlation")
 UNSHOWN = "leaving out those that few records make up"
 
 
@@ -75,7 +75,7 @@ def _loss(account: Account, discretion: Discretion) -> str:
     loss = loss_words(measured_loss(account, discretion).loss)
     return (
         f"Information loss{whose} is {loss}, an average over columns: 0% is the original table, "
-        "100% one in which every record is the same average one."
+        "100% one in which every record is the same average one, or nothing but stars."
     )
 
 
@@ -201,8 +201,12 @@ def is_hidden(one: Statistic, account: Account, discretion: Discretion) -> bool:
     """Whether few records make up a statistic, or its change."""
     if discretion.internal:
         return False
-    numbers = one.name in ("mean", "variance", "correlation")
-    few = {each.name for each in account.columns if each.few or (numbers and each.dominated)}
+    numbers = one.name in ("mean", "variance", "correlation", "distance correlation")
+    few = {
+        each.name
+        for each in account.columns
+        if each.few or (numbers and each.dominated and each.kind in ("numeric", "date"))
+    }
     return not few.isdisjoint(one.columns)
 
 
@@ -216,7 +220,7 @@ def _relations_lost(account: Account, discretion: Discretion) -> list[str]:
     if len(found) == 1:
         fate = "is as before, to two digits" if changed == "0.00" else f"changed by {changed}"
         return [f"The correlation of {pair} {fate}."]
-    which = "Correlations between measured columns"
+    which = "Correlations between published columns"
     which += f", {UNSHOWN}," if hides_correlations(account, discretion) else ""
     if changed == "0.00":
         return [f"{which} are as before, to two digits."]

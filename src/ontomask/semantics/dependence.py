@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels import concepts as kernel
 from ontomask.kernels.centroids import first_least
-from ontomask.semantics.sample import Sample, check_same_records
+from ontomask.semantics.sample import Compared, Sample, check_same_records
 
 __all__ = ["semantic_correlation", "semantic_covariance", "semantic_mean", "semantic_variance"]
 
@@ -57,28 +57,28 @@ def _candidates(sample: Sample) -> Ints:
     return np.union1d(taxonomy.minimum_hierarchy_numbers(sample.concepts), joining).astype(np.int32)
 
 
-def semantic_covariance(first: Sample, second: Sample) -> float:
+def semantic_covariance(first: Compared, second: Compared) -> float:
     """Distance covariance: sdCov(X, Y) = sqrt(sum of the products of centered distances) / n."""
     return float(np.sqrt(max(_centered_product(first, second), 0.0)))
 
 
-def semantic_variance(sample: Sample) -> float:
+def semantic_variance(sample: Compared) -> float:
     """Distance variance sdVar(X) = sdCov(X, X)."""
     count = sample.total
-    means = sample.matrix @ sample.counts / count
-    products = float(sample.counts @ (sample.matrix**2 @ sample.counts))
+    means = sample.distances @ sample.counts / count
+    products = float(sample.counts @ (sample.distances**2 @ sample.counts))
     grand = float(means @ sample.counts) / count
     centered = products / count**2 - 2.0 * float(means**2 @ sample.counts) / count + grand**2
     return float(np.sqrt(max(centered, 0.0)))
 
 
-def semantic_correlation(first: Sample, second: Sample) -> float:
+def semantic_correlation(first: Compared, second: Compared) -> float:
     """Distance correlation: sdCov / sqrt(sdVar(X) sdVar(Y)), 0 if either variance is 0."""
     spread = semantic_variance(first) * semantic_variance(second)
     return semantic_covariance(first, second) / float(np.sqrt(spread)) if spread > 0.0 else 0.0
 
 
-def _centered_product(first: Sample, second: Sample) -> float:
+def _centered_product(first: Compared, second: Compared) -> float:
     """Mean over all n^2 pairs of records of the product of the centered distances.
 
     With the contingency table N of the two attributes, sum_ij Dx_ij Dy_ij = sum(N * (Dx N Dy)),
@@ -87,7 +87,7 @@ def _centered_product(first: Sample, second: Sample) -> float:
     check_same_records(first, second)
     count = first.total
     rows, columns, cells = _contingency(first, second)
-    one, other = first.matrix, second.matrix
+    one, other = first.distances, second.distances
     row_means, column_means = one @ first.counts / count, other @ second.counts / count
     products = _paired_products(one, other, rows, columns, cells)
     means = float(row_means[rows] * column_means[columns] @ cells)
@@ -111,9 +111,9 @@ def _paired_products(
     return total
 
 
-def _contingency(first: Sample, second: Sample) -> tuple[Longs, Longs, Floats]:
+def _contingency(first: Compared, second: Compared) -> tuple[Longs, Longs, Floats]:
     """Row, column and frequency of the cells that are not empty."""
-    width = second.concepts.size
+    width = second.distinct
     cells, places = np.unique(first.codes * width + second.codes, return_inverse=True)
     counts: Floats = np.bincount(places, weights=first.weights).astype(np.float64)
     return cells // width, cells % width, counts

@@ -12,7 +12,7 @@ import numpy as np
 
 from ontomask.arrays import Floats
 from ontomask.kernels.centroids import first_least
-from ontomask.semantics.sample import Sample, check_same_records
+from ontomask.semantics.sample import Compared, Sample, check_same_records
 
 __all__ = [
     "marginality",
@@ -24,13 +24,13 @@ __all__ = [
 ]
 
 
-def value_marginality(sample: Sample) -> Floats:
+def value_marginality(sample: Compared) -> Floats:
     """Marginality of each distinct concept of the sample: the matrix D times the frequencies."""
-    result: Floats = sample.matrix @ sample.counts
+    result: Floats = sample.distances @ sample.counts
     return result
 
 
-def marginality(sample: Sample) -> Floats:
+def marginality(sample: Compared) -> Floats:
     """Marginality of each record: m(x_j) = sum over the other records l of sd(x_j, x_l)."""
     return value_marginality(sample)[sample.codes]
 
@@ -41,12 +41,12 @@ def nominal_mean(sample: Sample) -> str:
     return sample.taxonomy.ids[int(sample.concepts[first])]
 
 
-def nominal_variance(sample: Sample) -> float:
+def nominal_variance(sample: Compared) -> float:
     """Mean marginality of the records: sum of m(x_j) / n."""
     return float(value_marginality(sample) @ sample.counts) / sample.total
 
 
-def nominal_covariance(first: Sample, second: Sample) -> float:
+def nominal_covariance(first: Compared, second: Compared) -> float:
     """Sum of sqrt(m(x_j) m(y_j)) / n over the records of two attributes."""
     check_same_records(first, second)
     products = np.sqrt(marginality(first) * marginality(second))

@@ -15,11 +15,68 @@ from ontomask.errors import ParameterError
 from ontomask.taxonomy.measures import Space
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["Sample", "check_same_records"]
+__all__ = ["Compared", "Sample", "Values", "check_same_records"]
+
+
+class Compared:
+    """An attribute over n records whose distinct values have distances; others inherit from it."""
+
+    codes: Longs
+    weights: Floats | None
+
+    def __len__(self) -> int:
+        return self.codes.size
+
+    @property
+    def distinct(self) -> int:
+        """The number of distinct values."""
+        raise NotImplementedError
+
+    @property
+    def distances(self) -> Floats:
+        """Distances between the distinct values."""
+        raise NotImplementedError
+
+    @functools.cached_property
+    def counts(self) -> Floats:
+        """The frequency of each distinct value, in people."""
+        return np.bincount(self.codes, self.weights, minlength=self.distinct).astype(np.float64)
+
+    @functools.cached_property
+    def total(self) -> float:
+        """How many people the records stand for."""
+        return float(self.counts.sum())
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class Values(Compared):
+    """The values of an attribute of any kind, with the distances between distinct ones.
+
+    Attributes
+    ----------
+    matrix
+        The distances.
+    codes, weights
+        As in `Sample`.
+    """
+
+    matrix: Floats
+    codes: Longs
+    weights: Floats | None = None
+
+    @property
+    def distinct(self) -> int:
+        """The number of distinct values."""
+        return len(self.matrix)
+
+    @property
+    def distances(self) -> Floats:
+        """The distances between them."""
+        return self.matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Sample(Compared):
     """The values of one nominal attribute over n records.
 
     Statistics are functions of a sample (`marginality`, `nominal_variance`, `semantic_mean`, …).
@@ -93,32 +150,28 @@ class Sample:
         sample.__dict__["matrix"] = matrix  # where the cached property looks first
         return sample
 
-    def __len__(self) -> int:
-        return self.codes.size
-
     @property
     def taxonomy(self) -> Taxonomy:
         """The taxonomy that the concepts belong to."""
         return self.space.taxonomy
 
-    @functools.cached_property
-    def counts(self) -> Floats:
-        """The frequency of each distinct concept, in people."""
-        size = self.concepts.size
-        return np.bincount(self.codes, self.weights, minlength=size).astype(np.float64)
-
-    @functools.cached_property
-    def total(self) -> float:
-        """How many people the records stand for."""
-        return float(self.counts.sum())
+    @property
+    def distinct(self) -> int:
+        """The number of distinct concepts."""
+        return self.concepts.size
 
     @functools.cached_property
     def matrix(self) -> Floats:
         """Distances between the distinct concepts."""
         return self.space.between(self.concepts, self.concepts)
 
+    @property
+    def distances(self) -> Floats:
+        """Distances between the distinct concepts."""
+        return self.matrix
 
-def check_same_records(first: Sample, second: Sample) -> None:
+
+def check_same_records(first: Compared, second: Compared) -> None:
     """Refuse samples of different records."""
     if len(first) != len(second):
         raise ParameterError(

@@ -13,7 +13,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import Choice, check, did_you_mean
-from ontomask.errors import DataError, StructureError
+from ontomask.errors import DataError, ParameterError, StructureError
 from ontomask.taxonomy.assembly import assemble
 from ontomask.taxonomy.draft import Draft, place, spot
 from ontomask.taxonomy.levels import Row, add_rows, check_even
@@ -67,6 +67,20 @@ class Hierarchy:
         cells = ([str(cell).strip() for cell in row] for row in rows)
         listed = [Row(f"row {n}", row) for n, row in enumerate(cells, start=1)]
         return replace(_of_rows(listed, source), named=tuple(named))
+
+    @staticmethod
+    def of(given: object, column: str) -> Hierarchy:
+        """The hierarchy of a column as it may be given: itself, a file, or rows."""
+        if isinstance(given, Hierarchy):
+            return given
+        if isinstance(given, (str, os.PathLike)):
+            return Hierarchy.from_csv(given)
+        if not isinstance(given, Sequence):
+            raise ParameterError(
+                f"hierarchies[{column!r}] must be a path, rows of values, or a Hierarchy, "
+                f"not {type(given).__name__}."
+            )
+        return Hierarchy.from_rows(given, f"the hierarchy of {column!r}")
 
     @staticmethod
     def from_csv(path: str | os.PathLike[str], separator: str | None = None) -> Hierarchy:

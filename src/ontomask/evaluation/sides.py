@@ -1,0 +1,396 @@
+"""The values of a column before and after masking, and how far they are apart.
+
+A released value is a value like the original ones (a *point*), or stands for a *set* of them: a
+label of a hierarchy, an interval, a period, a star. The distance of an original value x to a set G
+is the mean of d(x, y) over the y in G, weighted by how often y occurs in the original column, and
+uniformly where none of them does.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.semantics.dependence import semantic_mean
+from ontomask.semantics.distances import MISSING_DISTANCE, ValueDistances
+from ontomask.semantics.sample import Sample
+
+__all__ = ["CodedSides", "NumberSides", "Released", "Sides"]
+
+POINT, FOREIGN = -1, -1
+"""What has no set, and what is no original value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """The released values of a column, by code; a missing one has the code behind the last.
+
+    Attributes
+    ----------
+    points
+        What each value is, as the original ones are numbered: a concept, a rank, a code, or a
+        number of a numeric column. It means nothing for a set.
+    sets
+        The number of the set that each value stands for, -1 for a point.
+    members
+        The original values in each set: 1 where the value (a column; the missing value is the last
+        one) belongs to the set (a row).
+    stars
+        Which values stand for the whole column.
+    labels
+        The values as texts.
+    unread
+        How many labels could not be read by themselves.
+    """
+
+    points: Any
+    sets: Longs
+    members: Any
+    stars: Bools
+    labels: tuple[str, ...]
+    unread: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        labels: Sequence[object],
+        points: Any,
+        groups: Sequence[Longs | None],
+        size: int,
+        stars: Bools | None = None,
+        unread: int = 0,
+    ) -> Released:
+        """Released values, each of them with the codes of what it stands for, or None for a point.
+
+        Parameters
+        ----------
+        labels, points, stars, unread
+            As the attributes; without `stars` there are none.
+        groups
+            For each value the codes of the original values below it.
+        size
+            The number of original values, the missing one not counted.
+        """
+        starred = np.zeros(len(labels), bool) if stars is None else stars
+        everything = np.arange(size + 1)
+        chosen = [everything if star else one for star, one in zip(starred, groups, strict=True)]
+        given = [one for one in chosen if one is not None]
+        sets = np.full(len(labels), POINT, np.int64)
+        sets[[one is not None for one in chosen]] = np.arange(len(given))
+        starts = np.concatenate([[0], np.cumsum([one.size for one in given])]).astype(np.int64)
+        flat = np.concatenate(given) if given else np.empty(0, np.int64)
+        members = sparse.csr_array((np.ones(flat.size), flat, starts), (len(given), size + 1))
+        return cls(points, sets, members, starred, tuple(map(str, labels)), unread)
+
+    def __len__(self) -> int:
+        return self.sets.size
+
+    @functools.cached_property
+    def single(self) -> Longs:
+        """The only original value in each set, -1 where there are several."""
+        sizes = np.diff(self.members.indptr)
+        firsts = self.members.indices[np.minimum(self.members.indptr[:-1], max(self.nnz - 1, 0))]
+        found: Longs = np.where(sizes == 1, firsts, FOREIGN).astype(np.int64)
+        return found
+
+    @property
+    def nnz(self) -> int:
+        """How many pairs of a set and a member there are."""
+        return int(self.members.nnz)
+
+    def holds(self, sets: Longs, codes: Ints) -> Bools:
+        """Whether each set holds an original code."""
+        width = self.members.shape[1]
+        owners = np.repeat(np.arange(self.members.shape[0]), np.diff(self.members.indptr))
+        return np.isin(sets * width + codes, owners * width + self.members.indices)
+
+    def shares(self, people: Floats) -> Any:
+        """How the members of each set are spread over it: rows that add up to 1."""
+        owners = np.repeat(np.arange(self.members.shape[0]), np.diff(self.members.indptr))
+        weights = people[self.members.indices]
+        totals = np.bincount(owners, weights, self.members.shape[0])[owners]
+        sizes = np.bincount(owners, minlength=self.members.shape[0])[owners]
+        spread = np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), 1.0 / sizes)
+        return sparse.csr_array(
+            (spread, self.members.indices, self.members.indptr), self.members.shape
+        )
+
+
+class Level(NamedTuple):
+    """The finest groups of values that both sides of a column have.
+
+    Attributes
+    ----------
+    original, released
+        The group of each original and of each released code; -1 for what tells nothing, and for
+        released values that the original does not have.
+    names
+        For groups of several values the label under which they are released.
+    """
+
+    original: Longs
+    released: Longs
+    names: Mapping[int, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """The values of a column before and after masking.
+
+    Attributes
+    ----------
+    released
+        The released values.
+    people
+        How many people have each original value, the missing one last.
+    """
+
+    released: Released
+    people: Floats
+
+    @property
+    def size(self) -> int:
+        """The number of original values, and the code of a missing one."""
+        return self.people.size - 1
+
+    @property
+    def released_size(self) -> int:
+        """The number of released values, and the code of a missing one."""
+        return len(self.released)
+
+    @functools.cached_property
+    def shares(self) -> Any:
+        """How original values are spread over each set."""
+        return self.released.shares(self.people)
+
+    @functools.cached_property
+    def sets(self) -> Longs:
+        """The set of each released code, -1 for points and missing values."""
+        return np.append(self.released.sets, POINT)
+
+    @functools.cached_property
+    def tells_nothing(self) -> Bools:
+        """Which released codes say nothing of the value: stars and missing ones."""
+        return np.append(self.released.stars, True)
+
+    @functools.cached_property
+    def own(self) -> Longs:
+        """The original code that each released code stands for alone, -1 where there is none."""
+        sets = self.released.sets
+        single = self._codes_of_points()
+        single[sets >= 0] = self.released.single[sets[sets >= 0]]
+        return np.append(single, self.size)
+
+    @functools.cached_property
+    def to_star(self) -> Floats:
+        """The distance of each original code to the whole column."""
+        everything = Released.of(
+            ["*"], self.released.points[:0], [None], self.size, np.ones(1, bool)
+        )
+        return replace(self, released=everything).to_sets[:, 0]
+
+    @property
+    def to_sets(self) -> Floats:
+        """The distances of the original codes to the sets."""
+        raise NotImplementedError
+
+    @property
+    def numbered(self) -> Any:
+        """The original values as numbers that can be compared; the missing one is the last."""
+        raise NotImplementedError
+
+    def _codes_of_points(self) -> Longs:
+        """The original code of each released value, as if none were a set."""
+        known, wanted = self.numbered[:-1], self.released.points
+        order = np.argsort(known, kind="stable")
+        places = np.minimum(np.searchsorted(known[order], wanted), max(known.size - 1, 0))
+        if not known.size:
+            return np.full(wanted.size, FOREIGN, np.int64)
+        found = order[places]
+        return np.where(known[found] == wanted, found, FOREIGN).astype(np.int64)
+
+    def moved(self, old: Ints, new: Ints) -> Floats:
+        """The distances of pairs of an original and a released code."""
+        raise NotImplementedError
+
+    def level(self, new: Ints) -> Level:
+        """The finest groups of values that both sides have, where these codes are released."""
+        used = np.unique(new)
+        used = used[(self.sets[used] >= 0) & ~self.tells_nothing[used]]
+        members = self.released.members[self.sets[used]][:, :-1]
+        joined = sparse.block_array([[None, members.T], [members, None]])
+        cells = (
+            connected_components(joined, directed=False)[1] if used.size else np.arange(self.size)
+        )
+        original = np.append(cells[: self.size], -1)
+        released = np.where(self.own < 0, -1, original[self.own])
+        released[used] = cells[self.size :]
+        released[self.tells_nothing] = -1
+        # the label of the largest set of a group comes last, and stays
+        order = used[np.argsort(np.diff(members.indptr), kind="stable")].tolist()
+        names = {int(released[code]): self.released.labels[code] for code in order}
+        return Level(original, released, names)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedSides(Sides):
+    """The values of a nominal, ordinal or flat column.
+
+    Attributes
+    ----------
+    distances
+        How far values are apart.
+    values
+        The original values as `distances` compares them; the missing one, -1, is the last.
+    names
+        The original values as texts.
+    """
+
+    distances: ValueDistances
+    values: Longs
+    names: tuple[str, ...]
+
+    @property
+    def numbered(self) -> Any:
+        """The original values as `distances` compares them."""
+        return self.values
+
+    @functools.cached_property
+    def between_originals(self) -> Floats:
+        """Distances between the original codes; a missing value is at distance 1."""
+        return self.distances.between(self.values, self.values)
+
+    @functools.cached_property
+    def to_sets(self) -> Floats:
+        """The distances of the original codes to the sets."""
+        spread: Floats = self.between_originals @ self.shares.T
+        return spread
+
+    @functools.cached_property
+    def table(self) -> Floats:
+        """Distances of original to released codes; a missing value is at distance 1."""
+        points = self.released.sets < 0
+        numbers = np.where(points, self.released.points, 0)
+        table = self.distances.between(self.values, np.append(numbers, -1))
+        if not points.all():
+            table[:, :-1][:, ~points] = self.to_sets[:, self.released.sets[~points]]
+        return table
+
+    @functools.cached_property
+    def between_released(self) -> Floats:
+        """Distances between the released codes; those of two sets are expected ones."""
+        points = self.released.sets < 0
+        numbers = np.append(np.where(points, self.released.points, 0), -1)
+        table = self.distances.between(numbers, numbers)
+        if not points.all():
+            rows = self.shares[self.released.sets[~points]] @ self.table
+            table[:-1][~points] = rows
+            table[:, :-1][:, ~points] = rows.T
+            np.fill_diagonal(table, 0.0)
+        return table
+
+    @functools.cached_property
+    def center(self) -> int:
+        """The concept nearest to all values of a column with a taxonomy."""
+        return self._center(self.values[:-1], self.people[:-1])
+
+    def released_center(self, new: Ints, weights: Floats) -> int:
+        """The same for released codes; what stands for several counts as these do."""
+        told = np.bincount(new, weights, self.released_size + 1)[:-1]
+        told = np.where(self.released.stars, 0.0, told)
+        points = self.released.sets < 0
+        inside = np.zeros(self.released.members.shape[0])
+        np.add.at(inside, self.released.sets[~points], told[~points])
+        spread = (self.shares.T @ inside)[:-1]
+        concepts = np.append(self.values[:-1], self.released.points[points])
+        return self._center(concepts, np.append(spread, told[points]))
+
+    def _center(self, concepts: Longs, people: Floats) -> int:
+        assert self.distances.space is not None
+        used, codes = np.unique(concepts[people > 0], return_inverse=True)
+        sample = Sample(self.distances.space, used.astype(np.int32), codes, people[people > 0])
+        return self.distances.space.taxonomy.index_of(semantic_mean(sample))
+
+    def moved(self, old: Ints, new: Ints) -> Floats:
+        """The distances of pairs of an original and a released code."""
+        found: Floats = self.table[old, new]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class NumberSides(Sides):
+    """The values of a numeric or date column; distances are measured in standard deviations.
+
+    Attributes
+    ----------
+    numbers
+        The original numbers, ascending; NaN, the missing one, is the last.
+    spread
+        The variance of the column.
+    """
+
+    numbers: Floats
+    spread: float
+
+    @property
+    def numbered(self) -> Any:
+        """The original numbers."""
+        return self.numbers
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the original numbers, 1 if they are constant."""
+        return float(np.sqrt(self.spread)) or 1.0
+
+    @functools.cached_property
+    def to_sets(self) -> Floats:
+        """The distances of the original codes to the sets, from running sums over the numbers."""
+        known = self.numbers[:-1] - (self.numbers[0] if self.size else 0.0)
+        shares = self.shares.toarray()
+        missing, inside = shares[:, -1], shares[:, :-1]
+        before, sums = np.cumsum(inside, axis=1), np.cumsum(inside * known, axis=1)
+        ends = (1.0 - missing)[:, None], sums[:, -1:] if self.size else np.zeros((len(missing), 1))
+        # the sum of |x - y| is that of x - y over the y up to x, less that over those behind it
+        apart = known * (2.0 * before - ends[0]) - 2.0 * sums + ends[1]
+        apart = np.maximum(apart, 0.0) / self.deviation + missing[:, None] * MISSING_DISTANCE
+        table = np.column_stack([apart.T.T, MISSING_DISTANCE * (1.0 - missing)]).T
+        alone = self.released.single
+        table[alone[alone >= 0], np.flatnonzero(alone >= 0)] = 0.0
+        return np.ascontiguousarray(table)
+
+    @functools.cached_property
+    def expected(self) -> Floats:
+        """The number that each released code stands for on average, NaN if it tells nothing."""
+        found: Floats = np.append(self.released.points.astype(np.float64), np.nan)
+        within = self.released.sets >= 0
+        if within.any():
+            known = np.append(self.numbers[:-1], 0.0)
+            found[:-1][within] = (self.shares @ known)[self.released.sets[within]]
+        found[self.tells_nothing] = np.nan
+        return found
+
+    @property
+    def nearest_codes(self) -> Longs:
+        """The original code next to each released number; nothing for sets and missing ones."""
+        points = np.append(self.released.points, np.nan)
+        known = self.numbers[:-1]
+        places = np.clip(np.searchsorted(known, points), 0, max(known.size - 1, 0))
+        return np.where(np.isnan(points), self.size, places).astype(np.int64)
+
+    def moved(self, old: Ints, new: Ints) -> Floats:
+        """The distances of pairs of an original and a released code."""
+        sets = self.sets[new]
+        points = np.append(self.released.points, np.nan)[new]
+        distance: Floats = np.abs(self.numbers[old] - points) / self.deviation
+        gaps = old == self.size, new == self.released_size
+        distance = np.where(gaps[0] | gaps[1], (gaps[0] != gaps[1]) * MISSING_DISTANCE, distance)
+        within = sets >= 0
+        distance[within] = self.to_sets[old[within], sets[within]]
+        return distance

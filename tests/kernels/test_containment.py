@@ -1,0 +1,43 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ontomask.kernels.containment import covered
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 6), st.integers(0, 3))
+@settings(max_examples=40, deadline=None)
+def test_the_weight_of_what_a_tuple_lies_in(seed, count, others, attributes):
+    draw = np.random.default_rng(seed)
+    sizes, sets = 3, 2
+    groups, masked = draw.integers(0, 2, count), draw.integers(0, 2, others)
+    order = np.argsort(masked, kind="stable")
+    starts = np.searchsorted(masked[order], np.arange(3))
+    codes, own, chosen = (
+        draw.integers(low, high, (attributes, number)).astype(np.int32)
+        for low, high, number in ((0, sizes, count), (-1, sizes, others), (-1, sets, others))
+    )
+    tables = draw.choice([0.0, 0.5, 1.0], (attributes, sizes, sets))
+    weights = draw.integers(1, 5, others).astype(float)
+    expected = np.zeros(count)
+    for x in range(count):
+        for other in np.flatnonzero(masked == groups[x]):
+            factor = weights[other]
+            for a in range(attributes):
+                held = tables[a, codes[a, x], chosen[a, other]]
+                same = float(own[a, other] == codes[a, x])
+                factor *= held if chosen[a, other] >= 0 else same
+            expected[x] += factor
+    found = covered(
+        groups,
+        starts,
+        order,
+        codes,
+        own,
+        chosen,
+        tables.ravel(),
+        np.arange(attributes) * sizes * sets,
+        np.full(attributes, sets),
+        weights,
+    )
+    np.testing.assert_allclose(found, expected)
