@@ -230,3 +230,48 @@ def test_going_back_stays_in_the_studio(browser, session, here):
     change(browser, session, "/steps/set", step="0", k="8")
     answer = browser.post("/history/undo", {"here": here})
     assert answer.headers["location"] == ("/columns" if here == "columns" else "/")
+
+
+NOMINAL = """\
+[input]
+path = "words.csv"
+
+[columns.sex]
+kind = "flat"
+role = "quasi"
+
+[columns.diagnosis]
+kind = "nominal"
+taxonomy = "icd9cm"
+unmapped = "root"
+role = "quasi"
+{mapping}
+[[steps]]
+method = "microaggregation"
+k = 2
+"""
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_words_without_a_concept_are_repaired(browser, session, folder, in_file):
+    (folder / "words.csv").write_text("sex,diagnosis\n" + "F,410\nM,hart failure\n" * 10)
+    (folder / "mapping.csv").write_text("value,concept,label\n")
+    mapping = 'mapping = "mapping.csv"\n' if in_file else ""
+    session.opened.plan.write_text(NOMINAL.format(mapping=mapping))
+    answer = wait(browser, "/part/words?of=1")
+    assert "hart failure" in answer.text
+    given = {"number": "1", "value": "hart failure", "concept": "428"}
+    assert change(browser, session, "/columns/map", **given).status_code == 303
+    assert "Every value means a concept" in wait(browser, "/part/words?of=1").text
+    if in_file:
+        assert (folder / "mapping.csv").read_text() == "value,concept,label\nhart failure,428,\n"
+    wrong = change(
+        browser, session, "/columns/map", **{**given, "value": "x", "concept": "nonsense"}
+    )
+    assert wrong.status_code == 422
+    assert "nonsense" in wrong.text
+
+
+def test_a_column_that_is_not_there_is_a_sentence(browser):
+    for number in ("99", "-1", "x", "²"):
+        assert browser.get(f"/columns/{number}").status_code == 422

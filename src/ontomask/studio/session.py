@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import json
 import os
 import secrets
@@ -13,13 +15,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ontomask.data.files import is_table_name
+from ontomask.data.schema import Nominal
 from ontomask.errors import OntomaskError, PlanError
 from ontomask.methods.presets import PRESETS, preset
 from ontomask.methods.registry import METHODS
 from ontomask.plan.outputs import MANIFEST
 from ontomask.plan.plan import Plan
 from ontomask.studio import tasks
-from ontomask.studio.edits import contents
+from ontomask.studio.edits import contents, set_value
 from ontomask.studio.jobs import Board, Job, Task
 from ontomask.studio.project import Project, write_whole
 
@@ -129,19 +132,26 @@ class Session:
             "text": _as_plan(project.text, kept),
             "name": project.plan.name,
             "folder": str(project.folder),
-            "stamp": _stamp(self._table()),
+            "stamp": self._stamps(),
         }
 
-    def _table(self) -> Path:
-        """The file of the plan's table."""
-        said = contents(self.opened.text).get("input", {})
-        return self.opened.folder / str(said.get("path", "") if isinstance(said, dict) else "")
+    def _stamps(self) -> str:
+        """The states of the files that a plan names: its table, mapping files, hierarchies."""
+        folder, text = self.opened.folder, self.opened.text
+        said = contents(text).get("input", {})
+        table = folder / str(said.get("path", "") if isinstance(said, dict) else "")
+        named = [path for path in sorted(folder.iterdir()) if path.name in text and path.is_file()]
+        return " ".join(map(_stamp, [table, *named]))
 
-    def job(self, name: str, *, again: bool = False) -> Job:
-        """The job behind a part of a page, begun if need be, or once more if it came to nothing."""
+    def job(self, name: str, *, of: str = "", again: bool = False) -> Job:
+        """The job behind a part of a page, begun if need be, or once more if it came to nothing.
+
+        `of` is the number of the column that the part is about.
+        """
         queue, task, given = self._question(name)
-        table = self._table() if self.project else self.picked
-        depends = _stamp(table) if table else ""
+        if name == "words":
+            given["column"] = self.column(of)
+        depends = "" if self.picked is None or self.project else _stamp(self.picked)
         return self.board.ask(queue, task, given, depends=depends, again=again)
 
     def _question(self, name: str) -> tuple[str, Task, dict[str, object]]:
@@ -157,6 +167,8 @@ class Session:
                 return "preview", tasks.begin, given
             case "columns":
                 return "preview", tasks.columns, self.about("columns", "steps")
+            case "words":
+                return "preview", tasks.words, self.about("columns", "steps")
             case "preview":
                 return "preview", tasks.preview, self.about("columns", "steps")
             case "methods":
@@ -166,6 +178,33 @@ class Session:
             case "account":
                 return "work", tasks.account, self.about("columns", "steps", "evaluation")
         raise PlanError("There is nothing to compute; reload the page.")
+
+    def column(self, number: str) -> str:
+        """A column of the plan by its place there: addresses hold no names."""
+        names = list(contents(self.opened.text).get("columns", {}))
+        if not number.isdecimal() or int(number) >= len(names):
+            raise PlanError("There is no such column any more; reload the page.")
+        return str(names[int(number)])
+
+    def mapped(self, column: str, value: str, concept: str) -> str:
+        """The plan's text after a value was said to mean a concept.
+
+        Where the plan names a mapping file, that is where it is written, and the plan stays.
+        """
+        text, declared = self.opened.text, self.plan().schema[column]
+        if isinstance(declared, Nominal) and declared.taxonomy is not None:
+            declared.taxonomy.map([value], overrides={value: concept})  # refuses what is no concept
+        given = contents(text).get("columns", {}).get(column, {}).get("mapping")
+        if not isinstance(given, str):
+            return set_value(text, ["columns", column, "mapping", value], concept)
+        path = self.inside(os.path.relpath(self.opened.folder / given, self.root))
+        rows = list(csv.reader(path.read_text(encoding="utf-8-sig").splitlines()))
+        line = {"value": value, "concept": concept}
+        rows.append([line.get(name, "") for name in rows[0]])
+        written = io.StringIO()
+        csv.writer(written, lineterminator="\n").writerows(rows)
+        write_whole(path, written.getvalue())
+        return text
 
     def start_release(self, *, force: bool, leave_out: bool) -> None:
         """Begin to make the release; one that is under way already goes on."""

@@ -17,6 +17,7 @@ from ontomask.comparison import METHOD_NAMES, Cell, Comparison, compare
 from ontomask.data.files import Source, first_look
 from ontomask.data.files.reading import read_top
 from ontomask.data.profile import sketches
+from ontomask.data.schema import Nominal
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import MethodError, OntomaskError
 from ontomask.evaluation.suggestion import suggest_quasi_identifiers
@@ -42,6 +43,7 @@ __all__ = [
     "release",
     "solutions",
     "warmed",
+    "words",
 ]
 
 SHOWN_ROWS = 50
@@ -95,6 +97,39 @@ def columns(*, text: str, name: str, folder: str, stamp: str, progress: Progress
         "undecided": dict(found.undecided),
         "notes": list(found.notes),
         "telling": _telling(table, plan),
+    }
+
+
+def words(
+    *, text: str, name: str, folder: str, stamp: str, column: str, progress: Progress
+) -> dict[str, Any]:
+    """The values of a nominal column that no concept was found for, with what they may mean."""
+    plan = Plan.parse(text, name=name, folder=folder)
+    declared = plan.schema[column]
+    if not isinstance(declared, Nominal) or declared.taxonomy is None:
+        raise MethodError("Only the values of a nominal column mean concepts.")
+    codes, values = open_table(_source(plan, stamp).frame).distinct(column)
+    progress(0.3, "looking values up")
+    counts = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
+    mapping = declared.taxonomy.map(values, counts=counts, overrides=declared.overrides)
+    places = sorted(mapping.unmapped_positions, key=lambda place: -mapping.counts[place])
+    return {
+        "column": column,
+        "taxonomy": declared.taxonomy.name,
+        "coverage": str(mapping.coverage),
+        "unmapped": len(places),
+        "warnings": list(mapping.warnings),
+        "values": [
+            {
+                "value": str(mapping.values[place]),
+                "count": int(mapping.counts[place]),
+                "suggestions": [
+                    {"id": one.id, "label": one.label, "reason": one.reason}
+                    for one in mapping.suggestions(mapping.values[place])
+                ],
+            }
+            for place in places[:SHOWN_ROWS]
+        ],
     }
 
 

@@ -6,6 +6,7 @@ import functools
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 import anyio
 import jinja2
@@ -50,6 +51,7 @@ FOLLOWED = {
     "look": "open",
     "begin": "open",
     "columns": "columns",
+    "words": "columns",
     "preview": "protection",
     "methods": "explore",
     "solutions": "explore",
@@ -93,6 +95,7 @@ class _Pages:
         shown = {
             "/open": self.open,
             "/columns": self.columns,
+            "/columns/{number:str}": self.column,
             "/protection": self.protection,
             "/explore": self.explore,
             "/utility": self.utility,
@@ -111,6 +114,7 @@ class _Pages:
             "/open/upload": self.upload,
             "/open/begin": self.begin,
             "/columns/set": self.set_column,
+            "/columns/map": self.map_value,
             "/steps/add": self.add_step,
             "/steps/remove": self.remove_step,
             "/steps/move": self.move_step,
@@ -233,6 +237,11 @@ class _Pages:
         """What each column is, and to whom it matters."""
         return self._page_of_project("columns")
 
+    async def column(self, request: Request) -> Response:
+        """What the words of one column mean."""
+        number = request.path_params["number"]
+        return self._page("column", number=number, column=self.session.column(number))
+
     async def protection(self, _request: Request) -> Response:
         """The steps of the plan."""
         said = contents(self.session.opened.text)
@@ -301,7 +310,8 @@ class _Pages:
         name = request.path_params["name"]
         if name not in FOLLOWED:
             raise HTTPException(404)
-        job = self.session.job(name, again="again" in request.query_params)
+        of = request.query_params.get("of", "")
+        job = self.session.job(name, of=of, again="again" in request.query_params)
         if name == "begin" and job.state == "done" and self.session.picked is not None:
             self.session.begun(self.session.picked, job.result)
             return JSONResponse({"go": "/columns"})
@@ -309,12 +319,12 @@ class _Pages:
         shown = {
             "job": job,
             "found": job.result,
-            "again": f"/part/{name}",
+            "again": f"/part/{name}?{urlencode({'of': of})}",
             "token": self.keys.form,
             "roles": ROLES,
             "kinds": KINDS,
             "version": self.session.project.notice().digest if self.session.project else "",
-            "which": request.query_params.get("of", ""),
+            "which": of,
         }
         return HTMLResponse(_environment().get_template(template).render(shown))
 
@@ -417,6 +427,15 @@ class _Pages:
             text = set_value(self.session.opened.text, ["columns", name, "role"], None)
             text = set_value(text, ["columns", name, "kind"], "identifier")
         return await self._save(form, text, f"{name}: {key} = {value}", "/columns")
+
+    async def map_value(self, _request: Request, form: Form) -> Response:
+        """Say which concept a value means."""
+        number, value, concept = (str(form.get(one, "")) for one in ("number", "value", "concept"))
+        if not value or not concept.strip():
+            raise PlanError("Choose a concept, or write its id or name.")
+        name = self.session.column(number)
+        text = self.session.mapped(name, value, concept.strip())
+        return await self._save(form, text, f"{name}: a value mapped", f"/columns/{int(number)}")
 
     async def add_step(self, _request: Request, form: Form) -> Response:
         """Put a step behind the others, with what it needs at least."""
