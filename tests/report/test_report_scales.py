@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import ontomask as om
 from ontomask.report.groups import MOST, concept_groups, group_name
-from ontomask.report.scales import date_scale, merge_rare, number_scale
+from ontomask.report.scales import date_scale, even_scale, merge_rare, number_scale
 from ontomask.report.words import compact, distance, figure, listing, percent, terse_percent
 
 
@@ -120,6 +121,38 @@ def test_dates_are_cut_at_days_weeks_months_quarters_and_years(first, count, ste
     assert labels(scale)[0].startswith("before ")
     assert labels(scale)[-1].endswith(" or later")
     assert 2 <= len(scale) <= 13
+
+
+def widths(scale):
+    return {round(high - low, 9) for low, high in itertools.pairwise(scale.edges)}
+
+
+def test_intervals_are_even_where_single_ones_would_be_rare():
+    numbers = np.concatenate([np.arange(0.0, 100.0).repeat(5), []])
+    numbers = numbers[(numbers < 42) | (numbers > 48)]  # 40 to 49 would hold 15 numbers
+    merged = merge_rare(number_scale(numbers, 20), numbers, 20)
+    even = even_scale(number_scale, numbers, 20)
+    assert len(widths(merged)) > 1
+    assert labels(even) == ["less than 20", "20 to 39", "40 to 59", "60 to 79", "80 or more"]
+
+
+@given(st.lists(st.integers(0, 200), min_size=12, max_size=80), st.integers(1, 6))
+def test_an_even_scale_shows_nothing_rare(values, least):
+    numbers = np.array(values, float)
+    scale = even_scale(number_scale, numbers, least)
+    counts = np.bincount(scale.places(numbers), minlength=len(scale))
+    assert len(scale) == 1 or not ((counts > 0) & (counts < least)).any()
+
+
+def test_days_get_even_intervals_too():
+    first = datetime.date(2020, 1, 1).toordinal()
+    days = np.array([first + 30 * month for month in range(36) for _ in range(5)], float)
+    thin = days[(days < first + 365) | (days > first + 440)]
+    even = even_scale(date_scale, thin, 10)
+    months = [datetime.date.fromordinal(int(edge)) for edge in even.edges]
+    steps = [12 * (b.year - a.year) + b.month - a.month for a, b in itertools.pairwise(months)]
+    assert len(even) >= 3
+    assert len(set(steps)) <= 1
 
 
 def test_a_date_that_stands_for_no_end_does_not_make_a_thousand_intervals():

@@ -9,7 +9,7 @@ release from them tells nothing about fewer.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ from ontomask.data.values import is_star
 from ontomask.evaluation.pairing import PairedColumn
 from ontomask.evaluation.sides import CodedSides, Level, NumberSides
 from ontomask.report.groups import MOST, concept_groups, group_name
-from ontomask.report.scales import Scale, date_scale, merge_rare, number_scale
+from ontomask.report.scales import date_scale, even_scale, number_scale
 from ontomask.report.words import coarse
 from ontomask.taxonomy.taxonomy import Taxonomy
 
@@ -178,10 +178,8 @@ def histogram_bars(
     known = _known(whole)
     if not known.size:
         return ()
-    make: Callable[[Floats, int], Scale] = (
-        date_scale if isinstance(whole.column, Date) else number_scale
-    )
-    scale = merge_rare(make(known, view.least), known, view.least)
+    make = date_scale if isinstance(whole.column, Date) else number_scale
+    scale = even_scale(make, known, view.least)
     before, after = (
         Side(np.where(np.isnan(numbers), -1, scale.places(numbers)), weight)
         for numbers, weight in zip(sides, weights, strict=True)

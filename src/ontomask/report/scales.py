@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,14 +17,18 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.report.words import compact
 
-__all__ = ["Scale", "date_scale", "merge_rare", "number_scale", "round_steps"]
+__all__ = ["Scale", "date_scale", "even_scale", "merge_rare", "number_scale", "round_steps"]
 
-WANTED = 10
-"""About how many intervals a histogram has."""
+WANTED = (10, 7, 5, 4, 3)
+"""About how many intervals a histogram has, and what is tried next where some would be rare."""
+FEW = 3
+"""So few intervals at least are worth being even."""
 TAIL = 0.02
 """The share of records that may lie beyond the first and the last edge."""
 SKEWED = 20
 """Numbers whose bulk spans more than this factor get edges that grow."""
+CROWDED = 0.2
+"""But only if half of them lie in so small a part of the span; else even intervals show more."""
 DECADES = 5
 """Over more powers of ten than this, edges are powers of ten only."""
 HARDLY = 1e-8
@@ -87,21 +92,23 @@ class Scale:
         return f"{self.ticks[place - 1]}{'+' if place == len(self.edges) else ''}"
 
 
-def number_scale(numbers: Floats, least: int) -> Scale:
+def number_scale(numbers: Floats, least: int, wanted: int = WANTED[0]) -> Scale:
     """Round edges for numbers; beyond each end lie at least `least` of them."""
     low, high = _range(numbers, least)
     whole = int(np.count_nonzero(numbers != np.rint(numbers))) < least  # few may not be told
-    edges = _growing_edges(low, high) if low > 0 and high / low > SKEWED else []
-    edges = edges or _equal_edges(low, high, whole)
+    crowded = float(np.median(numbers)) - low < CROWDED * (high - low)
+    growing = crowded and low > 0 and high / low > SKEWED
+    edges = _growing_edges(low, high, fine=wanted == WANTED[0]) if growing else []
+    edges = edges or _equal_edges(low, high, whole, wanted)
     names = tuple(f"{edge:,.10g}" for edge in edges)
     stops = (f"{edge - 1:,.10g}" if whole else f"below {edge:,.10g}" for edge in edges)
     return Scale(tuple(edges), names, tuple(stops), tuple(compact(edge) for edge in edges))
 
 
-def _equal_edges(low: float, high: float, whole: bool) -> list[float]:
+def _equal_edges(low: float, high: float, whole: bool, wanted: int) -> list[float]:
     """Multiples of a round number; none where the numbers hardly differ."""
-    width = high / WANTED - low / WANTED  # the whole span may be more than a float holds
-    if width <= max(HARDLY / WANTED * max(abs(low), abs(high)), sys.float_info.min):
+    width = high / wanted - low / wanted  # the whole span may be more than a float holds
+    if width <= max(HARDLY / wanted * max(abs(low), abs(high)), sys.float_info.min):
         return []
     factor, size = _nice_step(width, whole)
     step = _decimal(factor, size)
@@ -110,10 +117,10 @@ def _equal_edges(low: float, high: float, whole: bool) -> list[float]:
     return [edge for edge in edges if low < edge <= high]
 
 
-def _growing_edges(low: float, high: float) -> list[float]:
+def _growing_edges(low: float, high: float, *, fine: bool) -> list[float]:
     """1, 2, 5, 10, 20, … or 1, 10, 100, …: for numbers of very different sizes."""
     sizes = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    factors = (1, 2, 5) if len(sizes) <= DECADES else (1,)
+    factors = (1, 2, 5) if fine and len(sizes) <= DECADES else (1,)
     apart = -(-len(sizes) // (3 * DECADES))
     edges = [_decimal(factor, size) for size in sizes[::apart] for factor in factors]
     return [edge for edge in edges if low < edge <= high]
@@ -155,13 +162,13 @@ def round_steps(low: float, high: float, most: int, *, whole: bool = False) -> t
     return tuple(_decimal(place * factor, size) for place in places)
 
 
-def date_scale(days: Floats, least: int) -> Scale:
+def date_scale(days: Floats, least: int, wanted: int = WANTED[0]) -> Scale:
     """Edges at starts of days, weeks, months, quarters or years, for day numbers."""
     low, high = _range(days, least)
     for step in FINEST:
-        if (high - low) / step <= WANTED:
+        if (high - low) / step <= wanted:
             return _day_scale(low, high, step)
-    months = next((one for one in MONTHS if (high - low) / (30.4 * one) <= WANTED), MONTHS[-1])
+    months = next((one for one in MONTHS if (high - low) / (30.4 * one) <= wanted), MONTHS[-1])
     return _month_scale(low, high, months)
 
 
@@ -204,13 +211,31 @@ def _month_start(month: int) -> datetime.date:
     return datetime.date(month // 12, month % 12 + 1, 1)
 
 
+def even_scale(make: Callable[[Floats, int, int], Scale], numbers: Floats, least: int) -> Scale:
+    """A scale without rare intervals: as fine as can be with even ones, else of merged ones.
+
+    Columns of one width under intervals of different widths would show a wrong shape.
+    """
+    for wanted in WANTED:
+        scale = make(numbers, least, wanted)
+        if not _rare(scale, numbers, least).size and (len(scale) >= FEW or wanted == WANTED[0]):
+            return scale
+    return merge_rare(make(numbers, least, WANTED[0]), numbers, least)
+
+
+def _rare(scale: Scale, numbers: Floats, least: int) -> Longs:
+    """The intervals that hold some numbers, but fewer than `least`."""
+    counts = np.bincount(scale.places(numbers), minlength=len(scale))
+    return np.flatnonzero((counts > 0) & (counts < least))
+
+
 def merge_rare(scale: Scale, numbers: Floats, least: int) -> Scale:
     """Give up edges until no interval holds some numbers but fewer than `least`."""
     while len(scale) > 1:
-        counts = np.bincount(scale.places(numbers), minlength=len(scale))
-        rare = np.flatnonzero((counts > 0) & (counts < least))
+        rare = _rare(scale, numbers, least)
         if not rare.size:
             return scale
+        counts = np.bincount(scale.places(numbers), minlength=len(scale))
         keep = np.ones(len(scale.edges), bool)
         keep[_edge_to_give_up(counts, int(rare[0]))] = False
         scale = scale.kept(keep)
