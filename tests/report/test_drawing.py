@@ -14,7 +14,7 @@ from ontomask.report import figures
 from ontomask.report.charts import Mark, columns_chart, dumbbell_chart, pairs_chart
 from ontomask.report.discretion import Discretion
 from ontomask.report.drawing import draw
-from ontomask.report.lettering import width
+from ontomask.report.svg import width
 
 MARKS = [Mark("a", 10.0, 20.0, "10%", "20%"), Mark("b", 5.0, 0.0, "5%", "none")]
 CHARTS = {"pairs": pairs_chart, "columns": columns_chart, "dumbbells": dumbbell_chart}

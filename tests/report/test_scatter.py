@@ -11,8 +11,8 @@ from defusedxml import ElementTree
 
 from ontomask.report.charts import Dot, scatter_chart
 from ontomask.report.drawing import draw
-from ontomask.report.lettering import width
 from ontomask.report.scatter import SERIES, swatch
+from ontomask.report.svg import width
 
 TITLES = ("loss, %", "linkage, %")
 

@@ -24,7 +24,6 @@ from ontomask.report.charts import (
     Pairs,
     Scatter,
 )
-from ontomask.report.lettering import legible, shortened, width
 from ontomask.report.scatter import scatter
 from ontomask.report.svg import (
     LABEL_SIZE,
@@ -35,10 +34,13 @@ from ontomask.report.svg import (
     filled,
     hint,
     label,
+    legible,
     line,
     lines,
+    shortened,
     tag,
     texts,
+    width,
     write,
 )
 

@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from ontomask.report.charts import COLORS, Dot, Scatter
-from ontomask.report.lettering import width
-from ontomask.report.svg import TICK_SIZE, colored, hint, line, lines, tag, texts, write
+from ontomask.report.svg import TICK_SIZE, colored, hint, line, lines, tag, texts, width, write
 
 __all__ = ["scatter", "swatch"]
 
