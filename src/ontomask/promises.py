@@ -11,6 +11,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from ontomask.wording import enumerated
+
 __all__ = [
     "AverageRiskLimit",
     "ClassPromise",
@@ -67,6 +69,11 @@ class Promise:
     def covers(self) -> tuple[str, ...]:
         """The columns that it guards against an intruder; none where it describes the table."""
         return ()
+
+    @property
+    def intruder(self) -> str:
+        """Whom it guards against, in words; nobody where it describes the table."""
+        return ""
 
     def describe(self) -> str:
         """Say it to a person."""
@@ -151,6 +158,14 @@ class ClassPromise(Promise):
     def covers(self) -> tuple[str, ...]:
         """The columns that it guards: those that the intruder knows, and what is to be learned."""
         return self.needs
+
+    @property
+    def intruder(self) -> str:
+        """Whom it guards against, in words; all columns are named, or the promise would be none."""
+        if not self.columns:
+            return "anyone who has the table"
+        known = enumerated(self.columns, most=len(self.columns))
+        return f"an intruder who knows {known} of a person"
 
 
 @dataclass(frozen=True)
@@ -287,6 +302,11 @@ class DifferentialPrivacy(ClassPromise):
     beta: float
     k: int
     spent: float = 0.0
+
+    @property
+    def intruder(self) -> str:
+        """Whom it guards against, in words."""
+        return "an intruder, whatever is known besides this release"
 
     def describe(self) -> str:
         """Say it to a person."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ontomask.promises import ClassPromise, Promise, Published, SensitivePromise
+from ontomask.promises import Promise, Published, SensitivePromise
 from ontomask.verify import Finding, Verification
 from ontomask.wording import enumerated, plural
 
@@ -93,11 +93,7 @@ class Judgment:
 
 def against(promise: Promise) -> str:
     """Whom a promise is made against, or that it is made of the table only."""
-    if not isinstance(promise, ClassPromise):
-        return OF_THE_TABLE
-    if not promise.columns:
-        return "against anyone who has the table"
-    return f"against an intruder who knows {_every(promise.columns)} of a person"
+    return f"against {promise.intruder}" if promise.intruder else OF_THE_TABLE
 
 
 def _every(columns: Sequence[str]) -> str:

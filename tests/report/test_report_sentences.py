@@ -393,6 +393,9 @@ def _made(kind):
         "privacy": [om.KAnonymity(5)],
         "share": 0.5,
         "top": 90.0,
+        "epsilon": 1.0,
+        "delta": 1e-6,
+        "schemes": [{"a": 1}],
     }
     taken = {one.name for one in dataclasses.fields(kind)}
     needed = {name: value for name, value in given.items() if name in taken}
