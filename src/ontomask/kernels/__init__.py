@@ -1,7 +1,63 @@
-"""Compiled loops: arrays in, arrays out. Nothing here knows tables, names or files."""
+"""Compiled loops: arrays in, arrays out. Nothing here knows tables, names or files.
+
+Numba keeps what it has compiled in a folder. Where neither package nor home can be written to, one
+is made here, before the first kernel is seen.
+"""
 
 from __future__ import annotations
 
-from ontomask.kernels.cache import ensure_folder
+import atexit
+import os
+import shutil
+import tempfile
+import warnings
+from typing import Any
 
-ensure_folder()
+import numba
+
+from ontomask.errors import OntomaskWarning, OutputError
+
+SETTINGS: Any = numba.config
+WAY_OUT = "set NUMBA_CACHE_DIR to a folder that this user may write to"
+
+
+def _ensure_folder() -> None:
+    """Let Numba use a temporary folder where it finds none to keep compiled kernels in.
+
+    Without a folder it refuses every kernel. The folder is this user's alone (Numba would run what
+    it finds there), is shared with processes started from here, and goes when this one ends.
+    """
+    try:
+        numba.njit(cache=True)(_probe)
+    except RuntimeError:
+        folder = _temporary_folder()
+        atexit.register(_remove, folder, os.getpid())
+        SETTINGS.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder
+        warnings.warn(
+            "Compiled kernels cannot be kept on this machine, so each run compiles them again; "
+            f"{WAY_OUT}.",
+            OntomaskWarning,
+            stacklevel=2,
+        )
+
+
+def _probe() -> None:
+    """Lies where the kernels lie, so Numba looks for a folder as it does for them."""
+
+
+def _temporary_folder() -> str:
+    try:
+        return tempfile.mkdtemp(prefix="ontomask-")
+    except OSError:
+        raise OutputError(
+            f"There is no folder to keep compiled kernels in, not even a temporary one; {WAY_OUT}."
+        ) from None
+
+
+def _remove(folder: str, owner: int) -> None:
+    """Take the folder away, unless this is a forked process: its parent still needs it."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_ensure_folder()
