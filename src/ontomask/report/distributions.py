@@ -218,7 +218,7 @@ def _with_intervals(
     cells, first = level.original.copy(), int(level.original.max(initial=-1)) + 1
     if known.size:
         make = date_scale if isinstance(column.column, Date) else number_scale
-        scale = merge_rare(make(known, view.least), known, view.least)
+        scale = even_scale(make, known, view.least)
         own = np.flatnonzero(~named[:-1])
         cells[own] = first + scale.places(sides.numbers[own])
         labels |= {first + place: scale.label(place) for place in range(len(scale))}
