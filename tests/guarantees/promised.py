@@ -458,8 +458,11 @@ def _leftover_texts(seen: Seen, trait: Trait) -> Complaints:
 
 
 def largest_k(step: Any) -> int:
-    """The k that a step asks for, 0 if it asks for none."""
-    models = [getattr(one, "k", 0) for one in getattr(step, "privacy", ())]
+    """The k that a step asks for, 0 if it asks for none; some models count people, not records."""
+    counting_records = ("KAnonymity", "NoAttack")
+    models = [
+        one.k for one in getattr(step, "privacy", ()) if type(one).__name__ in counting_records
+    ]
     own = getattr(step, "k", 0)
     return max([own or 0, *models])
 

@@ -25,7 +25,7 @@ from ontomask.checks import (
 from ontomask.data.masked import Masked, joined
 from ontomask.data.microdata import Attribute, Microdata, group_rows
 from ontomask.errors import MethodError, ParameterError
-from ontomask.privacy import KAnonymity
+from ontomask.privacy import KAnonymity, NoAttack
 from ontomask.promises import ClassSize
 from ontomask.semantics.operators import METRICS, OPERATORS
 from ontomask.taxonomy.measures import MEASURES
@@ -178,9 +178,9 @@ def register(kind: Kind) -> Kind:
 
 
 def sizes_asked(steps: Sequence[Method]) -> list[int]:
-    """The sizes that steps ask of classes of the table, themselves or by k-anonymity."""
+    """The sizes that steps ask of classes of the table, themselves or by their models."""
     models = [model for step in steps for model in getattr(step, "privacy", ())]
-    asking = [*steps, *(model for model in models if isinstance(model, KAnonymity))]
+    asking = [*steps, *(model for model in models if isinstance(model, (KAnonymity, NoAttack)))]
     sizes = [getattr(one, "k", None) for one in asking]
     return [size for size in sizes if isinstance(size, int)]
 
