@@ -72,5 +72,6 @@ def test_nobody_attacks_where_it_does_not_pay():
     """Gain 100 and cost 20: 100 / 5 = 20 is no loss yet, 100 / 6 is."""
     assert NoAttack(100, 20).holds(classes(4, 5, 6)).tolist() == [False, False, True]
     assert NoAttack(100, 30).k == 4
+    assert NoAttack(10, 30).holds(classes(1, 2)).all()
     people = classes(1, 1, 1, population=[4, 5, 6])
     assert PopulationNoAttack(100, 20).holds(people).tolist() == [False, False, True]

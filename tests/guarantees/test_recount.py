@@ -7,7 +7,15 @@ from guarantees.counting import Text
 from guarantees.options import every_option, made
 from guarantees.people import LIBRARIES, released, written
 from guarantees.promised import Seen, broken
-from ontomask.promises import MapSize, Permutation, Presence, Published, Records, Unchanged
+from ontomask.promises import (
+    MapSize,
+    Permutation,
+    PopulationUniquenessLimit,
+    Presence,
+    Published,
+    Records,
+    Unchanged,
+)
 from ontomask.verify import verify
 
 ROUNDS = 6
@@ -60,8 +68,8 @@ def unnoticed(run, release):
 
 def is_told(promise):
     """Whether all is known of a combination that the release did not have: not how many people of
-    the population it stands for."""
-    return not isinstance(promise, (MapSize, Presence))
+    the population it stands for, or are estimated to be alone there."""
+    return not isinstance(promise, (MapSize, PopulationUniquenessLimit, Presence))
 
 
 def changed(columns, names, generator):

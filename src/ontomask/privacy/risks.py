@@ -138,7 +138,7 @@ class PopulationUniques(TableModel):
 
 def _size_without_profit(gain: float, cost: float) -> int:
     """The least class in which gain / size < cost."""
-    return max(2, math.floor(gain / cost + ROUNDING) + 1)
+    return math.floor(gain / cost + ROUNDING) + 1
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class NoAttack(PrivacyModel):
 
     def check_possible(self, records: int, domain: Domain | None) -> None:
         """Refuse more records than there are."""
-        KAnonymity(self.k).check_possible(records, domain)
+        KAnonymity(max(2, self.k)).check_possible(records, domain)
 
 
 @dataclass(frozen=True)
@@ -196,4 +196,4 @@ class PopulationNoAttack(PrivacyModel):
 
     def holds(self, classes: Classes) -> Bools:
         """Gain / n_population < cost."""
-        return KMap(self.k).holds(classes)
+        return KMap(max(2, self.k)).holds(classes) | (self.k == 1)
