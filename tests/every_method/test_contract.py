@@ -1,6 +1,7 @@
 """What every method owes its users, run on the whole registry."""
 
 import copy
+import dataclasses
 
 import numpy as np
 import pandas as pd
@@ -57,7 +58,7 @@ CASES = [
     ),
     om.Generalization([om.KAnonymity(3)], search="tuple", hierarchies=mixed_hierarchies()),
     om.PrivateGeneralization(
-        5.0,
+        1.0,
         0.05,
         [{"diagnosis": 9, "age": 2, "admitted": 2, "severity": 1, "sex": 1}],
         hierarchies=mixed_hierarchies(),
@@ -199,8 +200,6 @@ def declared_parameters():
 @pytest.mark.parametrize(("kind", "parameter", "wrong"), list(declared_parameters()))
 def test_wrong_parameters_are_refused_by_name(kind, parameter, wrong):
     example = next(method for method in CASES if isinstance(method, kind))
-    values = {
-        name: getattr(example, name) for name in example.__dataclass_fields__ if name != "name"
-    }
+    values = {one.name: getattr(example, one.name) for one in dataclasses.fields(example)}
     with pytest.raises(om.errors.ParameterError, match=f"^{parameter} must be "):
         kind(**{**values, parameter: wrong})
