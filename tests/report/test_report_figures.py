@@ -201,3 +201,17 @@ def test_every_figure_has_a_definition(case):
         assert plain.endswith("."), name
         shown = formula.replace('class="formula"', "").replace("classif", "")
         assert "class" not in plain + shown, name
+
+
+def test_a_column_of_nothing_but_stars_has_no_chart_and_breaks_none(remade):
+    generator = np.random.default_rng(3)
+    frame = pl.DataFrame({"age": np.arange(40), "town": generator.choice(["Aa", "Bb"], 40)})
+    schema = om.Schema(age=om.Numeric(), town=om.Flat())
+    built = {"age": {"intervals": [5]}, "town": {"star": True}}
+    account = remade(
+        om.Generalization([om.KAnonymity(15)], hierarchies=built), frame, schema
+    ).account
+    columns = {one.name: one for one in account.columns}
+    assert figures.distribution(columns["age"], PUBLIC, 40) is None
+    assert figures.distribution(columns["town"], PUBLIC, 40) is not None
+    assert "Without a chart: age." in render(account)

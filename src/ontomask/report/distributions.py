@@ -216,10 +216,12 @@ def _with_intervals(
     known: Floats = sides.numbers[column.old[alone]]
     labels: dict[int, str] = dict(level.names)
     cells, first = level.original.copy(), int(level.original.max(initial=-1)) + 1
-    if known.size:
+    own = np.flatnonzero(~named[:-1])
+    if not known.size:  # nothing is told of these, so that they need no intervals
+        cells[own], labels[first] = first, "all values"
+    else:
         make = date_scale if isinstance(column.column, Date) else number_scale
         scale = even_scale(make, known, view.least)
-        own = np.flatnonzero(~named[:-1])
         cells[own] = first + scale.places(sides.numbers[own])
         labels |= {first + place: scale.label(place) for place in range(len(scale))}
     order = list(dict.fromkeys(cells[:-1].tolist()))
