@@ -1,8 +1,8 @@
 """The only room that knows data frames: columns out, the same kind of frame back.
 
-pandas, Polars and PyArrow tables are spoken to through Narwhals; lazy frames and DuckDB relations
-are collected. What leaves is built anew from the published columns, so no index, attribute or
-unused category travels along.
+pandas, Polars and PyArrow tables are spoken to through Narwhals; lazy frames are collected, unless
+`engines` asks them where they are. What leaves is built anew from the published columns, so no
+index, attribute or unused category travels along.
 """
 
 from __future__ import annotations

@@ -1,0 +1,169 @@
+"""Tables of any size: a plan on DuckDB beside DuckDB's own counting, joining and writing.
+
+The bare cost is DuckDB's group-by over the quasi-identifiers, its join of a mapping of that size,
+its writing of the result: what nobody can do without who leaves the table on the disk. A run does
+that, clusters the combinations, measures loss and risk, recounts the written file, and reports.
+
+Every way runs in a process of its own, so that its peak memory is its own. Usage:
+``python benchmarks/engines.py [--records 1e6 1e7] [--spark] [--threads 2] [--memory 3GB]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+
+QUASI = ("age", "sex", "region", "illness", "ward")
+MADE = """
+COPY (SELECT (20 + 59 * random() * random())::INT AS age,
+             ['f', 'm', 'x'][1 + (random() * random() * 2)::INT] AS sex,
+             CASE WHEN random() < 0.02 THEN NULL
+                  ELSE 'r' || (random() * random() * 19)::INT END AS region,
+             'i' || (random() * random() * random() * 19)::INT AS illness,
+             (random() * random() * 2)::INT AS ward,
+             round(random() * 10000, 2) AS cost
+      FROM range({records}))
+TO '{path}' (FORMAT parquet, COMPRESSION zstd)
+"""
+PLAN = """
+seed = 1
+[input]
+path = "in.parquet"
+[engine]
+name = "duckdb"
+threads = {threads}
+memory = "{memory}"
+[output]
+table = "out.parquet"
+[evaluation]
+distances = ["matching"]
+[columns]
+age = {{ kind = "numeric" }}
+sex = {{ kind = "flat" }}
+region = {{ kind = "flat" }}
+illness = {{ kind = "flat" }}
+ward = {{ kind = "numeric" }}
+cost = {{ kind = "numeric", role = "other" }}
+[[steps]]
+method = "microaggregation"
+k = 5
+"""
+
+
+def connected(threads: int, memory: str) -> duckdb.DuckDBPyConnection:
+    limits = {"threads": threads, "memory_limit": memory, "preserve_insertion_order": False}
+    return duckdb.connect(config=limits)
+
+
+def bare(folder: Path, threads: int, memory: str) -> dict[str, float]:
+    """DuckDB alone: count the combinations, join a mapping of them, write."""
+    with connected(threads, memory) as connection:
+        started = time.perf_counter()
+        keys = ", ".join(QUASI)
+        table = f"read_parquet('{folder / 'in.parquet'}')"
+        connection.execute(f"CREATE TABLE tuples AS SELECT {keys} FROM {table} GROUP BY ALL")
+        counted = time.perf_counter()
+        same = " AND ".join(f"t.{name} IS NOT DISTINCT FROM m.{name}" for name in QUASI)
+        chosen = ", ".join(f"m.{name}" for name in QUASI)
+        connection.execute(
+            f"COPY (SELECT {chosen}, t.cost FROM {table} t JOIN tuples m ON {same}) "
+            f"TO '{folder / 'bare.parquet'}' (FORMAT parquet, COMPRESSION zstd)"
+        )
+        combinations = connection.sql("SELECT count(*) FROM tuples").fetchall()[0][0]
+    done = time.perf_counter()
+    return {"combinations": combinations, "count": counted - started, "seconds": done - started}
+
+
+def planned(folder: Path, threads: int, memory: str) -> dict[str, float]:
+    """A whole plan on DuckDB; the first run compiles the kernels."""
+    import ontomask as om
+
+    text = PLAN.format(threads=threads, memory=memory)
+    outcome = om.Plan.parse(text, folder=folder).run(force=True)
+    timings = outcome.release.timings
+    stages = json.loads(outcome.manifest.read_text())["times"]["seconds"]
+    parts = {f"{name} s": stages[name] for name in ("protect", "evaluate", "write", "report")}
+    clustering = timings["step 1: microaggregation"]
+    counting = timings["count combinations"]
+    return {"seconds": outcome.seconds, "clustering": clustering, "counting s": counting, **parts}
+
+
+def on_spark(folder: Path, threads: int, memory: str) -> dict[str, float]:
+    """The same masking on Spark, written by Spark."""
+    from pyspark.sql import SparkSession
+
+    import ontomask as om
+
+    builder = SparkSession.builder.master(f"local[{threads}]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.driver.memory", memory.replace("GB", "g")).getOrCreate()
+    contents = om.Plan.parse(PLAN.format(threads=threads, memory=memory), folder=folder).contents
+    started = time.perf_counter()
+    frame = session.read.parquet(str(folder / "in.parquet"))
+    release = om.protect(frame, contents.schema, contents.steps, seed=1)
+    release.frame.write.mode("overwrite").parquet(str(folder / "spark"))
+    clustering = release.timings["step 1: microaggregation"]
+    return {"seconds": time.perf_counter() - started, "clustering": clustering}
+
+
+WAYS = {"bare": bare, "plan": planned, "spark": on_spark}
+
+
+def measured(way: str, folder: Path, threads: int, memory: str) -> dict[str, float]:
+    """Run one way in a process of its own."""
+    command = [sys.executable, __file__, "--one", way, str(folder), str(threads), memory]
+    answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    found: dict[str, float] = json.loads(answer.strip().splitlines()[-1])
+    return found
+
+
+def one_way(way: str, folder: str, threads: str, memory: str) -> None:
+    found = WAYS[way](Path(folder), int(threads), memory)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(json.dumps({**found, "peak": peak}))
+
+
+def compared(records: int, threads: int, memory: str, ways: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        with connected(threads, memory) as connection:
+            connection.execute(MADE.format(records=records, path=folder / "in.parquet"))
+        found = {way: measured(way, folder, threads, memory) for way in ways}
+    own = found["bare"]
+    print(f"{records:,} records, {own['combinations']:,} combinations, {threads} threads, {memory}")
+    for way, one in found.items():
+        rest = one["seconds"] - one.get("clustering", 0.0)
+        print(
+            f"  {way:6} {one['seconds']:8.1f} s, clustering {one.get('clustering', 0.0):7.1f} s, "
+            f"the rest {rest / own['seconds']:5.2f} x bare, peak {one['peak']:5.2f} GiB"
+        )
+        parts = [f"{name[:-2]} {value:.1f}" for name, value in one.items() if name.endswith(" s")]
+        if parts:
+            print(f"         {', '.join(parts)} s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--records", nargs="+", type=float, default=[1e6, 1e7])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--memory", default="3GB")
+    parser.add_argument("--spark", action="store_true")
+    parser.add_argument("--one", nargs=4)
+    given = parser.parse_args()
+    if given.one:
+        one_way(*given.one)
+        return
+    ways = ["bare", "plan", *(["spark"] if given.spark else [])]
+    for records in given.records:
+        compared(int(records), given.threads, given.memory, ways)
+
+
+if __name__ == "__main__":
+    main()
