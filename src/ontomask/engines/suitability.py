@@ -33,6 +33,7 @@ INSTEAD = {
     "shuffling": "recoding",
     "local-suppression": "suppression",
     "pram": "recoding",
+    "private-generalization": "generalization",
     "noise": "rounding",
     "sampling": "suppression",
 }
@@ -101,7 +102,7 @@ def _instead(step: Method) -> str:
         return "how='nearest'"
     if isinstance(step, (*TOGETHER, *ALONE, DropColumns)):
         return ""
-    return INSTEAD.get(step.name, "microaggregation, recoding or generalization")
+    return INSTEAD.get(step.name, "a method of the package such as microaggregation")
 
 
 def groups_of(steps: Sequence[Method], schema: Schema, names: Sequence[str]) -> list[Group]:
