@@ -173,15 +173,15 @@ def test_a_comparison_is_printed_as_a_table():
         Cell("recoding", 99, 1, error="k is 99, but there are only 40 records."),
     )
     assert str(Comparison(cells)).splitlines() == [
-        "method      k   loss %  linkage %   score  left out   stars  seconds",
-        "sa-mdav     5     8.71      15.08   11.90         3    1200     0.75",
-        "pram        –     1.00      20.00   10.50         0       0     0.01",
+        "method      k   loss %  linkage %   score  suppressed   stars  seconds",
+        "sa-mdav     5     8.71      15.08   11.90           3    1200     0.75",
+        "pram        –     1.00      20.00   10.50           0       0     0.01",
         "recoding   99  k is 99, but there are only 40 records.",
     ]
     judged = Comparison((dataclasses.replace(cells[0], accuracy=81.25),), target="sex")
     assert str(judged).splitlines() == [
-        "method     k   loss %  linkage %   score  accuracy %  left out   stars  seconds",
-        "sa-mdav    5     8.71      15.08   11.90       81.25         3    1200     0.75",
+        "method     k   loss %  linkage %   score  accuracy %  suppressed   stars  seconds",
+        "sa-mdav    5     8.71      15.08   11.90       81.25           3    1200     0.75",
     ]
 
 

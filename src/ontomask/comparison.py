@@ -65,8 +65,10 @@ class Cell:
     accuracy, accuracy_before, baseline
         Where there is a target, percentages of correct predictions: of the best classifier trained
         on the release, of that trained on the original, and of always the most frequent value.
-    suppressed, stars
-        The number of records left out, and of values starred or removed in the others.
+    suppressed, left_out, starred
+        The number of records left out or starred, left out, and starred.
+    stars
+        The number of values starred or removed in the records that are there.
     seconds, memory
         How long the masking took, and the most memory (MiB) that the process has used.
     error
@@ -88,6 +90,8 @@ class Cell:
     accuracy: float | None = None
     accuracy_before: float | None = None
     baseline: float | None = None
+    left_out: int | None = None
+    starred: int | None = None
     error: str = ""
 
     @property
@@ -121,7 +125,7 @@ class Comparison:
         cells = self.means()
         width = max((len(cell.method) for cell in cells), default=0)
         accuracy = "  accuracy %" if self.target else ""
-        head = f"{'method':{width}}    k   loss %  linkage %   score{accuracy}  left out   stars"
+        head = f"{'method':{width}}    k   loss %  linkage %   score{accuracy}  suppressed   stars"
         lines = [f"{cell.method:{width}}{_line(cell)}" for cell in cells]
         return "\n".join([f"{head}  seconds", *lines])
 
@@ -198,7 +202,7 @@ def _line(cell: Cell) -> str:
         return f"{k:>5}  {cell.error}"
     shown = [(cell.loss, 9, 2), (cell.risk, 11, 2), (cell.score, 8, 2)]
     shown += [] if cell.accuracy is None else [(cell.accuracy, 12, 2)]
-    shown += [(cell.suppressed, 10, 0), (cell.stars, 8, 0), (cell.seconds, 9, 2)]
+    shown += [(cell.suppressed, 12, 0), (cell.stars, 8, 0), (cell.seconds, 9, 2)]
     return f"{k:>5}" + "".join(f"{value or 0.0:{wide}.{digits}f}" for value, wide, digits in shown)
 
 
@@ -447,6 +451,8 @@ class _Bench:
             "matching_risk": risks.get("matching"),
             "score": found.score,
             "suppressed": found.loss.suppressed,
+            "left_out": found.loss.left_out,
+            "starred": found.loss.starred,
             "stars": _stars(frame, release),
             **self._accuracies(release),
         }

@@ -25,6 +25,7 @@ from ontomask.data.masked import Masked, Scheme, State
 from ontomask.data.microdata import Microdata
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
+from ontomask.data.values import is_star
 from ontomask.errors import DataError, MethodError, ParameterError
 from ontomask.evaluation.evaluation import Evaluation, Settings, evaluate_kept
 from ontomask.evaluation.structure import ClassRisk
@@ -97,8 +98,10 @@ class Release:
         How many classes of the quasi-identifiers have which size.
     changed
         The share of changed values of each column.
-    suppressed
-        How many records were left out of the release.
+    left_out
+        How many records are not in the release.
+    starred
+        How many records are in it without any of the quasi-identifiers that they had.
     details
         What each step reports of itself (clusters, gain of a refinement, chosen levels, …).
     verification
@@ -118,7 +121,8 @@ class Release:
     clusters: Longs | None
     class_sizes: Mapping[int, int]
     changed: Mapping[str, float]
-    suppressed: int
+    left_out: int
+    starred: int
     details: tuple[Mapping[str, object], ...]
     verification: Verification
     timings: Mapping[str, float]
@@ -308,6 +312,11 @@ class Release:
             f"Release({names}, {len(open_table(self.frame)):,} records, "
             f"smallest class {min(self.class_sizes, default=0)}, {self.suppressed:,} suppressed)"
         )
+
+    @property
+    def suppressed(self) -> int:
+        """How many records were left out or starred."""
+        return self.left_out + self.starred
 
     @property
     def rows(self) -> Longs | None:
@@ -505,7 +514,8 @@ def _release(
         clusters=clusters,
         class_sizes=_class_sizes(end.microdata),
         changed=_changed(start.microdata, end),
-        suppressed=len(table) - len(end.microdata),
+        left_out=len(table) - len(end.microdata),
+        starred=_starred(start.microdata, end),
         details=tuple(dict(masked.details) for masked in masks),
         verification=verification,
         timings=timings,
@@ -550,6 +560,18 @@ def _class_sizes(microdata: Microdata) -> dict[int, int]:
     sizes = microdata.tuples().counts.astype(np.int64)
     found, counts = np.unique(sizes, return_counts=True)
     return dict(zip(found.tolist(), counts.tolist(), strict=True))
+
+
+def _starred(before: Microdata, state: State) -> int:
+    """How many records have nothing but stars and gaps where they had quasi-identifiers."""
+    kept = np.isin(before.rows, state.microdata.rows)
+    counts = before.counts[kept]
+    empty, known = np.full(counts.size, bool(before.quasi)), np.zeros(counts.size, bool)
+    for name in before.quasi:
+        old, new = before[name], state.columns.get(name, before[name].of(kept))
+        empty &= np.array([one is None or is_star(one) for one in (*new.values, None)])[new.codes]
+        known |= np.array([not is_star(one) for one in old.values] + [False])[old.codes[kept]]
+    return int(counts[empty & known].sum())
 
 
 def _changed(before: Microdata, state: State) -> dict[str, float]:

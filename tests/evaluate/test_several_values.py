@@ -226,3 +226,136 @@ def test_hierarchies_that_cannot_be_used(hierarchies, sentence):
     frame = pl.DataFrame({"age": [1, 2]})
     with pytest.raises(om.errors.ParameterError, match=sentence):
         om.evaluate(frame, frame, om.Schema(age=om.Numeric()), hierarchies=hierarchies)
+
+
+# Starred records ------------------------------------------------------------------------------
+
+
+TOWNS = pl.DataFrame({"town": ["a"] * 6 + ["b", "c", "d"], "sex": ["m", "f"] * 4 + ["m"]})
+SEXES = (["m", "*"], ["f", "*"])
+TOWN_SCHEMA = om.Schema(town=om.Flat(), sex=om.Flat())
+
+
+@pytest.mark.parametrize(
+    ("method", "left_out", "starred"),
+    [
+        (om.Suppression(2), 3, 0),
+        (om.Suppression(2, how="star"), 0, 3),
+        (
+            om.Generalization(
+                [om.KAnonymity(3)],
+                suppression_limit=0.4,
+                hierarchies={
+                    "town": [[one, "*"] for one in "abcd"],
+                    "sex": [["m", "*"], ["f", "*"]],
+                },
+            ),
+            0,
+            3,
+        ),
+    ],
+)
+def test_starred_records_are_suppressed_in_every_count(method, left_out, starred):
+    release = om.protect(TOWNS, TOWN_SCHEMA, method, seed=1)
+    loss = release.evaluate().loss
+    for found in (release, loss):
+        assert (found.left_out, found.starred, found.suppressed) == (left_out, starred, 3)
+    (cell,) = om.compare(TOWNS, TOWN_SCHEMA, {"one": [method]}, k=3, workers=1).cells[:1]
+    assert (cell.left_out, cell.starred, cell.suppressed) == (left_out, starred, 3)
+
+
+def test_a_record_with_some_stars_is_not_suppressed():
+    masked = TOWNS.with_columns(town=pl.lit("*"))
+    loss = om.evaluate(TOWNS, masked, TOWN_SCHEMA).loss
+    assert (loss.suppressed, loss.starred) == (0, 0)
+    gone = masked.with_columns(sex=pl.Series(["*"] * 2 + [None] + ["m"] * 6))
+    assert om.evaluate(TOWNS, gone, TOWN_SCHEMA).loss.starred == 3
+
+
+# Pairs of columns -----------------------------------------------------------------------------
+
+
+def distance_correlation(first, second, weights):
+    """Szekely, Rizzo and Bakirov (2007), over records that stand for so many people each."""
+    shares = weights / weights.sum()
+
+    def centered(apart):
+        rows = apart @ shares
+        return apart - rows[:, None] - rows[None, :] + shares @ apart @ shares
+
+    one, other = centered(first), centered(second)
+    pair, own, others = (
+        np.sqrt(shares @ (a * b) @ shares) for a, b in ((one, other), (one, one), (other, other))
+    )
+    return pair / np.sqrt(own * others) if own * others > 0 else 0.0
+
+
+def test_every_pair_of_published_columns_has_a_measure():
+    draw = np.random.default_rng(5)
+    order = ["none", "mild", "grave"]
+    count = 40
+    frame = pl.DataFrame(
+        {
+            "age": draw.integers(20, 60, count),
+            "pay": draw.normal(size=count).round(3),
+            "pain": draw.choice(order, count),
+            "job": draw.choice(["cook", "nurse"], count),
+            "ill": draw.choice([*"abcxyz"], count),
+            "w": draw.integers(1, 4, count).astype(float),
+        }
+    )
+    schema = om.Schema(
+        age=om.Numeric(),
+        pay=om.Numeric(role="other"),
+        pain=om.Ordinal(order=order, role="sensitive"),
+        job=om.Flat(role="other"),
+        ill=om.Nominal(PLACES),
+        w=om.Weight(),
+    )
+    release = om.protect(frame, schema, om.Microaggregation(4), seed=1)
+    found = {one.columns: one for one in release.evaluate().statistics if "correlation" in one.name}
+    names = [name for name in frame.columns if name != "w"]
+    assert {*found} == {(a, b) for place, a in enumerate(names) for b in names[place + 1 :]}
+    concepts = [*"abcxyz", "north", "south", "any"]
+    matrix = PLACES.distances(concepts)
+
+    def apart(table, name):
+        values = table[name].to_list()
+        if name in ("age", "pay", "pain"):
+            numbers = np.array([order.index(x) if name == "pain" else x for x in values], float)
+            return np.abs(numbers[:, None] - numbers)
+        if name == "job":
+            return np.array([[float(x != y) for y in values] for x in values])
+        places = [concepts.index(x) for x in values]
+        return matrix[np.ix_(places, places)]
+
+    weights = frame["w"].to_numpy()
+    for (first, second), one in found.items():
+        for table, figure in ((frame, one.original), (release.frame, one.masked)):
+            if one.name == "correlation":
+                numbers = [table[name].to_numpy() for name in (first, second)]
+                expected = np.cov(*numbers, aweights=weights)
+                expected = expected[0, 1] / np.sqrt(expected[0, 0] * expected[1, 1])
+            else:
+                tables = [apart(table, name) for name in (first, second)]
+                expected = distance_correlation(*tables, weights)
+            assert figure == pytest.approx(expected), (first, second)
+    kinds = {names: one.name for names, one in found.items()}
+    assert kinds["age", "pay"] == "correlation"
+    assert kinds["age", "ill"] == kinds["pain", "job"] == "distance correlation"
+
+
+def test_large_columns_are_compared_on_records_spread_evenly():
+    draw = np.random.default_rng(6)
+    numbers = draw.normal(size=1500)
+    frame = pl.DataFrame({"n": numbers, "s": np.where(numbers > 0, "up", "down")})
+    schema = om.Schema(n=om.Numeric(role="other"), s=om.Flat(role="other"))
+    (found,) = [
+        one for one in om.evaluate(frame, frame, schema).statistics if one.name.startswith("dist")
+    ]
+    rows = np.arange(1000) * 1500 // 1000
+    part, signs = numbers[rows], numbers[rows] > 0
+    expected = distance_correlation(
+        np.abs(part[:, None] - part), (signs[:, None] != signs).astype(float), np.ones(1000)
+    )
+    assert found.original == pytest.approx(expected)

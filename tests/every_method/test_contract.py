@@ -115,7 +115,7 @@ def test_the_input_is_not_touched(method):
 def test_only_published_columns_and_no_row_invented(method):
     release = protected(method)
     assert set(release.frame.columns) <= set(PUBLISHED)
-    assert len(release.frame) + release.suppressed == len(mixed_columns()["age"])
+    assert len(release.frame) + release.left_out == len(mixed_columns()["age"])
     assert release.verification.kept
     assert len(release.verification.findings) >= 2
 

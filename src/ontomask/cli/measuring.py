@@ -188,7 +188,7 @@ def sizes(text: str) -> list[int]:
 def _show_comparison(voice: Voice, comparison: Comparison) -> None:
     frontier = {(cell.method, cell.k) for cell in comparison.frontier()}
     accuracy = ("accuracy %",) if comparison.target else ()
-    numbers = ("k", "loss %", "linkage %", "score", *accuracy, "left out", "stars", "seconds")
+    numbers = ("k", "loss %", "linkage %", "score", *accuracy, "suppressed", "stars", "seconds")
     table = grid("", "method", *numbers, numbers=numbers)
     for cell in comparison.means():
         if cell.error:

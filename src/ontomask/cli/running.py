@@ -259,7 +259,9 @@ def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     for link in found.linkage:
         table.add_row(f"records linked rightly, {link.distance}", "", f"{link.risk:.1f}%")
     table.add_row("information loss", "", f"{found.loss.loss:.1f}%")
-    table.add_row("records left out", "", f"{release.suppressed:,}")
+    table.add_row("records left out", "", f"{release.left_out:,}")
+    if release.starred:
+        table.add_row("records starred", "", f"{release.starred:,}")
     voice.say(table, "")
     for name, level in release.generalized.items():
         voice.say(f"generalized  {escape(name)}: {escape(level)}")
@@ -295,6 +297,8 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "unchanged": vars(found.unchanged),
         "highest_risk": found.risk_after.highest_risk,
         "suppressed": outcome.release.suppressed,
+        "left_out": outcome.release.left_out,
+        "starred": outcome.release.starred,
         "exceeded": [vars(one) for one in outcome.exceeded],
         "notes": list(outcome.notes),
         "seconds": round(outcome.seconds, 3),

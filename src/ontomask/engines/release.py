@@ -82,7 +82,7 @@ class LargeRelease(Release):
             return NOTHING_UNCHANGED
         assert self._prepared is not None
         table = self._prepared.table
-        if self.suppressed:
+        if self.left_out:
             table = LargeTable.of(self.frame, table.library)
         single = tuple((name, table.alone([name], self.schema.count)) for name in others)
         alone = single[0][1] if len(single) == 1 else table.alone(others, self.schema.count)
@@ -206,7 +206,8 @@ def released(prepared: Prepared, native: Any, verification: Verification) -> Lar
         clusters=None,
         class_sizes=_class_sizes(prepared),
         changed={name: changed.get(name, 0.0) for name in columns},
-        suppressed=int(main.before[ROWS].sum()) - main.total(ROWS),
+        left_out=int(main.before[ROWS].sum()) - main.total(ROWS),
+        starred=0 if main.release is None else main.release.starred,
         details=_details(prepared),
         verification=verification,
         timings=_timings([main, *prepared.lone]),

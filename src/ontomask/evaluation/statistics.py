@@ -59,17 +59,19 @@ def measure_statistics(
     paired: Paired,
     columns: Sequence[str] | None = None,
     *,
+    pairs: Sequence[str] | None = None,
     subdomains: int = 0,
     fraction: float = 0.1,
     seed: int = 0,
 ) -> tuple[Statistic, ...]:
     """Compare the statistics of some columns, on the whole and on random subsamples.
 
-    By default those of single columns are of the ones that masking is about, those of pairs of all
-    published columns.
+    By default those of single columns are of the ones that masking is about, those of two columns
+    of all that are published; `pairs` names the columns of the latter.
     """
     single = paired.chosen(columns)
-    chosen = single if columns is not None else list(paired.columns.values())
+    every = columns if columns is not None else list(paired.columns)
+    chosen = paired.chosen(every if pairs is None else pairs)
     whole = _measured(single) | _measured_pairs(chosen)
     parts = _variations(single, len(paired), subdomains, fraction, seed)
     means = [_mean_shift(one) for one in single]

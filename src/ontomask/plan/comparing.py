@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ontomask.checks import Choice, check
 from ontomask.comparison import METHOD_NAMES, Comparison, compare
+from ontomask.data.encoding import encode
 from ontomask.data.files import FileFormat, Source, file_digest, read_file
-from ontomask.data.schema import Schema
+from ontomask.data.schema import Nominal, Schema
+from ontomask.data.tables import open_table
 from ontomask.errors import DataError, ParameterError
 from ontomask.evaluation.classification import ClassificationTask
 from ontomask.evaluation.evaluation import Evaluation, evaluate
 from ontomask.methods.base import Method, Progress, silent
+from ontomask.methods.generalization.encoding import hierarchy_of
+from ontomask.methods.generalization.method import Generalization
 from ontomask.plan.examination import read_declared
 from ontomask.plan.limits import measured_limits
 from ontomask.plan.manifest import versions
@@ -58,13 +63,15 @@ def evaluate_files(plan: Plan, original: Path, masked: Path) -> FileAccount:
     before = read_file(original, plan.contents.input, kinds=kinds).frame
     published = {name: kinds[name] for name in schema.published}
     after = _read_masked(masked, plan.contents.input, published).frame
-    found = evaluate(before, after, schema, **chosen.settings)
-    limits = measured_limits(plan.contents.limits, found, 0, len(before))
+    hierarchies = _hierarchies(plan, before)
+    found = evaluate(before, after, schema, hierarchies=hierarchies, **chosen.settings)
+    limits = measured_limits(plan.contents.limits, found, found.loss.suppressed, len(before))
     account = gather(
         before,
         after,
         schema,
         found,
+        hierarchies=hierarchies,
         limits=limits,
         plan=plan.text,
         digests={"original": file_digest(original), "masked": file_digest(masked)},
@@ -72,6 +79,21 @@ def evaluate_files(plan: Plan, original: Path, masked: Path) -> FileAccount:
         title=masked.name,
     )
     return FileAccount(found, limits, account)
+
+
+def _hierarchies(plan: Plan, frame: object) -> dict[str, Any]:
+    """What the labels of a masked table may stand for: the hierarchies of the plan's steps."""
+    steps = [step for step in plan.steps if isinstance(step, Generalization)]
+    known: dict[str, Any] = {}
+    if not steps:
+        return known
+    microdata = encode(open_table(frame), plan.contents.decided(plan.name))
+    for step in steps:
+        for name in microdata.quasi:
+            column, given = plan.schema[name], step.hierarchies.get(name)
+            own = column.taxonomy if given is None and isinstance(column, Nominal) else None
+            known[name] = own or hierarchy_of(microdata[name], given, step.levels_by)
+    return {name: one for name, one in known.items() if one is not None}
 
 
 def _read_masked(path: Path, original: FileFormat, kinds: Mapping[str, str]) -> Source:

@@ -321,7 +321,7 @@ def _released_classification(
     contents: Contents, frame: Any, release: Release
 ) -> ClassificationReport | None:
     """The same, judged on the records of the release: for those who do not know of others."""
-    if not release.suppressed or release.rows is None:
+    if not release.left_out or release.rows is None:
         return None
     kept = open_table(frame).part(release.rows).native
     alone = replace(release, _rows=np.arange(len(release.rows)))

@@ -63,7 +63,7 @@ class LargeRun:
         relation = read(self.connection, files, how, kinds)
         ready = prepare(relation, DuckDB(), schema, contents.steps, contents.seed, progress)
         release = released(ready, ready.rewritten(), Verification(()))
-        records = release.records + release.suppressed
+        records = release.records + release.left_out
         return LargeSource.of(files, how, relation, records), release
 
     def written(self, release: LargeRelease, path: Path) -> Verification:

@@ -17,7 +17,7 @@ def measured_limits(
     Parameters
     ----------
     suppressed, records
-        How many of how many records were left out.
+        How many of how many records were left out or starred.
     """
     measured = (
         ("record linkage", found.risk, limits.max_linkage),

@@ -84,10 +84,12 @@ def manifest(
         "output": {
             "table": table,
             "sha256": digest,
-            "records": source.rows - release.suppressed,
+            "records": source.rows - release.left_out,
             **_kept_aside(release, order),
         },
         "suppressed": release.suppressed,
+        "left_out": release.left_out,
+        "starred": release.starred,
         "guarantee": [_stated(one) for one in verification.findings],
         "given_up": [one.describe() for one in verification.given_up],
         "steps": [

@@ -79,7 +79,7 @@ class Limits(Declared):
         None
     )
     max_loss: Annotated[Percent, "The information loss L."] = None
-    max_suppressed: Annotated[Percent, "The share of records left out."] = None
+    max_suppressed: Annotated[Percent, "The share of records left out or starred."] = None
     max_unique_unchanged: Annotated[
         Percent,
         "The share of records that are alone by the columns published unchanged, all together.",

@@ -151,7 +151,7 @@ def _grid(comparison: Comparison) -> Grid:
         )
         for cell in _made(comparison)
     )
-    return Grid((*head, "left out", "stars", "seconds"), rows)
+    return Grid((*head, "suppressed", "stars", "seconds"), rows)
 
 
 def _number(value: float | None, digits: int = 2) -> str:

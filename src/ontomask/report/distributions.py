@@ -224,7 +224,8 @@ def _with_intervals(
         scale = even_scale(make, known, view.least)
         cells[own] = first + scale.places(sides.numbers[own])
         labels |= {first + place: scale.label(place) for place in range(len(scale))}
-    order = list(dict.fromkeys(cells[:-1].tolist()))
+    # numbers that nobody has any more are in no group
+    order = [cell for cell in dict.fromkeys(cells[:-1].tolist()) if cell in labels]
     places = np.full(first + len(labels) + 1, -1, np.int64)
     places[order] = np.arange(len(order))
     released = np.append(cells, -1)[sides.nearest_codes]

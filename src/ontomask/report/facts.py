@@ -236,10 +236,11 @@ def _changed_records(paired: Paired) -> int:
 def _statistics(paired: Paired, evaluation: Evaluation) -> tuple[Statistic, ...]:
     """The statistics of what the release has something of."""
     told = paired.without_suppressed()
-    measured = [one.name for one in evaluation.loss.columns]
-    if all(np.array_equal(told.columns[name].old, paired.columns[name].old) for name in measured):
+    if all(np.array_equal(one.old, told.columns[name].old) for name, one in paired.columns.items()):
         return evaluation.statistics
-    return measure_statistics(told, measured)
+    measured = [one.name for one in evaluation.loss.columns]
+    pairs = {name for one in evaluation.statistics for name in one.columns if len(one.columns) > 1}
+    return measure_statistics(told, measured, pairs=[one for one in paired.columns if one in pairs])
 
 
 def _suppressing(schema: Schema) -> list[str]:

@@ -175,10 +175,12 @@ def intervals_grid(account: Account, discretion: Discretion) -> Grid | None:
 def loss_grid(account: Account, discretion: Discretion) -> Grid:
     """What the table lost; nothing is measured that a few records make up."""
     loss, records = measured_loss(account, discretion), account.records
+    starred = loss.starred
     rows = [
         ("values changed", discretion.percent(loss.values_changed, records)),
         ("records changed", discretion.share(loss.records_changed, records)),
         ("records left out", left_out(account, discretion)),
+        ("records starred", discretion.size(starred) if starred else "none"),
         ("average group size", figure(loss.average_class_size, 2)),
     ]
     if discretion.internal or not account.few_changed:

@@ -80,9 +80,11 @@ def _loss(account: Account, discretion: Discretion) -> str:
 
 
 def _gone(account: Account, discretion: Discretion) -> str:
+    starred = account.evaluation.loss.starred
+    stars = f" Records starred: {discretion.size(starred)}." if starred else ""
     if account.left_out is None:
-        return "No record was left out."
-    return f"Records left out: {left_out(account, discretion)}."
+        return f"No record was left out.{stars}"
+    return f"Records left out: {left_out(account, discretion)}.{stars}"
 
 
 def left_out(account: Account, discretion: Discretion) -> str:

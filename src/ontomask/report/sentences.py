@@ -180,7 +180,9 @@ def _judged(limit: Limit, account: Account, discretion: Discretion) -> Judged:
     texts = dict.fromkeys(percent(end / 100.0, 1) for end in sorted(ends))
     measured = " to ".join(texts)
     if limit.name == SUPPRESSED:
+        stars = account.evaluation.released.starred
         measured = discretion.size(account.left_out[0])
+        measured += f", and {discretion.size(stars)} starred" if stars else ""
     return Judged(limit.name, measured, allowed, exceeded.pop() if len(exceeded) == 1 else None)
 
 
@@ -194,10 +196,10 @@ def _at(name: str, account: Account, count: int) -> float:
 
     Both figures grow, or both fall, with the count, so the ends of a range say enough.
     """
-    if name == SUPPRESSED:
-        return 100.0 * count / (account.records + count)
     loss = account.evaluation.released
-    return 100.0 * (loss.sse + count) / max(loss.sst + count, 1e-300)
+    if name == SUPPRESSED:
+        return 100.0 * (count + loss.starred) / (account.records + count)
+    return (loss.loss * loss.sst + 100.0 * count) / max(loss.sst + count, 1e-300)
 
 
 def _measured(limit: Limit, account: Account, discretion: Discretion) -> str:

@@ -104,8 +104,8 @@ def test_models_hold_for_all_strata_together(search, name):
     for frame, release in found:
         assert holds(rows_of(release.frame), distribution(frame))
         starred = (release.frame[QUASI] == "*").all(axis=1).sum()
-        assert release.suppressed <= 0.4 * len(frame)
-        assert release.suppressed or starred or len(release.frame) == len(frame)
+        assert release.left_out <= 0.4 * len(frame)
+        assert release.left_out or starred or len(release.frame) == len(frame)
 
 
 def test_closeness_inside_strata_is_closeness_to_the_whole_table():
@@ -132,7 +132,7 @@ def test_records_that_an_earlier_step_left_out_count_in_the_distribution(name):
     frames = [people(seed) for seed in range(10)]
     found = attempts(frames, model, steps=[om.Suppression(3)], suppression_limit=0.5)
     for frame, release in found:
-        assert release.suppressed
+        assert release.left_out
         assert holds(rows_of(release.frame), distribution(frame))
 
 
@@ -165,8 +165,8 @@ def test_stars_stay_where_their_class_satisfies_the_models(name):
         assert holds(rows, distribution(frame))
         if not release.details[0]["suppressed"]:
             continue
-        outcomes.add("gone" if release.suppressed else "starred")
-        if release.suppressed:
+        outcomes.add("gone" if release.left_out else "starred")
+        if release.left_out:
             with_stars = [*rows, *stars_of(frame, release)]
             assert plain.smallest_class(with_stars) < 3 or not holds(
                 with_stars, distribution(frame)
