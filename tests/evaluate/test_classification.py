@@ -19,10 +19,10 @@ from ontomask.evaluation.classification import (
     ClassificationTask,
     ClassifierReport,
     judge_classification,
+    stratified_folds,
 )
 from ontomask.evaluation.classifiers import CLASSIFIERS, learn
 from ontomask.evaluation.features import Encoder, Features, read_features
-from ontomask.evaluation.folds import stratified_folds
 from ontomask.evaluation.scores import Scores, relative_accuracy, score
 from reference import classification as slow
 

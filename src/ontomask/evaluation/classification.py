@@ -34,7 +34,6 @@ from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, ParameterError, SchemaError
 from ontomask.evaluation.classifiers import CLASSIFIERS, Predict, learn, require_library
 from ontomask.evaluation.features import INTERVALS, Features, read_features
-from ontomask.evaluation.folds import stratified_folds
 from ontomask.evaluation.maskings import Columns, Masking, Protected, read_masking
 from ontomask.evaluation.scores import SCORE_DEFINITIONS, Scores, relative_accuracy, score
 from ontomask.wording import only, plural
@@ -47,6 +46,7 @@ __all__ = [
     "Protect",
     "Protected",
     "judge_classification",
+    "stratified_folds",
 ]
 
 DEFINITIONS: dict[str, str] = {
@@ -524,3 +524,15 @@ def _check_classes(target: str, labels: Longs, classes: int, folds: int) -> None
 
 def _sort_key(value: object) -> tuple[str, Any]:
     return type(value).__name__, value
+
+
+def stratified_folds(labels: Longs, folds: int, seed: int) -> Longs:
+    """The fold of each record: of equal size and with equal shares of each class, up to one record.
+
+    Records are shuffled, ordered by class and dealt out one by one.
+    """
+    order = np.random.default_rng(seed).permutation(labels.size)
+    order = order[np.argsort(labels[order], kind="stable")]
+    assigned = np.empty(labels.size, np.int64)
+    assigned[order] = np.arange(labels.size) % folds
+    return assigned
