@@ -57,7 +57,7 @@ def read(*promises):
             Diversity(("age",), "ill", 2),
             "diversity",
             "In every group, ill has at least 2 different values.",
-            "the least varied group has 2",
+            "the least varied group has 2 values of ill",
         ),
         (
             Diversity(("age",), "ill", 1.5, "entropy"),

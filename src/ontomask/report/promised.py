@@ -26,7 +26,7 @@ from ontomask.promises import (
     Unchanged,
     UniquenessLimit,
 )
-from ontomask.report.words import capital, listing
+from ontomask.report.words import capital, listing, plural
 from ontomask.verdict import Judgment, judge
 from ontomask.verify import Finding, Verification
 
@@ -231,7 +231,7 @@ def _diversity(promise: Diversity, finding: Finding) -> Kept:
         f"{least}-diversity, {finding.measured}).",
     }
     measured = {
-        "distinct": f"the least varied group has {finding.figure:.4g}",
+        "distinct": f"the least varied group has {plural(finding.figure, 'value')} of {column}",
         "entropy": f"the least mixed group reaches {finding.figure:.4g}",
         "recursive": "every group was checked",
     }
