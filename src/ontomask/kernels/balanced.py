@@ -48,8 +48,8 @@ __all__ = ["Tree", "by_exchanges", "by_slices"]
 
 TRIED = 4
 """How many times as many points as a cluster has may come in by an exchange, …"""
-MOST_TRIED = 200
-"""… up to so many, …"""
+LEAST_TRIED, STEPS = 200, 20_000
+"""… up to so many, or as many as can be tried in so many steps on the tree, …"""
 TRIED_MORE = 32
 """… and so many more."""
 
@@ -229,7 +229,8 @@ def by_exchanges(
     count = values.size
     labels = np.full(count, -1, np.int32)
     index = build_index(points, np.arange(count), np.ones(count), np.zeros(count), LEAF)
-    tried = min(TRIED * size, MOST_TRIED) + TRIED_MORE
+    most = max(LEAST_TRIED, STEPS // (1 + int(tree.depths.mean())))
+    tried = min(TRIED * size, most) + TRIED_MORE
     finds = new_finds(index, min(size + tried, count))
     _form_exchanges(
         *(points, index, finds, tree, values.astype(np.int32), _seeds(points), size, float(t)),

@@ -1,0 +1,71 @@
+"""Privacy models of clusters and of risk in plans: run, recounted, changed, and noticed."""
+
+import csv
+
+import pytest
+
+from ontomask.plan.plan import Plan
+from ontomask.plan.recounting import recount_folder
+from plans import write_small
+
+MODELS = {
+    "t-closeness": "t = 0.4",
+    "l-diversity": "l = 3",
+    "beta-likeness": "beta = 1.5",
+    "delta-disclosure": "delta = 2.0",
+    "estimated-k-map": "k = 10\nfraction = 0.1",
+    "records-at-risk": "t = 0.2\nshare = 0.0",
+    "population-uniques": "t = 0.0\nfraction = 0.5",
+    "no-attack": "adversary_gain = 50.0\nadversary_cost = 10.0",
+}
+
+
+def run(folder, more):
+    return Plan.read(write_small(folder, more)).run().folder
+
+
+def spoiled(folder):
+    """Everybody of the first class gets one job, and one of them an age of their own."""
+    path = next(folder.glob("*.csv"))
+    rows = list(csv.reader(path.read_text().splitlines()))
+    age, job = rows[0].index("age"), rows[0].index("job")
+    for row in rows[1:]:
+        if row[age] == rows[1][age]:
+            row[job] = rows[1][job]
+    rows[2][age] = "1"
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_of_clusters_in_a_plan(tmp_path, model):
+    folder = run(tmp_path, f'[[steps.privacy]]\nmodel = "{model}"\n{MODELS[model]}\n')
+    found = recount_folder(folder)
+    assert found.verification.kept
+    assert len(found.verification.findings) >= 4 - (model == "no-attack")
+    spoiled(folder)
+    broken = [one for one in recount_folder(folder).verification.findings if not one.kept]
+    told = {type(one.promise).__name__ for one in broken}
+    assert told >= {"ClassSize"}
+    assert len(told) > 1 or model == "no-attack"
+
+
+def test_a_way_of_forming_clusters_in_a_plan(tmp_path):
+    step = 'privacy_by = "t-first"\n[[steps.privacy]]\nmodel = "t-closeness"\nt = 0.4\n'
+    assert recount_folder(run(tmp_path, step)).verification.kept
+
+
+def test_a_differentially_private_release_in_a_plan(tmp_path):
+    plan = write_small(tmp_path)
+    head, _ = plan.read_text().split("[[steps]]")
+    rows = ", ".join(f'["{age}", "*"]' for age in range(20, 29))
+    jobs = ", ".join(f'["j{number}", "*"]' for number in range(4))
+    step = (
+        '[[steps]]\nmethod = "private-generalization"\nepsilon = 1.0\ndelta = 0.09\n'
+        f"hierarchies = {{ age = [{rows}], job = [{jobs}] }}\n"
+        "[[steps.schemes]]\nage = 1\njob = 1\n"
+    )
+    plan.write_text(head.replace('role = "sensitive"\n', "") + step)
+    found = recount_folder(Plan.read(plan).run().folder).verification
+    assert found.kept
+    assert "(1, 0.09)-differentially private" in str(found)
