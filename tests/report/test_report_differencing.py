@@ -413,7 +413,8 @@ def test_a_limit_is_judged_alike_for_all_counts_that_are_not_told_apart(
     from ontomask.report.sentences import judged
 
     def told(gone: int) -> Any:
-        released = dataclasses.replace(case.evaluation.released, sse=loss, sst=50.0)
+        figures = {"sse": loss, "sst": 50.0, "loss": 2.0 * loss}
+        released = dataclasses.replace(case.evaluation.released, **figures)
         measured = 100.0 * gone / (case.account.records + gone)
         if name == LOSS:
             measured = 100.0 * (loss + gone) / (50.0 + gone)
