@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import ontomask as om
-from every_method.test_contract import CASES
+from every_method.test_contract import CASES, schema_for
 from ontomask.data.tables import open_table
-from tables import mixed_columns, mixed_schema
+from tables import mixed_columns
 
 SECRET = next(method.key for method in CASES if hasattr(method, "key"))
 
@@ -57,16 +57,18 @@ def test_nothing_that_can_be_pickled_tells_the_original_records(method):
     columns = mixed_columns(gaps=False)
     columns["patient"] = [f"person {place}" for place in range(len(columns["patient"]))]
     frame = pl.DataFrame(columns)
-    release = om.protect(frame, mixed_schema(), method, 1)
+    release = om.protect(frame, schema_for(method), method, 1)
     results = [release, release.evaluate()]
     if release._scheme is not None:
         results.append(release.scheme)
     original = {name: pd.factorize(pd.Series(values))[0] for name, values in columns.items()}
+    table = open_table(release.frame)
+    released = {name: table.column(name) for name in table.names}
     hidden = [
         name
         for name, values in columns.items()
         if len(set(values)) < len(values)  # else any list of numbers would equal it
-        and (name not in release.frame.columns or open_table(release.frame).column(name) != values)
+        and not (name in released and tells(released[name], original[name].tolist()))
     ]
     gc.collect()
     for result in results:

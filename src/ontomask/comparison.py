@@ -25,7 +25,6 @@ from ontomask.errors import MethodError, OntomaskError, ParameterError
 from ontomask.evaluation import classification
 from ontomask.evaluation.classification import ClassificationReport, ClassificationTask
 from ontomask.evaluation.evaluation import Settings
-from ontomask.evaluation.pairing import pair_tables
 from ontomask.methods.base import Method, Progress, silent
 from ontomask.methods.generalization.method import Generalization
 from ontomask.methods.presets import PRESETS, preset
@@ -470,8 +469,7 @@ class _Bench:
 
 def _stars(frame: object, release: Release) -> int:
     """How many values that are known the release stars or lacks."""
-    known = release.generalized_domains
-    paired = pair_tables(frame, release.frame, release.schema, rows=release.rows, hierarchies=known)
+    paired = release.paired(frame)
     lost = (
         one.sides.tells_nothing[one.new] & (one.old < one.sides.size)
         for one in paired.columns.values()

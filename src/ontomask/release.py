@@ -19,15 +19,16 @@ import numpy as np
 
 from ontomask.arrays import Longs
 from ontomask.checks import Flag, Integer, check
-from ontomask.data.domains import ConceptGroups, Concepts, Domain, LabelGroups
+from ontomask.data.domains import Concepts
 from ontomask.data.encoding import LEAST, encode, record_counts, record_units, survey_weights
 from ontomask.data.masked import Masked, Scheme, State
-from ontomask.data.microdata import Microdata
+from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.data.values import is_star
 from ontomask.errors import DataError, MethodError, ParameterError
-from ontomask.evaluation.evaluation import Evaluation, Settings, evaluate_kept
+from ontomask.evaluation.evaluation import Evaluation, Settings, evaluate_paired
+from ontomask.evaluation.pairing import Paired, pair_columns
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.evaluation.utility import Loss
 from ontomask.methods.base import Context, Method, Progress, silent, sizes_asked
@@ -44,6 +45,38 @@ if TYPE_CHECKING:
 __all__ = ["AppliedScheme", "Release", "protect"]
 
 NOT_KEPT = "(secret, not kept in a pickle)"
+
+
+@dataclass(frozen=True, eq=False)
+class _Original:
+    """The original as long as somebody else holds its frame: a reference, and what was encoded.
+
+    Attributes
+    ----------
+    frame
+        Gives the frame, or None when it is gone.
+    columns
+        Its columns as they are encoded, which go with it.
+    """
+
+    frame: Callable[[], object]
+    columns: Mapping[str, Attribute]
+
+    @classmethod
+    def of(cls, table: Table, microdata: Microdata) -> _Original | None:
+        """A reference that does not keep the frame alive; None for a frame that takes none."""
+        columns = _whole(microdata, len(table))
+        try:
+            return cls(weakref.ref(table.given, lambda _: columns.clear()), columns)
+        except TypeError:
+            return None
+
+
+def _whole(microdata: Microdata, count: int) -> dict[str, Attribute]:
+    """The encoded columns of all records of a table; those that are left out have any value."""
+    places = np.zeros(count, np.int64)
+    places[microdata.rows] = np.arange(len(microdata))
+    return {name: one.of(places) for name, one in microdata.attributes.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +143,6 @@ class Release:
         Seconds spent on encoding, each step, and verification.
     digests
         Digests of the incoming and outgoing tables.
-    generalized_domains
-        For columns with generalized values, what each of them stands for.
     """
 
     frame: Any
@@ -128,9 +159,9 @@ class Release:
     timings: Mapping[str, float]
     digests: Mapping[str, str]
     _scheme: AppliedScheme | None = field(repr=False, default=None)
-    generalized_domains: Mapping[str, Domain] = field(repr=False, default_factory=dict)
     _rows: Longs | None = field(repr=False, default=None)
-    _original: Callable[[], object] | None = field(repr=False, default=None)
+    _original: _Original | None = field(repr=False, default=None)
+    _columns: Mapping[str, Attribute] = field(repr=False, default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the reference to the original table behind, and the secrets of the steps."""
@@ -146,24 +177,32 @@ class Release:
         still there it is found again; otherwise give it. A table that differs from the one that was
         protected, if only in the order of its records, is refused.
         """
-        frame = self._found(original, "evaluate")
-        assert self._rows is not None
+        paired = self.paired(original)
         k = next((step.k for step in reversed(self.steps) if hasattr(step, "k")), None)
         known = {"k": k} if isinstance(k, int) else {}
         chosen = Settings(**{**known, **settings})
-        return evaluate_kept(
-            *(frame, self.frame, self.schema, self._rows, chosen, progress),
-            hierarchies=self.generalized_domains,
-        )
+        return evaluate_paired(paired, chosen, progress)
 
-    def _found(self, original: object, asked: str) -> object:
-        frame = original if original is not None else self._original and self._original()
+    def paired(self, original: object = None) -> Paired:
+        """The original and the release, record by record, as both are encoded: no text is read."""
+        table = self._found(original, "evaluate")
+        known = self._original.columns if self._original else {}
+        if not known:
+            spellings = _spellings(self._columns)
+            known = _whole(encode(table, self.schema, spellings=spellings), len(table))
+        rows = np.arange(len(table)) if self._rows is None else self._rows
+        before = {name: known[name].of(rows).trimmed() for name in self._columns}
+        return pair_columns(before, self._columns, self.schema, table, rows)
+
+    def _found(self, original: object, asked: str) -> Table:
+        frame = original if original is not None else self._original and self._original.frame()
         if frame is None:
             raise DataError(
                 f"The original table is gone; give it to {asked}: release.{asked}(original=…)."
             )
-        self._require_same(open_table(frame))
-        return frame
+        table = open_table(frame)
+        self._require_same(table)
+        return table
 
     def _require_same(self, table: Table) -> None:
         lacking = [name for name in self.schema if name not in table.names]
@@ -246,19 +285,19 @@ class Release:
         """Gather what a report shows; see `ontomask.report.facts.gather` for what may be added."""
         from ontomask.report.facts import gather
 
-        frame = self._found(original, "report")
+        table = self._found(original, "report")
         known = {
             "digests": self.digests,
             "timings": self.timings,
             "verification": self.verification,
         }
         return gather(
-            frame,
+            table,
             self.frame,
             self.schema,
-            evaluation or self.evaluate(frame),
+            evaluation or self.evaluate(table),
+            paired=self.paired(table),
             rows=self._rows,
-            hierarchies=self.generalized_domains,
             steps=self.steps,
             details=self.details,
             seed=self.seed,
@@ -500,11 +539,7 @@ def _release(
     if clusters is not None and masks[-1].kept is not None:
         clusters = clusters[masks[-1].kept]
     schemes = tuple(masked.scheme for masked in masks if masked.scheme is not None)
-    spellings = {
-        name: one.domain.vocabulary.spellings
-        for name, one in start.microdata.attributes.items()
-        if isinstance(one.domain, Concepts)
-    }
+    spellings = _spellings(start.microdata.attributes)
     scheme = AppliedScheme(schema, schemes, published, spellings)
     return Release(
         frame=outgoing.given,
@@ -521,26 +556,22 @@ def _release(
         timings=timings,
         digests={"input": digest, "output": outgoing.digest()},
         _scheme=scheme if len(schemes) == len(masks) else None,
-        generalized_domains=_generalized(end),
         _rows=end.microdata.rows,
-        _original=_found_again(table.given),
+        _original=_Original.of(table, start.microdata),
+        _columns={
+            name: end.columns.get(name, one).trimmed()
+            for name, one in end.microdata.attributes.items()
+            if name in published
+        },
     )
 
 
-def _generalized(end: State) -> dict[str, Domain]:
-    """The domains of generalized columns, without the values that were not released."""
-    groups = (LabelGroups, ConceptGroups)
-    found = [(name, one) for name, one in end.columns.items() if isinstance(one.domain, groups)]
-    used = [np.unique(one.codes[one.codes < one.size]) for _, one in found]
-    return {name: one.domain.taken(places) for (name, one), places in zip(found, used, strict=True)}
-
-
-def _found_again(frame: object) -> Callable[[], object] | None:
-    """A reference that does not keep the original alive."""
-    try:
-        return weakref.ref(frame)
-    except TypeError:
-        return None
+def _spellings(columns: Mapping[str, Attribute]) -> dict[str, Mapping[int, str]]:
+    """How nominal columns spell concepts."""
+    domains = {name: one.domain for name, one in columns.items()}
+    return {
+        name: one.vocabulary.spellings for name, one in domains.items() if isinstance(one, Concepts)
+    }
 
 
 def _published(table: Table, schema: Schema, masks: list[Masked]) -> tuple[str, ...]:

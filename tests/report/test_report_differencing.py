@@ -21,7 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ontomask as om
-from ontomask.evaluation.evaluation import Settings, evaluate_kept
+from ontomask.evaluation.evaluation import Settings, evaluate_paired
+from ontomask.evaluation.pairing import pair_tables
 from ontomask.plan import Plan
 from ontomask.report.discretion import public_plan
 from ontomask.report.document import render
@@ -234,7 +235,8 @@ def changed_counts(value: object) -> object:
 
 
 def report_on(release: om.Release, original: pl.DataFrame, rows: Any, **more: Any) -> str:
-    evaluation = evaluate_kept(original, release.frame, release.schema, rows, Settings(k=K))
+    paired = pair_tables(original, release.frame, release.schema, rows=rows)
+    evaluation = evaluate_paired(paired, Settings(k=K))
     given = {
         "rows": rows,
         "steps": release.steps,

@@ -132,20 +132,21 @@ class Attribute:
         codes = np.where(mask, self.size, self.codes).astype(np.int32)
         return replace(self, codes=codes, has_missing=self.has_missing or bool(mask.any()))
 
-    def settled(self) -> Attribute:
-        """The column over the values it has, equal ones united, in their order."""
+    def trimmed(self) -> Attribute:
+        """The column over the values it has, and no others."""
         used = np.unique(self.codes)
         used = used[used < self.size]
-        firsts, places = np.unique(self.domain.keys[used], return_index=True, return_inverse=True)[
-            1:
-        ]
-        translate = np.full(self.size + 1, firsts.size, np.int32)
-        translate[used] = places
-        codes = translate[self.codes]
+        translate = np.full(self.size + 1, used.size, np.int32)
+        translate[used] = np.arange(used.size)
+        return replace(self, codes=translate[self.codes], domain=self.domain.taken(used))
+
+    def settled(self) -> Attribute:
+        """The column over the values it has, equal ones united, in their order."""
+        own = self.trimmed()
+        firsts, places = np.unique(own.domain.keys, return_index=True, return_inverse=True)[1:]
+        codes = np.append(places, firsts.size).astype(np.int32)[own.codes]
         missing = bool((codes == firsts.size).any())
-        return replace(
-            self, codes=codes, domain=self.domain.taken(used[firsts]), has_missing=missing
-        )
+        return replace(self, codes=codes, domain=own.domain.taken(firsts), has_missing=missing)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from ontomask.arrays import Longs
 from ontomask.checks import AnyOf, Choice, Declared, Flag, Integer, ListOf, Null, Real, check
 from ontomask.data.schema import Schema
 from ontomask.evaluation import statistics as statistics_room
@@ -22,7 +21,7 @@ from ontomask.evaluation.structure import ClassRisk, class_risk, disclosed_inter
 from ontomask.evaluation.unchanged import NOTHING_UNCHANGED, UnchangedRisk, unchanged_risk
 from ontomask.evaluation.utility import Loss, measure_loss
 
-__all__ = ["DEFINITIONS", "Evaluation", "Row", "Settings", "evaluate", "evaluate_kept"]
+__all__ = ["DEFINITIONS", "Evaluation", "Row", "Settings", "evaluate", "evaluate_paired"]
 
 Progress = Callable[[float, str], None]
 
@@ -275,21 +274,6 @@ def evaluate(
     )
     paired = pair_tables(original, masked, schema, hierarchies=hierarchies)
     return evaluate_paired(paired, settings)
-
-
-def evaluate_kept(
-    original: object,
-    masked: object,
-    schema: Schema,
-    rows: Longs,
-    settings: Settings,
-    progress: Progress = silent,
-    *,
-    hierarchies: Mapping[str, Any] | None = None,
-) -> Evaluation:
-    """Evaluate a release that holds only some of the original records."""
-    paired = pair_tables(original, masked, schema, rows=rows, hierarchies=hierarchies)
-    return evaluate_paired(paired, settings, progress)
 
 
 def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = silent) -> Evaluation:

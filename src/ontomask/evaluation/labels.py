@@ -25,7 +25,7 @@ from ontomask.evaluation.sides import Released
 from ontomask.taxonomy.hierarchies import Hierarchy
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["Known", "Labels", "Words", "read_labels"]
+__all__ = ["Known", "Labels", "Words", "known_labels", "read_labels"]
 
 Known = Hierarchy | Taxonomy | Domain
 """What may say what labels stand for."""
@@ -91,6 +91,15 @@ class Words:
     def has_order(self) -> bool:
         """Whether values are numbers, dates or ranks."""
         return isinstance(self.column, (Numeric, Date, Ordinal))
+
+    def meant(self, domain: Domain) -> Floats:
+        """The meanings of the values of an encoded column."""
+        if isinstance(domain, Numbers):
+            return domain.numbers
+        if isinstance(domain, Concepts):
+            return domain.concepts.astype(np.float64)
+        self.remember([value for value in domain.values if not is_star(value)])
+        return self.read(domain.values)
 
     def remember(self, values: Sequence[object]) -> None:
         """Give words of a flat column a meaning, if they have none."""
@@ -237,6 +246,16 @@ def read_labels(
     return _below_concepts(hierarchy, labels, known) if isinstance(hierarchy, Taxonomy) else labels
 
 
+def known_labels(words: Words, domain: Domain) -> Labels:
+    """What the values of a column of a run stand for; nothing has to be read."""
+    stars = np.array([is_star(value) for value in domain.values], bool)
+    nothing: list[Floats | None] = [None] * domain.size
+    if domain.stands_for().below is domain:
+        return Labels(domain.values, words.meant(domain), nothing, stars)
+    groups = _of_domain(words, domain.values, domain)
+    return Labels(domain.values, np.full(domain.size, np.nan), groups, stars)
+
+
 def _of_hierarchy(
     words: Words, values: Sequence[object], hierarchy: Hierarchy
 ) -> list[Floats | None]:
@@ -262,14 +281,7 @@ def _of_hierarchy(
 def _of_domain(words: Words, values: Sequence[object], domain: Domain) -> list[Floats | None]:
     """What the values of a column of a release stand for."""
     groups = domain.stands_for()
-    if isinstance(groups.below, Numbers):
-        meanings = groups.below.numbers
-    elif isinstance(groups.below, Concepts):
-        meanings = groups.below.concepts.astype(np.float64)
-    else:
-        words.remember(groups.below.values)
-        meanings = words.read(groups.below.values)
-    parts = np.split(meanings[groups.members], groups.starts[1:-1])
+    parts = np.split(words.meant(groups.below)[groups.members], groups.starts[1:-1])
     return _united(values, zip(map(written, domain.values), parts, strict=True))
 
 

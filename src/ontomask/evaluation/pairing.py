@@ -17,11 +17,11 @@ from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import did_you_mean
 from ontomask.data.domains import Domain
 from ontomask.data.encoding import record_counts, record_units, survey_weights
-from ontomask.data.microdata import group_rows
+from ontomask.data.microdata import Attribute, group_rows
 from ontomask.data.schema import Column, Date, Nominal, Numeric, Schema, value_distances
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, ParameterError, SchemaError
-from ontomask.evaluation.labels import Known, Labels, Words, read_labels
+from ontomask.evaluation.labels import Known, Labels, Words, known_labels, read_labels
 from ontomask.evaluation.sides import CodedSides, NumberSides
 from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.moments import variance
@@ -29,7 +29,15 @@ from ontomask.taxonomy.hierarchies import Hierarchy
 from ontomask.taxonomy.taxonomy import Taxonomy
 from ontomask.wording import plural
 
-__all__ = ["Amounts", "Paired", "PairedColumn", "pair_column", "pair_tables", "tuple_groups"]
+__all__ = [
+    "Amounts",
+    "Paired",
+    "PairedColumn",
+    "pair_column",
+    "pair_columns",
+    "pair_tables",
+    "tuple_groups",
+]
 
 
 class Amounts(NamedTuple):
@@ -291,6 +299,42 @@ def pair_tables(
     return Paired(schema, columns, amounts, records, people, record_units(before, schema))
 
 
+def pair_columns(
+    before: Mapping[str, Attribute],
+    after: Mapping[str, Attribute],
+    schema: Schema,
+    table: Table,
+    rows: Longs,
+) -> Paired:
+    """Pair the columns of a run as they are encoded, before and after it.
+
+    Parameters
+    ----------
+    before, after
+        The columns of the records that were released.
+    table, rows
+        The original table, and which of its records those are.
+    """
+    everyone = _amounts(table, schema)
+    amounts = everyone.part(rows)
+    columns = {
+        name: _paired(one, after[name], amounts)
+        for name, one in before.items()
+        if name != schema.count
+    }
+    records, people = (
+        float(all_.sum() - kept.sum()) for all_, kept in zip(everyone, amounts, strict=True)
+    )
+    units = record_units(table.part(rows), schema)
+    return Paired(schema, columns, amounts, records, people, units)
+
+
+def _paired(old: Attribute, new: Attribute, amounts: Amounts) -> PairedColumn:
+    words = Words(old.name, old.column)
+    meanings = np.append(words.meant(old.domain), np.nan)[old.codes]
+    return _joined(words, meanings, known_labels(words, new.domain), new.codes, amounts)
+
+
 def read_hierarchies(given: Mapping[str, Any], schema: Schema) -> dict[str, Known]:
     """The hierarchies of columns, in any of the forms that `Generalization` takes.
 
@@ -348,11 +392,18 @@ def pair_column(
     words = Words(name, column)
     meanings = np.append(words.originals(old_values), np.nan)[old_codes]
     labels = read_labels(words, new_values, new_codes, meanings, hierarchy, together=together)
+    return _joined(words, meanings, labels, new_codes, amounts)
+
+
+def _joined(
+    words: Words, meanings: Floats, labels: Labels, released: Ints, amounts: Amounts
+) -> PairedColumn:
+    """Both sides of a column: what original values mean, and the label of each record."""
     domain = labels.domain(meanings)
     old = np.searchsorted(domain, np.where(np.isnan(meanings), np.inf, meanings)).astype(np.int32)
-    new = np.append(labels.codes, len(new_values))[new_codes].astype(np.int32)
+    new = np.append(labels.codes, len(labels.values))[released].astype(np.int32)
     sides = _sides(words, labels, domain, old, amounts)
-    return PairedColumn(name, column, amounts, old, new, sides)
+    return PairedColumn(words.name, words.column, amounts, old, new, sides)
 
 
 def _sides(

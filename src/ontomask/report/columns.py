@@ -139,7 +139,7 @@ def column_facts(
     """What a report shows of each column; `least` is the threshold of a public report."""
     whole, kept = paired, before if rows is None else before.part(rows)
     if paired.left_out:
-        whole = pair_tables(before.native, before.native, paired.schema)
+        whole = pair_tables(before, before, paired.schema)
     tables = _Tables(before, whole, kept, after, paired, paired.without_suppressed(), least)
     charted = _charted(paired)
     losses = {one.name: one for one in evaluation.loss.columns}

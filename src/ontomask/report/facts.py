@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -142,7 +142,7 @@ def gather(
     evaluation: Evaluation,
     *,
     rows: Longs | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
+    paired: Paired | None = None,
     steps: Sequence[Method] = (),
     details: Sequence[Mapping[str, object]] = (),
     verification: Verification | None = None,
@@ -161,7 +161,7 @@ def gather(
 ) -> Account:
     """Collect what a report shows: record i of `masked` is record ``rows[i]`` of `original`.
 
-    `rows` are all records by default; `hierarchies` say what labels stand for.
+    `rows` are all records by default; those of a release come `paired`.
     `steps` are the methods and `details` what each reports of
     itself; there are none for a table masked elsewhere, and then no `verification` either.
     Of `classification` a public report shows nothing if records were left out: it has
@@ -174,7 +174,7 @@ def gather(
     `shuffled` says whether the records were put in a random order, if that is known.
     """
     before, after = open_table(original), open_table(masked)
-    paired = pair_tables(original, masked, schema, rows=rows, hierarchies=hierarchies)
+    paired = paired or pair_tables(before, after, schema, rows=rows)
     told = [name for name in after.names if name != schema.count]
     promised = None if verification is None else in_words(verification, told)
     least = threshold(promised.k if promised else None)
