@@ -15,7 +15,8 @@ from ontomask.data.schema import Nominal, Schema
 from ontomask.data.tables import open_table
 from ontomask.errors import DataError, ParameterError
 from ontomask.evaluation.classification import ClassificationTask
-from ontomask.evaluation.evaluation import Evaluation, evaluate
+from ontomask.evaluation.evaluation import Evaluation, Settings, evaluate_paired
+from ontomask.evaluation.pairing import pair_tables
 from ontomask.methods.base import Method, Progress, silent
 from ontomask.methods.generalization.encoding import hierarchy_of
 from ontomask.methods.generalization.method import Generalization
@@ -63,15 +64,15 @@ def evaluate_files(plan: Plan, original: Path, masked: Path) -> FileAccount:
     before = read_file(original, plan.contents.input, kinds=kinds).frame
     published = {name: kinds[name] for name in schema.published}
     after = _read_masked(masked, plan.contents.input, published).frame
-    hierarchies = _hierarchies(plan, before)
-    found = evaluate(before, after, schema, hierarchies=hierarchies, **chosen.settings)
+    paired = pair_tables(before, after, schema, hierarchies=_hierarchies(plan, before))
+    found = evaluate_paired(paired, Settings(**chosen.settings))
     limits = measured_limits(plan.contents.limits, found, found.loss.suppressed, len(before))
     account = gather(
         before,
         after,
         schema,
         found,
-        hierarchies=hierarchies,
+        paired=paired,
         limits=limits,
         plan=plan.text,
         digests={"original": file_digest(original), "masked": file_digest(masked)},
