@@ -57,6 +57,7 @@ PUBLIC = [
     "Release",
     "Resampling",
     "Rounding",
+    "Rule",
     "Sample",
     "SampleUniqueness",
     "Sampling",

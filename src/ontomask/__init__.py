@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ontomask.data.files.formats import FileFormat as FileFormat
     from ontomask.data.files.reading import read_file as read_file
     from ontomask.data.files.writing import write_file as write_file
+    from ontomask.data.rules import Rule as Rule
     from ontomask.data.schema import Count as Count
     from ontomask.data.schema import Date as Date
     from ontomask.data.schema import Flat as Flat
@@ -150,6 +151,7 @@ _HOMES = {
     "Hierarchy": "taxonomy.hierarchies",
     "Hybrid": "methods.hybrid",
     "Identifier": "data.schema",
+    "Rule": "data.rules",
     "interval_disclosure": "evaluation.risk",
     "interval_hierarchy": "taxonomy.from_data",
     "interval_taxonomy": "taxonomy.from_data",

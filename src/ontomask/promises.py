@@ -23,11 +23,13 @@ __all__ = [
     "Disclosure",
     "Diversity",
     "EstimatedMapSize",
+    "Excluded",
     "Likeness",
     "MapSize",
     "Permutation",
     "Population",
     "PopulationUniquenessLimit",
+    "Possible",
     "Presence",
     "Promise",
     "Published",
@@ -145,6 +147,49 @@ class Unchanged(Promise):
         if not self.rewritten:
             return f"{self.listed}: unchanged"
         return f"{self.listed}: unchanged (by meaning: {', '.join(self.rewritten)})"
+
+
+Excluded = tuple[str, tuple[object, ...], tuple[tuple[float | None, float | None], ...], str]
+"""A condition: the column, its values and ranges that are meant, and how dates are written."""
+
+
+@dataclass(frozen=True)
+class Possible(Promise):
+    """No record has a combination that nobody can have; or no more than had it before.
+
+    Attributes
+    ----------
+    rules
+        For each rule the conditions that must not all hold in one record.
+    stated
+        The rules in words.
+    most
+        How many records of the original have such a combination.
+    """
+
+    rules: tuple[tuple[Excluded, ...], ...] = field(repr=False)
+    stated: tuple[str, ...] = ()
+    most: int = 0
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """The same statement about columns with other names."""
+        rules = tuple(tuple((names[one[0]], *one[1:]) for one in rule) for rule in self.rules)
+        return replace(super().renamed(names), rules=rules)
+
+    def left(self, published: Collection[str]) -> Self | None:
+        """The rules of which all columns are published."""
+        kept = [all(one[0] in published for one in rule) for rule in self.rules]
+        if not any(kept):
+            return None
+        rules = tuple(rule for rule, stays in zip(self.rules, kept, strict=True) if stays)
+        stated = tuple(text for text, stays in zip(self.stated, kept, strict=True) if stays)
+        columns = tuple(dict.fromkeys(one[0] for rule in rules for one in rule))
+        return replace(self, columns=columns, rules=rules, stated=stated)
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        whom = "no more records than in the original have" if self.most else "no record has"
+        return f"{whom} a combination that a rule excludes ({'; '.join(self.stated)})"
 
 
 # Classes of records that share the values of the columns --------------------------------------

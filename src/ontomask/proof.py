@@ -15,19 +15,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ontomask.arrays import Floats, Longs
+from ontomask.arrays import Bools, Floats, Longs
 from ontomask.data.domains import Concepts
 from ontomask.data.masked import Masked, State
-from ontomask.data.tables import Seen, open_table
+from ontomask.data.rules import Condition
+from ontomask.data.schema import Date, Nominal, Numeric, Ordinal
+from ontomask.data.tables import Seen, Table, open_table
 from ontomask.errors import PromiseError
 from ontomask.methods.base import Method
 from ontomask.promises import (
     Closeness,
     Disclosure,
+    Excluded,
     Likeness,
     MapSize,
     Permutation,
     Population,
+    Possible,
     Presence,
     Promise,
     Published,
@@ -44,6 +48,12 @@ __all__ = ["Made", "prove", "recount"]
 WRITTEN_WRONG = (
     "What was written cannot be read back as it is; choose another format for the output, such as "
     "Parquet."
+)
+
+
+IMPOSSIBLE = (
+    "A method that changes columns one by one cannot heed rules: use microaggregation or "
+    "generalization, correct records of the original that a rule excludes, or leave the rule out."
 )
 
 
@@ -68,7 +78,11 @@ def prove(
     outgoing: object, published: Sequence[str], made: Sequence[Made], end: State
 ) -> Verification:
     """Recount on the outgoing frame what the steps promise, or refuse."""
-    standing = [*_of_steps(published, made, end), *_of_untouched(published, made, end)]
+    standing = [
+        *_of_steps(published, made, end),
+        *_of_untouched(published, made, end),
+        *_of_rules(published, made, end),
+    ]
     found = verify(
         outgoing,
         [one.claim for one in standing],
@@ -162,6 +176,53 @@ def _of_untouched(
         yield _Standing(Claim(Unchanged(untouched, rewritten), before), len(made))
 
 
+def _of_rules(published: Sequence[str], made: Sequence[Made], end: State) -> Iterator[_Standing]:
+    """That nobody appears with a combination that the schema's rules exclude."""
+    start = made[0].before
+    rules = start.microdata.schema.rules
+    if not rules:
+        return
+    kept = _kept(start, end)
+    found = np.any([one[kept] for one in start.microdata.violations()], axis=0)
+    columns = dict.fromkeys(name for rule in rules for name in rule.conditions)
+    promise = Possible(
+        tuple(columns),
+        tuple(tuple(_excluded(start, *pair) for pair in rule.conditions.items()) for rule in rules),
+        tuple(map(str, rules)),
+        int(start.microdata.counts[kept][found].sum()),
+    ).left(published)
+    if promise is not None:
+        yield _Standing(Claim(promise), len(made))
+
+
+def _excluded(start: State, name: str, condition: Condition) -> Excluded:
+    """A condition as a reader of the release can check it."""
+    attribute = start.microdata[name]
+    column = attribute.column
+    if isinstance(column, Nominal) and column.taxonomy is not None:
+        meant = condition.concepts(column)
+        written = attribute.as_concepts.vocabulary.written(np.flatnonzero(meant).tolist())
+        return name, (*written, *_spelled(start.table, name, column, meant)), (), ""
+    if isinstance(column, Ordinal):
+        inside = condition.within(column, np.arange(len(column.order), dtype=np.float64))
+        return name, tuple(np.array(column.order, object)[inside]), (), ""
+    if not isinstance(column, (Numeric, Date)):
+        return name, tuple(map(str, condition.values)), (), ""
+    spans = condition.spans(column)
+    ends = (tuple(end if np.isfinite(end) else None for end in span) for span in spans)
+    dates = (column.format or "%Y-%m-%d") if isinstance(column, Date) else ""
+    return name, (), tuple((low, high) for low, high in ends), dates
+
+
+def _spelled(table: Table, name: str, column: Nominal, meant: Bools) -> list[object]:
+    """The texts of the original that mean one of some concepts."""
+    assert column.taxonomy is not None
+    texts = table.distinct(name)[1]
+    mapping = column.taxonomy.map(texts, overrides=column.overrides)
+    found = mapping.concepts[mapping.positions].tolist()
+    return [text for text, one in zip(texts, found, strict=True) if one >= 0 and meant[one]]
+
+
 def _distinct(findings: Iterator[Finding]) -> list[Finding]:
     """Each promise once, though several steps may make the same."""
     return list({one.promise: one for one in findings}.values())
@@ -191,6 +252,8 @@ def _refuse(broken: Sequence[tuple[_Standing, Finding]], made: Sequence[Made]) -
     standing, _ = broken[0]
     later = _later(standing, made)
     hint = _in_order(standing.place, later, made) if later else DEFECT
+    if isinstance(standing.claim.promise, Possible):
+        hint = IMPOSSIBLE
     Verification(tuple(finding for _, finding in broken)).require(hint)
 
 
@@ -354,6 +417,8 @@ def _in_texts(promise: Promise, cells: dict[str, _Cells]) -> Promise:
     if isinstance(promise, (MapSize, Presence)) and promise.population is not None:
         columns = [cells[name].texts() for name in promise.columns]
         return replace(promise, population=_population_in_texts(promise.population, columns))
+    if isinstance(promise, Possible):
+        return replace(promise, rules=tuple(_rule_in_texts(one, cells) for one in promise.rules))
     if not isinstance(promise, (Closeness, Disclosure, Likeness)):
         return promise
     texts = cells[promise.sensitive].texts()
@@ -362,6 +427,16 @@ def _in_texts(promise: Promise, cells: dict[str, _Cells]) -> Promise:
         for value, count in promise.counts
     )
     return replace(promise, counts=counts)
+
+
+def _rule_in_texts(rule: tuple[Excluded, ...], cells: dict[str, _Cells]) -> tuple[Excluded, ...]:
+    """A rule about values, with how these are written besides."""
+    found = []
+    for name, values, spans, dates in rule:
+        texts = {str(value): cell for value, cell in cells[name].texts().items()}
+        written = (texts[str(one)] for one in values if str(one) in texts)
+        found.append((name, (*values, *written), spans, dates))
+    return tuple(found)
 
 
 def _population_in_texts(

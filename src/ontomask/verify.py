@@ -8,6 +8,7 @@ encoding, kernels or searches cannot hide here.
 
 from __future__ import annotations
 
+import datetime
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ from ontomask.promises import (
     MapSize,
     Permutation,
     PopulationUniquenessLimit,
+    Possible,
     Presence,
     Promise,
     Published,
@@ -47,6 +49,8 @@ __all__ = ["Claim", "Finding", "Verification", "verify"]
 
 Classes = Iterator[tuple[Longs, Floats]]
 """For each class the places of its sensitive values in the table's distribution, with shares."""
+
+Span = tuple[float | None, float | None]
 
 ROUNDING = 1e-9
 DEFECT = "This is a defect of the method: please report it."
@@ -545,6 +549,43 @@ def _likeness(promise: Likeness, release: _Release, _before: Mapping[str, Seen])
     largest = float(gains.max())
     kept = bool((gains <= (promise.beta if bounds is None else bounds) + ROUNDING).all())
     return Finding(promise, kept, largest, f"at most {largest:.4g}")
+
+
+@_recount.register
+def _possible(promise: Possible, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+    found = np.zeros(len(release.table), bool)
+    for rule in promise.rules:
+        meets = np.ones(len(release.table), bool)
+        for column, values, spans, dates in rule:
+            seen = release.column(column)
+            known = {str(value) for value in values}
+            meant = [_is_meant(_plain(one), known, spans, dates) for one in seen.values]
+            meets &= np.array(meant, bool)[seen.codes]
+        found |= meets
+    count = int(release.counts[found].sum())
+    return Finding(promise, count <= promise.most, count, f"{count:,} of them" if count else "none")
+
+
+def _is_meant(value: object, known: set[str], spans: Sequence[Span], dates: str) -> bool:
+    """Whether a value is one of those of a condition, or in one of its ranges."""
+    if value is None or str(value) in known:
+        return value is not None
+    number = _as_number(value, dates) if spans else math.nan
+    return any(
+        (low is None or number >= low) and (high is None or number <= high) for low, high in spans
+    ) and not math.isnan(number)
+
+
+def _as_number(value: object, dates: str) -> float:
+    """A number, or a day, as it is written; NaN for anything else."""
+    try:
+        if dates and isinstance(value, str):
+            value = datetime.datetime.strptime(value, dates)
+        if isinstance(value, datetime.date):
+            return float(value.toordinal())
+        return float(str(value).replace(",", "."))
+    except ValueError:
+        return math.nan
 
 
 # Comparing with what was there before ---------------------------------------------------------

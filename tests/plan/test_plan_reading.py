@@ -82,15 +82,15 @@ shuffle = "yes"
 
 METHODS = (
     "drop-columns, generalization, hybrid, local-suppression, microaggregation, noise, pram, "
-    "pseudonyms, rank-swapping, recoding, resampling, rounding, sampling, shuffling, suppression, "
-    "top-bottom-coding"
+    "private-generalization, pseudonyms, rank-swapping, recoding, resampling, rounding, sampling, "
+    "shuffling, suppression, top-bottom-coding"
 )
 KINDS = "identifier, count, weight, numeric, date, flat, ordinal, nominal"
 
 ANSWERS = [
     "line 1, the plan: seed must be a whole number of at least 0, not -1.",
     "line 2, the plan: 'sed' is not known here. Did you mean 'seed'? Known here: seed, about, "
-    "input, engine, columns, steps, evaluation, limits, output.",
+    "input, engine, columns, rules, steps, evaluation, limits, output.",
     "line 6, [input]: 'seperator' is not known here. Did you mean 'separator'? Known here: "
     "format, separator, encoding, decimal, thousands, header, skip, quote, missing, missing_in, "
     "read_as, sheet, labels, path.",
@@ -121,7 +121,8 @@ ANSWERS = [
     "'diagnosis'?",
     "line 50, step 4: model is missing, which says what privacy is to be.",
     "line 52, step 4: model must be one of k-anonymity, k-map, delta-presence, l-diversity, "
-    "t-closeness, delta-disclosure, beta-likeness, average-risk, sample-uniqueness, not "
+    "t-closeness, delta-disclosure, beta-likeness, average-risk, sample-uniqueness, "
+    "estimated-k-map, records-at-risk, population-uniques, no-attack, population-no-attack, not "
     "'k-anonimity'. Did you mean 'k-anonymity'?",
     "line 55, step 5: key_variable is missing (the environment variable that holds the secret key; "
     "a plan never holds it).",

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.data.domains import Concepts, Domain, Labels, Numbers
+from ontomask.data.domains import Concepts, Domain, Labels, Numbers, Ranks
+from ontomask.data.rules import Condition
 from ontomask.data.schema import Column, Schema, value_distances
 from ontomask.data.tables import Seen
 from ontomask.errors import MethodError
@@ -71,6 +72,22 @@ class Attribute:
         """What `distances` compares, by code: concepts, ranks, or just codes; -1 is missing."""
         known = self.domain.numbered
         return np.append(known, -1) if self.has_missing else known
+
+    def meeting(self, condition: Condition) -> Bools:
+        """Which records meet the condition of a rule; a missing value does not."""
+        column, domain = self.column, self.domain
+        meets: Bools = np.zeros(self.cardinality, bool)
+        known = meets[: self.size]  # names of groups are no values, and meet no condition
+        if isinstance(domain, Concepts):
+            known[:] = condition.concepts(column)[domain.concepts]
+        elif isinstance(domain, Numbers):
+            known[:] = condition.within(column, domain.numbers)
+        elif isinstance(domain, Ranks):
+            known[:] = condition.within(column, domain.ranks.astype(np.float64))
+        elif column.kind == "flat":
+            words = {str(one) for one in condition.values}
+            known[:] = [str(one) in words for one in self.values]
+        return meets[self.codes]
 
     @property
     def numbers(self) -> Floats:
@@ -296,6 +313,13 @@ class Microdata:
             return tuples
         owners = Owners.of(places, self.units, codes.shape[1])
         return replace(tuples, counts=owners.counts, units=owners)
+
+    def violations(self) -> list[Bools]:
+        """For each rule of the schema which records have the combination that it excludes."""
+        return [
+            np.all([self[name].meeting(one) for name, one in rule.conditions.items()], axis=0)
+            for rule in self.schema.rules
+        ]
 
     def subset(self, mask: Bools) -> Microdata:
         """The same table with only some of its records; domains stay as they are."""

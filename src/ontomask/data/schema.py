@@ -17,8 +17,10 @@ from ontomask.checks import (
     Text,
     Typed,
     composed,
+    did_you_mean,
     validate,
 )
+from ontomask.data.rules import Rule
 from ontomask.errors import SchemaError
 from ontomask.semantics.distances import ValueDistances, column_space
 from ontomask.taxonomy.measures import MEASURES
@@ -239,8 +241,10 @@ class Schema(Mapping[str, AnyColumn]):
     """The columns of a table by name; columns that it does not name are not published.
 
     ``Schema(age=Numeric(), diagnosis=Nominal(icd9))``, or ``Schema.of({"length of stay": …})`` for
-    names that are no Python words.
+    names that are no Python words. `with_rules` adds combinations that nobody can have.
     """
+
+    rules: tuple[Rule, ...] = ()
 
     def __init__(self, /, *unnamed: object, **columns: AnyColumn) -> None:
         if unnamed:
@@ -288,6 +292,26 @@ class Schema(Mapping[str, AnyColumn]):
         from ontomask.data.inference import infer_schema
 
         return infer_schema(frame)
+
+    def with_rules(self, *rules: Rule) -> Schema:
+        """The same schema with rules about combinations that nobody can have."""
+        for rule in rules:
+            if not isinstance(rule, Rule):
+                raise SchemaError(f"Give rules as Rule(when={{…}}, never={{…}}), not {rule!r}.")
+            for name, condition in rule.conditions.items():
+                if name not in self:
+                    hint = did_you_mean(name, list(self))
+                    raise SchemaError(f"A rule names the column {name!r}, which is unknown.{hint}")
+                column = self[name]
+                if not isinstance(column, Column):
+                    raise SchemaError(
+                        f"A rule names the column {name!r}, which is {column.kind} and not "
+                        "published; leave it out of the rules."
+                    )
+                condition.check(name, column)
+        made = Schema.of(self)
+        made.rules = (*self.rules, *rules)
+        return made
 
     def __getitem__(self, name: str) -> AnyColumn:
         return self._columns[composed(name) if isinstance(name, str) else name]
@@ -353,8 +377,10 @@ class Schema(Mapping[str, AnyColumn]):
         return self.with_role("undecided")
 
     def decided(self) -> Schema:
-        """The schema without the columns that nobody has decided on."""
-        return Schema.of({name: one for name, one in self.items() if name not in self.undecided})
+        """The schema without the columns that nobody has decided on, and rules about them."""
+        left = Schema.of({name: one for name, one in self.items() if name not in self.undecided})
+        kept = [rule for rule in self.rules if not set(rule.conditions) & set(self.undecided)]
+        return left.with_rules(*kept)
 
     def require_decided(self) -> Schema:
         """The schema itself; refused if somebody still has to decide on a column."""

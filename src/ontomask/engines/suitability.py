@@ -61,6 +61,11 @@ def require_suitable(steps: Sequence[Method], schema: Schema) -> None:
             "record, not the distinct combinations of a table of any size; give a data frame that "
             "fits into memory, or declare the column without unit."
         )
+    if schema.rules:
+        raise MethodError(
+            "Rules are heeded in data frames that fit into memory only, not in a table of any "
+            "size; leave them out, or give such a frame."
+        )
     for step in steps:
         _check_named(step, schema)
         _check_weights(step, schema)

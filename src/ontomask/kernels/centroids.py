@@ -45,6 +45,7 @@ from ontomask.kernels.records import (
 
 __all__ = [
     "Tally",
+    "candidate_losses",
     "centroid_reference",
     "centroids",
     "clear",
@@ -398,3 +399,32 @@ def loss(points: Points, labels: Ints, count: int) -> float:
     """Loss to the clusters' own centroids; on numbers alone with power 2 it is the SSE."""
     rows, numbers = centroids(points, labels, count, np.zeros(count, np.float64))
     return loss_to(points, labels, rows, numbers)
+
+
+@compiled
+def _fill_losses(
+    points: Points,
+    offsets: Longs,
+    members: Longs,
+    references: Floats,
+    owners: Longs,
+    result: Floats,
+) -> None:
+    """Write the loss of each reference as the center of the cluster that owns it."""
+    for place in range(owners.size):
+        total = 0.0
+        for slot in range(offsets[owners[place]], offsets[owners[place] + 1]):
+            cost = replacement_cost(points, references[place], members[slot])
+            total += points.weights[members[slot]] * cost
+        result[place] = total
+
+
+def candidate_losses(
+    points: Points, labels: Ints, rows: Ints, numbers: Floats, owners: Longs
+) -> Floats:
+    """The loss of each candidate as the center of the cluster named for it."""
+    offsets, members = members_by_cluster(labels, int(labels.max()) + 1)
+    result = np.empty(owners.size)
+    references = np.concatenate([rows, numbers], axis=1).astype(np.float64)
+    _fill_losses(points, offsets, members, references, owners.astype(np.int64), result)
+    return result

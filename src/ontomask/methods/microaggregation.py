@@ -37,6 +37,7 @@ from ontomask.methods.disclosure import Demands, Privacy, PrivacyBy, check_priva
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.persons import constant_columns, one_each
 from ontomask.methods.points import Layout, quasi_layout
+from ontomask.methods.stand_ins import StandIns
 
 __all__ = ["ALGORITHMS", "Microaggregation"]
 
@@ -79,6 +80,13 @@ class Microaggregation(Method):
     refine: Annotated[bool, Flag(), "Improve the clusters afterwards: same promise, less loss."] = (
         False
     )
+    centers: Annotated[
+        str,
+        Choice("centroid", "medoid"),
+        "What stands for a cluster: its `centroid`, made column by column, or its `medoid`, the "
+        "tuple of its own that is nearest to all others, so that only combinations appear that "
+        "someone has.",
+    ] = "centroid"
     strata: Strata = ()
     privacy: Privacy = ()
     privacy_by: PrivacyBy = "merge"
@@ -123,7 +131,7 @@ class Microaggregation(Method):
         if self.privacy_by != "merge":
             tuples = microdata.records()
             labels = demands.balanced(layout.points(tuples), self.privacy_by, context)
-            return Clustering(layout, tuples, labels, demands, details)
+            return Clustering(layout, tuples, labels, demands, details, centers=self.centers)
         # clusters that are merged may be of persons who differ in what is constant
         constant = () if self.privacy else constant_columns(microdata)
         tuples, frame = self._tuples(microdata, constant), None
@@ -132,7 +140,7 @@ class Microaggregation(Method):
         if constant and len(constant) < len(microdata.quasi):
             frame = self._frame(microdata, constant, context)[_first_records(tuples)]
         labels = self._labels(layout, tuples, frame, details, context)
-        return Clustering(layout, tuples, labels, demands, details, constant, frame)
+        return Clustering(layout, tuples, labels, demands, details, constant, frame, self.centers)
 
     def _tuples(self, microdata: Microdata, constant: tuple[str, ...]) -> Tuples:
         """What is clustered: distinct tuples, records, or persons who have one tuple each."""
@@ -207,6 +215,8 @@ class Clustering:
     constant, frame
         The columns that are constant within persons and, where there are others too, the class of
         each tuple by which the constant ones are masked.
+    centers
+        What stands for a cluster, as in `Microaggregation`.
     """
 
     layout: Layout
@@ -216,11 +226,16 @@ class Clustering:
     details: dict[str, object]
     constant: tuple[str, ...] = ()
     frame: Longs | None = None
+    centers: str = "centroid"
 
     def centroids(self, labels: Ints, context: Context) -> dict[str, Attribute]:
         """The centroid of each cluster, in what is constant within persons that of its class."""
-        points = self.layout.points(self.tuples)
+        points, stand_ins = self.layout.points(self.tuples), self._stand_ins(labels)
         rows, numbers = _centroids(points, labels, context)
+        if self.centers == "medoid":
+            self.details["loss_of_centroids"] = centers.loss_to(points, labels, rows, numbers)
+            rows, numbers = stand_ins.medoids()
+            self.details["loss_of_medoids"] = centers.loss_to(points, labels, rows, numbers)
         if self.frame is not None:
             wider = _centroids(points, self.frame.astype(np.int32), context)
             chosen = self.frame[np.unique(labels, return_index=True)[1]]
@@ -228,7 +243,11 @@ class Clustering:
             numeric = [one.attribute.name in self.constant for one in self.layout.numeric]
             rows[:, coded] = wider[0][chosen][:, coded]
             numbers[:, numeric] = wider[1][chosen][:, numeric]
-        return self.layout.centroids(rows, numbers)
+        return self.layout.centroids(*stand_ins.allowed(rows, numbers))
+
+    def _stand_ins(self, labels: Ints) -> StandIns:
+        frozen = () if self.frame is None else self.constant
+        return StandIns(self.layout, self.tuples, self.demands.microdata, labels, frozen)
 
 
 def _centroids(points: Points, labels: Ints, context: Context) -> tuple[Ints, Floats]:

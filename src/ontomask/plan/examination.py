@@ -115,8 +115,24 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
         risk=_risk(table, contents.schema),
         unchanged=unchanged_in_table(table, contents.schema, _unchanged(contents)),
         undecided=_looks(source, contents.schema.undecided),
-        notes=(*_suspicions(contents, folder), *notes_on(source, contents), *_extras(contents)),
+        notes=(
+            *_excluded(table, contents.schema),
+            *_suspicions(contents, folder),
+            *notes_on(source, contents),
+            *_extras(contents),
+        ),
     )
+
+
+def _excluded(table: Table, schema: Schema) -> Iterator[str]:
+    """How many records have a combination that a rule excludes: a sign of bad data."""
+    decided = schema.decided()
+    if not decided.rules:
+        return
+    microdata = encode(table, decided)
+    for rule, found in zip(decided.rules, microdata.violations(), strict=True):
+        count = float(microdata.counts[found].sum())
+        yield f"Rule: {rule} ({plural(count, 'record') if count else 'no record'} of the table)."
 
 
 def _unreadable(contents: Contents, folder: Path) -> Iterator[tuple[Place, str]]:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from ontomask.checks import Integer, check, did_you_mean
 from ontomask.data.files import read_file
+from ontomask.data.rules import Rule
 from ontomask.data.schema import AnyColumn, Schema
 from ontomask.errors import OntomaskError, ParameterError, PlanError
 from ontomask.methods.base import Method
@@ -42,6 +43,8 @@ from ontomask.plan.vocabulary import (
     COLUMNS,
     PRIVACY_MODELS,
     QUALITY_MODELS,
+    RULE,
+    RULE_MODEL,
     STEP_MODELS,
     STEPS,
 )
@@ -50,7 +53,10 @@ from ontomask.wording import quoted
 
 __all__ = ["Contents", "read_contents"]
 
-KEYS = ("seed", "about", "input", "engine", "columns", "steps", "evaluation", "limits", "output")
+KEYS = (
+    *("seed", "about", "input", "engine", "columns", "rules", "steps"),
+    *("evaluation", "limits", "output"),
+)
 SECTION_MODELS = {name: kind.model() for name, kind in SECTIONS.items()}
 LOOKED_INTO = 2**26
 """Only tables of so many bytes are read to tell their columns beside other problems."""
@@ -59,6 +65,9 @@ CURLED = "“”„‘’«»"
 NESTED = {**PRIVACY_MODELS, **QUALITY_MODELS}
 NAMING = ("columns", "strata", "confidential", "given", "importance", "hierarchies")
 """Parameters of methods that name columns of the table."""
+
+
+RULES_WANTED = "rules are written [[rules]], each with when = { … } and never = { … }."
 
 
 @dataclass(frozen=True)
@@ -180,6 +189,7 @@ def read_contents(text: str, name: str, folder: Path) -> Contents:
     sections = dict(_sections(reader))
     _check_table(reader, sections)
     columns = dict(_columns(reader))
+    rules = list(_rules(reader, columns))
     steps = list(_steps(reader))
     seed = _seed(reader)
     _check_references(reader)
@@ -188,7 +198,8 @@ def read_contents(text: str, name: str, folder: Path) -> Contents:
     if reader.problems:
         _check_header(reader, sections.get("input"))
     refuse(name, reader.problems)
-    return Contents(schema=Schema.of(columns), steps=tuple(steps), seed=seed, **sections)
+    schema = Schema.of(columns).with_rules(*rules)
+    return Contents(schema=schema, steps=tuple(steps), seed=seed, **sections)
 
 
 def _parsed(text: str, name: str) -> dict[str, Any]:
@@ -250,6 +261,27 @@ def _of_kind(columns: Mapping[str, Any], kind: str) -> list[str]:
     if kind == "unit":
         return [name for name, one in found.items() if one.get("unit") is True]
     return [name for name, one in found.items() if one.get("kind") == kind]
+
+
+def _rules(reader: _Reader, columns: Mapping[str, Any]) -> Iterator[Rule]:
+    """The combinations that nobody can have; what a rule says must fit the columns."""
+    written = reader.document.get("rules", [])
+    if not isinstance(written, list):
+        reader.note(("rules",), RULES_WANTED)
+        return
+    for number, one in enumerate(written):
+        place = ("rules", number)
+        rule = reader.made(RULE, RULE_MODEL, one, place)
+        declared = reader.document.get("columns", {})
+        if rule is None or any(
+            name in declared and name not in columns for name in rule.conditions
+        ):
+            continue  # said already
+        try:
+            Schema.of(columns).with_rules(rule)
+            yield rule
+        except OntomaskError as error:
+            reader.note(place, str(error))
 
 
 def _steps(reader: _Reader) -> Iterator[Method]:

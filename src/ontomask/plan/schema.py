@@ -10,7 +10,7 @@ from pydantic import Field, create_model
 from ontomask.checks import AnyOf, Integer, Null
 from ontomask.plan.parts import Part, list_of, table_of, union_of
 from ontomask.plan.reading import SECTION_MODELS
-from ontomask.plan.vocabulary import COLUMN_MODELS, STEP_MODELS
+from ontomask.plan.vocabulary import COLUMN_MODELS, RULE_MODEL, STEP_MODELS
 
 __all__ = ["plan_schema"]
 
@@ -38,6 +38,10 @@ def plan_schema() -> dict[str, Any]:
         "columns": (
             table_of(union_of(COLUMN_MODELS, "kind")),
             Field(description="What each column is; columns that are not named are left out."),
+        ),
+        "rules": (
+            list[RULE_MODEL],  # type: ignore[valid-type]
+            Field(default_factory=list, description="Combinations that nobody can have."),
         ),
         "steps": (
             list_of(union_of(STEP_MODELS, "method")),

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
 
 from ontomask.checks import ListOf, Text, Typed, check
 from ontomask.data.files import FileFormat, read_file
+from ontomask.data.rules import Rule
 from ontomask.data.schema import (
     Count,
     Date,
@@ -53,6 +54,8 @@ __all__ = [
     "PRIVACY_MODELS",
     "QUALITY",
     "QUALITY_MODELS",
+    "RULE",
+    "RULE_MODEL",
     "STEPS",
     "STEP_MODELS",
     "TaxonomyFile",
@@ -143,6 +146,8 @@ COLUMNS = _by_name(
     ),
 )
 
+RULE = Kind("", "rule", Rule)
+RULE_MODEL = RULE.model()
 COLUMN_MODELS = {name: kind.model() for name, kind in COLUMNS.items()}
 
 
