@@ -282,8 +282,8 @@ class Release:
     def account(
         self, original: object = None, evaluation: Evaluation | None = None, **more: Any
     ) -> Account:
-        """Gather what a report shows; see `ontomask.report.facts.gather` for what may be added."""
-        from ontomask.report.facts import gather
+        """Gather what a report shows; see `ontomask.report.facts.Run` for what may be added."""
+        from ontomask.report.facts import Run, gather
 
         table = self._found(original, "report")
         known = {
@@ -295,13 +295,12 @@ class Release:
             table,
             self.frame,
             self.schema,
-            evaluation or self.evaluate(table),
+            Run(evaluation=evaluation or self.evaluate(table), **{**known, **more}),
             paired=self.paired(table),
             rows=self._rows,
             steps=self.steps,
             details=self.details,
             seed=self.seed,
-            **{**known, **more},
         )
 
     def recount(

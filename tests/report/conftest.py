@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import ontomask as om
-from ontomask.report.facts import Account, gather
+from ontomask.report.facts import Account, Run, gather
 
 COUNT = 240
 PLANTED = {
@@ -94,16 +94,12 @@ class Case:
 
     def gathered(self, **more: Any) -> Account:
         release = self.release
-        given = {
-            "rows": release.rows,
-            "steps": release.steps,
-            "details": release.details,
-            "verification": release.verification,
-            "seed": release.seed,
-            "timings": release.timings,
-            **more,
-        }
-        return gather(self.frame, release.frame, self.schema, self.evaluation, **given)
+        known = {"verification": release.verification, "timings": release.timings}
+        made = {"steps": release.steps, "details": release.details}
+        told = {name: more.pop(name, given) for name, given in made.items()}
+        run = Run(evaluation=self.evaluation, **{**known, **more})
+        seed, rows = release.seed, release.rows
+        return gather(self.frame, release.frame, self.schema, run, rows=rows, seed=seed, **told)
 
 
 def make_case(method: Any, frame: Any = None, schema: om.Schema | None = None) -> Case:

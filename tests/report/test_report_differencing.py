@@ -26,7 +26,7 @@ from ontomask.evaluation.pairing import pair_tables
 from ontomask.plan import Plan
 from ontomask.report.discretion import public_plan
 from ontomask.report.document import render
-from ontomask.report.facts import LOSS, SUPPRESSED, Limit, gather
+from ontomask.report.facts import LOSS, SUPPRESSED, Limit, Run, gather
 from ontomask.report.promised import in_words
 from ontomask.report.words import STEPS, bucket, coarse, percent, step
 
@@ -237,14 +237,10 @@ def changed_counts(value: object) -> object:
 def report_on(release: om.Release, original: pl.DataFrame, rows: Any, **more: Any) -> str:
     paired = pair_tables(original, release.frame, release.schema, rows=rows)
     evaluation = evaluate_paired(paired, Settings(k=K))
-    given = {
-        "rows": rows,
-        "steps": release.steps,
-        "details": release.details,
-        "verification": release.verification,
-        **more,
-    }
-    return render(gather(original, release.frame, release.schema, evaluation, **given))
+    details = more.pop("details", release.details)
+    run = Run(evaluation=evaluation, verification=release.verification, **more)
+    told = {"rows": rows, "steps": release.steps, "details": details}
+    return render(gather(original, release.frame, release.schema, run, **told))
 
 
 def with_others(frame: pl.DataFrame, rows: Any, gone: list[tuple[Any, ...]]) -> tuple[Any, Any]:

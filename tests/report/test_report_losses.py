@@ -12,7 +12,7 @@ import ontomask as om
 from ontomask.report import figures, grids, losses
 from ontomask.report.discretion import Discretion
 from ontomask.report.document import render
-from ontomask.report.facts import gather
+from ontomask.report.facts import Run, gather
 
 PUBLIC, INTERNAL = Discretion(5, internal=False), Discretion(5, internal=True)
 
@@ -67,7 +67,7 @@ def test_a_distribution_that_shifted_is_named_with_its_largest_change(remade):
     case = remade(om.Suppression(k=2), frame, schema)
     masked = frame.with_columns(town=pl.Series(["Aa"] * 75 + ["Bb"] * 25))
     evaluation = om.evaluate(frame, masked, schema)
-    account = gather(frame, masked, schema, evaluation)
+    account = gather(frame, masked, schema, Run(evaluation=evaluation))
     assert told(account, "Distributions") == ["Distributions shifted: town (“Aa”: 60% → 75%)."]
     assert told(case.account, "Distributions") == []
 
@@ -98,7 +98,8 @@ def made_missing(filled, added, records=200):
     after[filled : filled + added] = [None] * added
     frame, masked = (pl.DataFrame({"job": side}) for side in (before, after))
     schema = om.Schema(job=om.Flat())
-    return gather(frame, masked, schema, om.evaluate(frame, masked, schema))
+    run = Run(evaluation=om.evaluate(frame, masked, schema))
+    return gather(frame, masked, schema, run)
 
 
 @pytest.mark.parametrize(

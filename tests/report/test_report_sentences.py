@@ -27,7 +27,7 @@ from ontomask.quality import QUALITIES
 from ontomask.report import grids, losses, sentences
 from ontomask.report.discretion import Discretion
 from ontomask.report.document import render
-from ontomask.report.facts import UNCHANGED, Limit, gather
+from ontomask.report.facts import UNCHANGED, Limit, Run, gather
 from ontomask.report.promised import in_words
 from ontomask.report.sentences import judged
 from ontomask.report.steps import UNTOLD, describe_step
@@ -219,7 +219,7 @@ def test_a_method_without_guarantee_says_so(cases):
 
 
 def test_a_table_masked_elsewhere_has_no_promise(case):
-    account = gather(case.frame, case.release.frame, case.schema, case.evaluation)
+    account = gather(case.frame, case.release.frame, case.schema, Run(evaluation=case.evaluation))
     assert account.promised is None
     assert sentences.headline(account, PUBLIC).title == "Nothing was promised"
     page = render(account)

@@ -26,7 +26,7 @@ from ontomask.plan.manifest import versions
 from ontomask.plan.plan import Plan
 from ontomask.plan.sections import Assessment
 from ontomask.report.document import render
-from ontomask.report.facts import Account, Limit, gather
+from ontomask.report.facts import Account, Limit, Run, gather
 
 __all__ = ["FileAccount", "compare_methods", "evaluate_files"]
 
@@ -71,13 +71,15 @@ def evaluate_files(plan: Plan, original: Path, masked: Path) -> FileAccount:
         before,
         after,
         schema,
-        found,
+        Run(
+            evaluation=found,
+            limits=limits,
+            plan=plan.text,
+            digests={"original": file_digest(original), "masked": file_digest(masked)},
+            versions=versions(schema),
+            title=masked.name,
+        ),
         paired=paired,
-        limits=limits,
-        plan=plan.text,
-        digests={"original": file_digest(original), "masked": file_digest(masked)},
-        versions=versions(schema),
-        title=masked.name,
     )
     return FileAccount(found, limits, account)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from ontomask.data.tables import Table, open_table
 from ontomask.engines.release import LargeRelease
 from ontomask.errors import DataError, OutputError, PromiseError
 from ontomask.evaluation.classification import ClassificationReport, judge_classification
-from ontomask.evaluation.evaluation import Evaluation
 from ontomask.methods.base import Progress, silent
 from ontomask.plan.examination import notes_on, read_declared
 from ontomask.plan.large import LargeRun, engine_of
@@ -40,7 +39,7 @@ from ontomask.plan.reading import Contents
 from ontomask.plan.requirements import absent
 from ontomask.release import Release, protect
 from ontomask.report.document import render
-from ontomask.report.facts import Account, Limit
+from ontomask.report.facts import Limit, Run
 from ontomask.verdict import Judgment, judge
 from ontomask.verify import Verification
 from ontomask.writing import write_new
@@ -51,23 +50,19 @@ SHARES = {"read": 0.05, "protect": 0.45, "evaluate": 0.25, "write": 0.15, "repor
 """The share of a run that each stage usually takes, for the progress bar."""
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a run made.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Outcome(Run):
+    """What a run made, with everything that it found.
 
     Attributes
     ----------
     folder, table, report, manifest, internal
         Where the files are; `internal` is the internal report, if one was asked for. A report for
         which memory was too short is None, and a note says so.
-    release, evaluation, classification
-        The release and its account.
+    release
+        The release; the other attributes are its account.
     verification
         What was promised, recounted on the written file.
-    limits
-        The limits of the plan with what was measured.
-    notes
-        What was guessed or left out.
     seconds
         How long the run took.
     """
@@ -79,11 +74,7 @@ class Outcome:
     internal: Path | None
     release: Release
     verification: Verification
-    evaluation: Evaluation
-    classification: ClassificationReport | None
-    limits: tuple[Limit, ...]
-    notes: tuple[str, ...]
-    seconds: float
+    seconds: float = 0.0
 
     def __repr__(self) -> str:
         found = self.evaluation
@@ -192,42 +183,37 @@ def _put_in_place(
     with staged(job.target, force=force) as stage:
         with stages.stage("write", "writing and recounting"):
             recounted = _written(job.contents, found, engine, stage / job.table)
-            found = replace(found, verification=recounted)
-            digest = file_digest(stage / job.table)
+            digests = {**found.run.digests, "output": file_digest(stage / job.table)}
+            found = found.knowing(verification=recounted, digests=digests)
         with stages.stage("report", "drawing the report"):
             wanted = (REPORT, INTERNAL) if with_internal else (REPORT,)
-            reports = _write_reports(job, found, digest, stages, stage, wanted)
-        found = replace(found, notes=(*found.notes, *_unreported(wanted, reports)))
-        described = to_json(_manifest(job, found, digest, stages))
+            found = found.knowing(timings={**found.release.timings, **stages.seconds})
+            reports = _write_reports(found, stage, wanted)
+        notes = (*found.run.notes, *_unreported(wanted, reports))
+        found = found.knowing(notes=notes, timings={**found.release.timings, **stages.seconds})
+        described = to_json(_manifest(job, found, stages, recounted))
         write_new(stage / MANIFEST, described, force=False, private=True)
     return Outcome(
+        **vars(found.run),
         folder=job.target,
         table=job.target / job.table,
         report=job.target / REPORT if REPORT in reports else None,
         manifest=job.target / MANIFEST,
         internal=job.target / INTERNAL if INTERNAL in reports else None,
         release=found.release,
-        verification=recounted,
-        evaluation=found.evaluation,
-        classification=found.classification,
-        limits=found.limits,
-        notes=found.notes,
-        seconds=0.0,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """What a run found out before anything is written."""
+class _Found(NamedTuple):
+    """A table, its release, and what the run has found so far."""
 
     source: Source
-    notes: tuple[str, ...]
     release: Release
-    verification: Verification
-    evaluation: Evaluation
-    classification: ClassificationReport | None
-    released_classification: ClassificationReport | None
-    limits: tuple[Limit, ...]
+    run: Run
+
+    def knowing(self, **more: Any) -> _Found:
+        """The same with more found."""
+        return self._replace(run=replace(self.run, **more))
 
 
 def _found(job: Job, schema: Schema, stages: _Stages, engine: LargeRun | None) -> _Found:
@@ -237,12 +223,21 @@ def _found(job: Job, schema: Schema, stages: _Stages, engine: LargeRun | None) -
         evaluation = release.evaluate(source.frame, progress=inner, **contents.evaluation.settings)
         classification = _classification(contents, source.frame, release)
         released = _released_classification(contents, source.frame, release)
-    limits = measured_limits(contents.limits, evaluation, release.suppressed, source.rows)
-    notes = (*(engine.notes if engine is not None else ()), *notes_on(source, contents))
-    verification = release.verification
-    return _Found(
-        source, notes, release, verification, evaluation, classification, released, limits
+    run = Run(
+        evaluation=evaluation,
+        classification=classification,
+        released_classification=released,
+        limits=measured_limits(contents.limits, evaluation, release.suppressed, source.rows),
+        notes=(*(engine.notes if engine is not None else ()), *notes_on(source, contents)),
+        plan=job.text,
+        digests={"input": source.sha256},
+        versions=versions(release.schema),
+        title=Path(contents.input.path).name,
+        about=contents.about,
+        made=f"{stages.started:%Y-%m-%d %H:%M} UTC",
+        shuffled=contents.output.shuffle,
     )
+    return _Found(source, release, run)
 
 
 def _protected(
@@ -275,45 +270,19 @@ def _judgment(release: Release, verification: Verification) -> Judgment:
     return judge(verification, [name for name in names if name != release.schema.count])
 
 
-def _account(job: Job, found: _Found, digest: str, stages: _Stages) -> Account:
-    release = found.release
-    return release.account(
-        found.source.frame,
-        found.evaluation,
-        verification=found.verification,
-        classification=found.classification,
-        released_classification=found.released_classification,
-        limits=found.limits,
-        plan=job.text,
-        digests={"input": found.source.sha256, "output": digest},
-        versions=versions(release.schema),
-        timings={**release.timings, **stages.seconds},
-        title=Path(job.contents.input.path).name,
-        about=job.contents.about,
-        made=f"{stages.started:%Y-%m-%d %H:%M} UTC",
-        shuffled=job.contents.output.shuffle,
-    )
-
-
-def _manifest(job: Job, found: _Found, digest: str, stages: _Stages) -> dict[str, Any]:
+def _manifest(
+    job: Job, found: _Found, stages: _Stages, verification: Verification
+) -> dict[str, Any]:
     return manifest(
+        found.release,
+        found.run,
+        found.source,
         name=job.name,
-        text=job.text,
-        source=found.source,
         table=job.table,
-        digest=digest,
-        release=found.release,
+        made=stages.started.isoformat(timespec="seconds"),
         order=_order(job.contents, found.release),
-        verification=found.verification,
-        judgment=_judgment(found.release, found.verification),
-        evaluation=found.evaluation,
-        classification=found.classification,
-        limits=found.limits,
-        notes=found.notes,
-        times={
-            "made": stages.started.isoformat(timespec="seconds"),
-            "seconds": {**found.release.timings, **stages.seconds},
-        },
+        verification=verification,
+        judgment=_judgment(found.release, verification),
     )
 
 
@@ -386,13 +355,11 @@ def _read_back(path: Path, how: FileFormat, outgoing: Table, *, as_text: bool) -
     return read_file(path, how, kinds=kinds).frame
 
 
-def _write_reports(
-    job: Job, found: _Found, digest: str, stages: _Stages, stage: Path, wanted: tuple[str, ...]
-) -> list[str]:
+def _write_reports(found: _Found, stage: Path, wanted: tuple[str, ...]) -> list[str]:
     """Write reports and name those that are there: without memory for one, the release goes on."""
     written: list[str] = []
     try:
-        account = _account(job, found, digest, stages)
+        account = found.release.account(found.source.frame, **vars(found.run))
         for name in wanted:
             private = name == INTERNAL
             page = render(account, internal=private)

@@ -17,11 +17,9 @@ import numpy as np
 from ontomask.arrays import Longs
 from ontomask.data.files import FileFormat, Source
 from ontomask.data.schema import Nominal, Schema
-from ontomask.evaluation.classification import ClassificationReport
-from ontomask.evaluation.evaluation import Evaluation
 from ontomask.methods.base import Method
 from ontomask.release import Release
-from ontomask.report.facts import Limit
+from ontomask.report.facts import Run
 from ontomask.verdict import Judgment
 from ontomask.verify import Finding, Verification
 
@@ -52,29 +50,24 @@ def versions(schema: Schema) -> dict[str, str]:
 
 
 def manifest(
+    release: Release,
+    run: Run,
+    source: Source,
     *,
     name: str,
-    text: str,
-    source: Source,
     table: str,
-    digest: str,
-    release: Release,
+    made: str,
     order: Longs | None,
     verification: Verification,
     judgment: Judgment,
-    evaluation: Evaluation,
-    classification: ClassificationReport | None,
-    limits: tuple[Limit, ...],
-    notes: tuple[str, ...],
-    times: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Everything about a run as plain values; only `times` differs between two equal runs."""
     return {
         "audience": AUDIENCE,
         **judgment.as_dict(),
-        "plan": {"name": name, "sha256": _digest(text), "text": text},
+        "plan": {"name": name, "sha256": _digest(run.plan or ""), "text": run.plan},
         "seed": release.seed,
-        "versions": versions(release.schema),
+        "versions": dict(run.versions),
         "input": {
             "sha256": source.sha256,
             "records": source.rows,
@@ -83,7 +76,7 @@ def manifest(
         },
         "output": {
             "table": table,
-            "sha256": digest,
+            "sha256": run.digests["output"],
             "records": source.rows - release.left_out,
             **_kept_aside(release, order),
         },
@@ -98,11 +91,11 @@ def manifest(
         ],
         "class_sizes": {str(size): count for size, count in release.class_sizes.items()},
         "changed": dict(release.changed),
-        "evaluation": evaluation.as_dict(),
-        "classification": classification.as_dict() if classification is not None else None,
-        "limits": [{**dataclasses.asdict(one), "exceeded": one.exceeded} for one in limits],
-        "notes": list(notes),
-        "times": dict(times),
+        "evaluation": run.evaluation.as_dict(),
+        "classification": run.classification.as_dict() if run.classification else None,
+        "limits": [{**dataclasses.asdict(one), "exceeded": one.exceeded} for one in run.limits],
+        "notes": list(run.notes),
+        "times": {"made": made, "seconds": dict(run.timings)},
     }
 
 

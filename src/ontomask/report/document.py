@@ -158,7 +158,7 @@ def _digests(account: Account, discretion: Discretion) -> Pairs:
     """Digests of what the reader has; with that of the original a guess of it could be proven."""
     return tuple(
         (name, digest)
-        for name, digest in account.digests
+        for name, digest in account.digests.items()
         if discretion.internal or name not in ORIGINAL
     )
 

@@ -29,7 +29,7 @@ from ontomask.report.steps import StepFacts, describe_step
 from ontomask.report.words import bucket
 from ontomask.verify import Verification
 
-__all__ = ["LOSS", "SUPPRESSED", "UNCHANGED", "About", "Account", "Limit", "Pairs", "gather"]
+__all__ = ["LOSS", "SUPPRESSED", "UNCHANGED", "About", "Account", "Limit", "Pairs", "Run", "gather"]
 
 LOSS = "information loss"
 SUPPRESSED = "suppressed records"
@@ -77,9 +77,53 @@ class Limit:
         return self.measured > self.allowed
 
 
-@dataclass(frozen=True)
-class Account:
-    """Everything the report shows; see `gather`.
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What a run found, in one record that report, manifest and `Outcome` are made from.
+
+    Attributes
+    ----------
+    verification
+        What was promised, recounted; None for a table that was masked elsewhere.
+    classification, released_classification
+        What classifiers learn, judged on all original records and on those of the release. Of the
+        former a public report shows nothing if records were left out.
+    limits
+        Those of the plan with what was measured, exceeded or not.
+    notes
+        What was guessed or left out.
+    plan
+        Its text: a public report shows it without comments, seed, secrets, folders and lists of
+        values.
+    digests, versions, timings
+        Shown as given; timings and the digest of the original in internal reports only.
+    about
+        For whom and for what the release is made, with a title that replaces `title`.
+    made
+        When the release was made; without it the report holds no time.
+    shuffled
+        Whether the records were put in a random order; None where that is not known.
+    """
+
+    evaluation: Evaluation
+    verification: Verification | None = None
+    classification: ClassificationReport | None = None
+    released_classification: ClassificationReport | None = None
+    limits: Sequence[Limit] = ()
+    notes: tuple[str, ...] = ()
+    plan: str | None = None
+    digests: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)
+    title: str = ""
+    about: About = field(default_factory=About)
+    made: str = ""
+    shuffled: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account(Run):
+    """Everything the report shows: what a run found, and what `gather` adds from the two tables.
 
     Attributes
     ----------
@@ -98,16 +142,10 @@ class Account:
         Whether some records changed, but fewer than the threshold.
     statistics
         Those of the evaluation, without original values that the release has nothing of.
-    classification, released_classification
-        What classifiers learn, judged on all original records and on those of the release.
     suppressed_for
         For each column whose missing values are to be suppressed, how many it has.
-    shuffled
-        Whether the records were put in a random order; None where that is not known.
     """
 
-    title: str
-    made: str
     records: int
     original_records: int
     left_out: tuple[int, int] | None
@@ -120,94 +158,54 @@ class Account:
     few_changed: bool
     steps: tuple[StepFacts, ...]
     promised: Promised | None
-    evaluation: Evaluation
     statistics: tuple[Statistic, ...]
-    classification: ClassificationReport | None
-    released_classification: ClassificationReport | None
-    limits: tuple[Limit, ...]
-    plan: str | None
-    digests: Pairs
-    versions: Pairs
-    timings: tuple[tuple[str, float], ...]
     seed: int | None
     suppressed_for: tuple[tuple[str, int], ...]
-    about: About
-    shuffled: bool | None = None
 
 
 def gather(
     original: object,
     masked: object,
     schema: Schema,
-    evaluation: Evaluation,
+    run: Run,
     *,
     rows: Longs | None = None,
     paired: Paired | None = None,
     steps: Sequence[Method] = (),
     details: Sequence[Mapping[str, object]] = (),
-    verification: Verification | None = None,
-    classification: ClassificationReport | None = None,
-    released_classification: ClassificationReport | None = None,
-    limits: Sequence[Limit] = (),
-    plan: str | None = None,
-    digests: Mapping[str, str] | None = None,
-    versions: Mapping[str, str] | None = None,
-    timings: Mapping[str, float] | None = None,
     seed: int | None = None,
-    title: str = "",
-    about: About | None = None,
-    made: str = "",
-    shuffled: bool | None = None,
 ) -> Account:
     """Collect what a report shows: record i of `masked` is record ``rows[i]`` of `original`.
 
-    `rows` are all records by default; those of a release come `paired`.
-    `steps` are the methods and `details` what each reports of
-    itself; there are none for a table masked elsewhere, and then no `verification` either.
-    Of `classification` a public report shows nothing if records were left out: it has
-    `released_classification`, judged on the records of the release alone.
-    `limits` are those of the plan, exceeded or not. `plan` is its text: a public report shows it
-    without comments, seed, secrets, folders and lists of values. `digests` and `versions` are
-    shown as given; `timings`, `seed` and the digest of the original in internal reports only.
-    `about` says for whom and for what the release is made, with a title that replaces `title`.
-    Without `made`, a text that says when the release was made, the report holds no time.
-    `shuffled` says whether the records were put in a random order, if that is known.
+    `rows` are all records by default; those of a release come `paired`. `steps` are the methods and
+    `details` what each reports of itself; there are none for a table masked elsewhere.
     """
     before, after = open_table(original), open_table(masked)
     paired = paired or pair_tables(before, after, schema, rows=rows)
     told = [name for name in after.names if name != schema.count]
-    promised = None if verification is None else in_words(verification, told)
+    promised = None if run.verification is None else in_words(run.verification, told)
     least = threshold(promised.k if promised else None)
+    left_out = len(before) - len(after)
+    found = vars(run) | {"title": run.about.title or run.title}
+    if not left_out:
+        found["released_classification"] = run.classification
     return Account(
-        title=(about.title if about else None) or title,
-        made=made,
+        **found,
         records=len(after),
         original_records=len(before),
-        left_out=_left_out(len(before) - len(after), steps, schema, least),
+        left_out=_left_out(left_out, steps, schema, least),
         weighted=schema.weight is not None or schema.count is not None,
         published=after.names,
         removed=tuple((name, one.kind) for name, one in schema.items() if name not in after.names),
         quasi=tuple(name for name in schema.quasi if name in after.names),
-        columns=column_facts(before, after, rows, paired, evaluation, least),
+        columns=column_facts(before, after, rows, paired, run.evaluation, least),
         threshold=least,
         few_changed=0 < _changed_records(paired) < least,
         steps=_steps(steps, details, before.names),
         promised=promised,
-        evaluation=evaluation,
-        statistics=_statistics(paired, evaluation),
-        classification=classification,
-        released_classification=released_classification
-        if len(after) < len(before)
-        else classification,
-        limits=tuple(limits),
-        plan=plan,
-        digests=tuple((digests or {}).items()),
-        versions=tuple((versions or {}).items()),
-        timings=tuple((timings or {}).items()),
+        statistics=_statistics(paired, run.evaluation),
         seed=seed,
         suppressed_for=_suppressed_for(before, schema),
-        about=about or About(),
-        shuffled=shuffled,
     )
 
 
