@@ -16,7 +16,7 @@ import ontomask
 from ontomask.quality import QUALITIES
 
 THEMES = {
-    "Release": ("release", "plan", "samples"),
+    "Release": ("release", "engines.", "plan", "samples"),
     "Schema": ("data.",),
     "Methods": ("methods.",),
     "Hierarchies and levels": (
@@ -25,7 +25,8 @@ THEMES = {
         "taxonomy.from_data",
     ),
     "Privacy models": ("privacy",),
-    "Evaluation": ("evaluation.",),
+    "Quality models": ("quality",),
+    "Evaluation": ("evaluation.", "population"),
     "Comparison": ("comparison",),
     "Taxonomies, terms and distances": ("taxonomy.",),
     "Statistics of nominal columns": ("semantics.",),
