@@ -24,6 +24,7 @@ UNNAMABLE = (
     "sampling",
     "shuffling",
     "top-bottom-coding",
+    "private-generalization",
 )
 """Methods that need more than a k."""
 
