@@ -15,9 +15,12 @@ from ontomask.promises import (
     Closeness,
     Disclosure,
     Diversity,
+    EstimatedMapSize,
     Likeness,
     MapSize,
+    PopulationUniquenessLimit,
     Presence,
+    RiskLimit,
     UniquenessLimit,
 )
 from ontomask.verify import verify
@@ -75,8 +78,17 @@ CASES = {
     "enhanced": (om.BetaLikeness(1.5, "enhanced", "ill"), Likeness, {"beta": 0.001}),
     "risk": (om.AverageRisk(0.1), AverageRiskLimit, {"t": 0.001}),
     "uniqueness": (om.SampleUniqueness(0.01), UniquenessLimit, {"t": -0.1}),
+    "estimated k-map": (om.EstimatedKMap(5, 0.1), EstimatedMapSize, {"k": 10**6}),
+    "records at risk": (om.RecordsAtRisk(0.2, 0.05), RiskLimit, {"t": 1e-6, "share": 0.0}),
+    "population uniques": (
+        om.PopulationUniques(0.05, 0.1),
+        PopulationUniquenessLimit,
+        {"t": -0.1},
+    ),
+    "no attack": (om.NoAttack(10.0, 1.0), ClassSize, {"k": 10**6}),
+    "no attack by the population": (om.PopulationNoAttack(100.0, 4.0), MapSize, {"k": 10**6}),
 }
-NEEDS_OPTIMAL = ("risk", "uniqueness", "least presence")
+NEEDS_OPTIMAL = ("risk", "uniqueness", "least presence", "records at risk", "population uniques")
 NOT_LOCAL = (*NEEDS_OPTIMAL, "presence", "disclosure", "grassberger")
 
 
