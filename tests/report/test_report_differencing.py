@@ -237,9 +237,9 @@ def changed_counts(value: object) -> object:
 def report_on(release: om.Release, original: pl.DataFrame, rows: Any, **more: Any) -> str:
     paired = pair_tables(original, release.frame, release.schema, rows=rows)
     evaluation = evaluate_paired(paired, Settings(k=K))
-    details = more.pop("details", release.details)
+    details, seed = more.pop("details", release.details), more.pop("seed", None)
     run = Run(evaluation=evaluation, verification=release.verification, **more)
-    told = {"rows": rows, "steps": release.steps, "details": details}
+    told = {"rows": rows, "steps": release.steps, "details": details, "seed": seed}
     return render(gather(original, release.frame, release.schema, run, **told))
 
 
