@@ -33,12 +33,12 @@ def test_without_memory_for_charts_the_report_has_their_tables(tmp_path, monkeyp
     assert whole.count("<table") == page.count("<table") or "INTERNAL" in page
 
 
-@pytest.mark.parametrize("broken", ["render", "_account"])
+@pytest.mark.parametrize("broken", ["render", "Release.account"])
 def test_without_memory_for_a_report_the_release_is_kept(tmp_path, monkeypatch, broken):
     plan = Plan.read(write_plan(tmp_path))
     whole = plan.run()
     table = whole.table.read_bytes()
-    monkeypatch.setattr(execution, broken, out_of_memory)
+    monkeypatch.setattr(f"ontomask.plan.execution.{broken}", out_of_memory)
     outcome = plan.run(force=True, internal=True)
     assert outcome.table.read_bytes() == table
     assert names_in(outcome.folder) == ["manifest.json", "people.csv"]
