@@ -274,23 +274,30 @@ def _best_partner(
 ) -> tuple[float, int]:
     """The best that moving a point to a cluster can do, alone (-1) or against a member of it."""
     figures, weights, own = partition.figures, points.weights, partition.own
-    home, weight = partition.links[2, point], weights[point]
-    base = weight * (coded_cost(points, figures[cluster, CENTROID:], point) - own[point])
+    home, weight, sizes = partition.links[2, point], weights[point], points.sizes
+    # views are made once: the loop below is where refinement spends its time
+    here, there = figures[home, CENTROID:], figures[cluster, CENTROID:]
+    persons = points.owners.size > 0
+    spare = figures[home, RECORDS] - sizes[point] - k
+    room = figures[cluster, RECORDS] + sizes[point] - k
+    base = weight * (coded_cost(points, there, point) - own[point])
     best, partner = np.inf, whole(-1)
     if _stays_large(points, partition, marks, k, home, point, whole(-1)):
         best = base + _number_change(points, figures, home, point, whole(-1))
         best += _number_change(points, figures, cluster, whole(-1), point)
     other, walked = partition.clusters[cluster, HEAD], 0
     while other >= 0 and walked < LONGEST_WALK:
-        if points.owners.size > 0 or _can_swap(points, partition, marks, k, point, other):
+        if persons or (spare + sizes[other] >= 0.0 and room - sizes[other] >= 0.0):
             change = base - weights[other] * own[other]
             change += _number_change(points, figures, home, point, other)
             change += _number_change(points, figures, cluster, other, point)
             # what is left can only add to it
             if change < best:
-                change += weights[other] * coded_cost(points, figures[home, CENTROID:], other)
+                change += weights[other] * coded_cost(points, here, other)
             # persons are counted last, for that takes as long
-            if change < best and _can_swap(points, partition, marks, k, point, other):
+            if change < best and (
+                not persons or _can_swap(points, partition, marks, k, point, other)
+            ):
                 best, partner = change, other
         other = partition.links[0, other]
         walked += 1

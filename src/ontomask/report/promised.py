@@ -18,6 +18,7 @@ from ontomask.promises import (
     MapSize,
     Permutation,
     PopulationUniquenessLimit,
+    Possible,
     Presence,
     Promise,
     Published,
@@ -41,7 +42,7 @@ class Kept:
     ----------
     kind
         `group size`, `diversity`, `closeness`, `population`, `average`, `differential privacy`,
-        `permutation`, `unchanged` or `shape`.
+        `permutation`, `unchanged`, `rules` or `shape`.
     badge
         The promise in two or three words.
     promise, measured
@@ -305,6 +306,18 @@ def _unchanged(promise: Unchanged, finding: Finding) -> Kept:
         "the unchanged columns were compared record by record"
         if finding.kept
         else finding.measured,
+        finding.kept,
+    )
+
+
+@_kept.register
+def _possible(promise: Possible, finding: Finding) -> Kept:
+    # how many records of the original break a rule is nobody else's business
+    return Kept(
+        "rules",
+        "possible people",
+        f"{capital(promise.describe())}.",
+        "every record was held against the rules" if finding.kept else finding.measured,
         finding.kept,
     )
 
