@@ -42,12 +42,15 @@ class Judgment:
         What the intruder is taken to know; None where nothing is promised against anyone.
     uncovered
         The published columns that no promise against an intruder speaks of.
+    uncounted
+        Whether something is promised against an intruder that could not be counted.
     """
 
     verdict: Verdict
     promised: tuple[tuple[str, Finding], ...]
     known: tuple[str, ...] | None
     uncovered: tuple[str, ...]
+    uncounted: bool = False
 
     def __str__(self) -> str:
         return f"{self.title}. {self.consequence}"
@@ -57,6 +60,8 @@ class Judgment:
         """The verdict in a few words."""
         if self.verdict is Verdict.BROKEN:
             return "A promise is not kept"
+        if self.known is None and self.uncounted:
+            return "What is promised against an intruder was not counted"
         if self.known is None:
             return "Kept, but nothing is promised against an intruder"
         if self.uncovered:
@@ -69,6 +74,8 @@ class Judgment:
         """What follows from it."""
         if self.verdict is Verdict.BROKEN:
             return "Do not publish this table."
+        if self.known is None and self.uncounted:
+            return "That takes the original: ontomask verify FOLDER --original TABLE."
         if self.uncovered:
             them = "it" if len(self.uncovered) == 1 else "them"
             return (
@@ -101,7 +108,11 @@ def _every(columns: Sequence[str]) -> str:
     return enumerated(columns, most=len(columns))
 
 
-def judge(verification: Verification, published: Sequence[str] | None = None) -> Judgment:
+def judge(
+    verification: Verification,
+    published: Sequence[str] | None = None,
+    uncounted: Sequence[Promise] = (),
+) -> Judgment:
     """Judge what was recounted.
 
     Parameters
@@ -110,6 +121,8 @@ def judge(verification: Verification, published: Sequence[str] | None = None) ->
         The findings.
     published
         The columns that should be covered; by default all that the table is said to have.
+    uncounted
+        What was promised too, but could not be counted with the files at hand.
     """
     promises = [finding.promise for finding in verification.findings]
     guards = [one for one in promises if one.covers]
@@ -127,4 +140,5 @@ def judge(verification: Verification, published: Sequence[str] | None = None) ->
         verdict = Verdict.COVERED if guards and not uncovered else Verdict.UNCOVERED
     pairs = ((against(finding.promise), finding) for finding in verification.findings)
     ordered = sorted(pairs, key=lambda pair: pair[0] == OF_THE_TABLE)
-    return Judgment(verdict, tuple(ordered), known, uncovered)
+    untold = any(promise.covers for promise in uncounted)
+    return Judgment(verdict, tuple(ordered), known, uncovered, untold)

@@ -257,6 +257,8 @@ def test_persons_are_recounted_with_the_original_only(tmp_path):
     outcome = Plan.read(tmp_path / "plan.toml").run()
     alone = recount_folder(outcome.folder)
     assert any("needs the original" in note and "persons" in note for note in alone.notes)
+    assert alone.judgment.title == "What is promised against an intruder was not counted"
+    assert "--original" in alone.judgment.consequence
     found = recount_folder(outcome.folder, original)
     finding = next(one for one in found.verification.findings if isinstance(one.promise, ClassSize))
     assert finding.kept

@@ -140,18 +140,18 @@ def recount_folder(folder: Path, original: Path | None = None) -> Recounted:
             notes.append(f"Not compared, since several spellings were written as one: {listed}.")
     counted = {one.promise.describe() for one in findings}
     done = () if original is None else (Permutation, Unchanged)
-    left = [one for one in described.promises if not isinstance(one, done)]
-    needed = "the original" if original is None else "survey weights or distances"
-    notes += [
-        f"Not counted, since that needs {needed}: {one.describe()}."
-        for one in left
-        if one.describe() not in counted
+    left = [
+        one
+        for one in described.promises
+        if not isinstance(one, done) and one.describe() not in counted
     ]
+    needed = "the original" if original is None else "survey weights or distances"
+    notes += [f"Not counted, since that needs {needed}: {one.describe()}." for one in left]
     notes += [f"Given up by a later step: {one}." for one in described.manifest["given_up"]]
     verification = Verification(tuple(findings))
     aside = described.of_kind("count")
     to_cover = [name for name in described.published if name not in aside]
-    return Recounted(verification, judge(verification, to_cover), tuple(notes))
+    return Recounted(verification, judge(verification, to_cover, left), tuple(notes))
 
 
 def _same_file(what: str, done: str, path: Path, digest: str) -> str:
