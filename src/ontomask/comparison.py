@@ -113,6 +113,16 @@ class Comparison:
         The column whose prediction was judged, if any.
     records
         How many records the table has.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52, 70, 71, 72]})
+    >>> schema = om.Schema(age=om.Numeric())
+    >>> grid = om.compare(frame, schema, ["sa-mdav"], k=[2, 3], workers=1)
+    >>> [cell.k for cell in grid.frontier()]  # nothing beats these in loss and risk
+    [3, 2]
+    >>> grid.best(max_risk=40).k
+    3
     """
 
     cells: tuple[Cell, ...]
@@ -261,6 +271,14 @@ def compare(
         Processes; by default one per core, at most one per cell.
     progress
         Called after each cell. A cell that fails keeps its error and does not stop the others.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52, 70, 71, 72]})
+    >>> schema = om.Schema(age=om.Numeric())
+    >>> grid = om.compare(frame, schema, ["sa-mdav"], k=[2, 3], workers=1)
+    >>> [(cell.method, cell.k, round(cell.risk, 1)) for cell in grid.cells]
+    [('sa-mdav', 2, 29.6), ('sa-mdav', 3, 33.3)]
     """
     check("k", _several(k), ListOf(Integer(2), empty=False))
     check("seeds", _several(seeds), ListOf(Integer(0), empty=False))
@@ -291,7 +309,16 @@ def compare(
 def recommend(
     frame: object, schema: Schema, methods: Methods, *, max_risk: float, **settings: Any
 ) -> Cell:
-    """Compare, and return the cell with least loss whose risk stays under `max_risk` percent."""
+    """Compare, and return the cell with least loss whose risk stays under `max_risk` percent.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52, 70, 71, 72]})
+    >>> schema = om.Schema(age=om.Numeric())
+    >>> cell = om.recommend(frame, schema, ["sa-mdav"], max_risk=40, k=[2, 3], workers=1)
+    >>> cell.method, cell.k
+    ('sa-mdav', 3)
+    """
     check("max_risk", max_risk, Real(0, 100))
     return compare(frame, schema, methods, **settings).best(max_risk)
 
@@ -309,6 +336,18 @@ def judge_classification(
     Interwoven cross-validation: train on masked records, predict original ones after the same
     transformation. The settings (classifiers, features, folds, masking, intervals) are those of
     `ontomask.evaluation.classification.judge_classification`.
+
+    Examples
+    --------
+    >>> ages, statuses = [30, 31, 32, 70, 71, 72] * 5, ["home", "home", "died"] * 10
+    >>> frame = pl.DataFrame({"age": ages, "status": statuses})
+    >>> schema = om.Schema(age=om.Numeric(), status=om.Flat(role="sensitive"))
+    >>> method = om.Microaggregation(k=3)
+    >>> judged = om.judge_classification(frame, schema, "status", method, classifiers="zero-r")
+    >>> judged.classes, judged.trained
+    (('died', 'home'), 30)
+    >>> round(judged.baseline.accuracy, 3)  # what the other classifiers have to beat
+    0.667
     """
 
     def masked(table: object) -> Release:

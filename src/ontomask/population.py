@@ -203,6 +203,14 @@ def population_uniqueness(sizes: Sequence[int] | Longs, fraction: float) -> Popu
         The number of people in each class of the sample.
     fraction
         The share of the population that is in the sample, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> estimated = om.population_uniqueness([1, 1, 1, 2, 2, 3, 4, 6], fraction=0.1)
+    >>> estimated.population, estimated.sample_uniques
+    (200, 3)
+    >>> round(estimated.zayatz.uniques, 1)
+    5.8
     """
     sample = ClassSizes.of(sizes, fraction)
     found = {

@@ -143,6 +143,15 @@ class Release:
         Seconds spent on encoding, each step, and verification.
     digests
         Digests of the incoming and outgoing tables.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [34, 36, 71, 69]})
+    >>> release = om.protect(frame, om.Schema(age=om.Numeric()), om.Microaggregation(k=2), seed=1)
+    >>> release.class_sizes, release.verification.kept
+    ({2: 2}, True)
+    >>> release.scheme.apply(pl.DataFrame({"age": [68]}))["age"].to_list()  # a later record
+    [70]
     """
 
     frame: Any

@@ -102,9 +102,11 @@ def discharges(records: int = 5000, seed: int = 1) -> dict[str, list[object]]:
 
     Examples
     --------
-    >>> table = discharges(1000, seed=7)
+    >>> table = om.discharges(1000, seed=7)
     >>> list(table)[:4]
     ['patient', 'sex', 'age', 'county']
+    >>> len(table["age"])
+    1000
     """
     random = np.random.default_rng(seed)
     diagnoses, procedures = _diagnoses(), _procedures()

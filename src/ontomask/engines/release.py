@@ -278,6 +278,16 @@ def protect(
         original; it is not for publication. By default the index is new.
     progress
         Called with the fraction done and a message; it may raise to stop the run.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"patient": ["Ann", "Bob", "Cy", "Di"], "age": [34, 36, 71, 69]})
+    >>> schema = om.Schema(patient=om.Identifier(), age=om.Numeric())
+    >>> release = om.protect(frame, schema, om.Microaggregation(k=2), seed=1)
+    >>> release.frame.to_dict(as_series=False)
+    {'age': [35, 35, 70, 70]}
+    >>> release.verification.kept
+    True
     """
     library = library_of(frame)
     if library is None or keep_index:

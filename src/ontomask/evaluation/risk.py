@@ -444,6 +444,12 @@ def interval_disclosure(
 
     Original numbers that are missing are left out; a number that is missing only in the masked
     column is disclosed at no width. Zero is disclosed by zero alone.
+
+    Examples
+    --------
+    >>> disclosure = om.interval_disclosure([100, 200, 300, 400], [100, 210, 360, 800], [1, 5, 20])
+    >>> dict(zip(disclosure.percents, disclosure.shares))
+    {1.0: 0.25, 5.0: 0.5, 20.0: 0.75}
     """
     check("percents", percents, ListOf(Real(0), empty=False))
     before, after = np.asarray(original, np.float64), np.asarray(masked, np.float64)

@@ -147,6 +147,15 @@ def suggest_quasi_identifiers(table: object, *, max_size: int = 2) -> Suggestion
         A data frame or an encoded table.
     max_size
         The largest number of columns in the combinations that are ranked.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame(om.discharges(500, seed=1)).select("patient", "sex", "age", "county")
+    >>> suggested = om.suggest_quasi_identifiers(frame)
+    >>> sorted(suggested.quasi_identifiers)
+    ['age', 'county', 'sex']
+    >>> [one.column for one in suggested.columns if one.role == "identifier"]
+    ['patient']
     """
     check("max_size", max_size, Integer(1))
     codes = _Codes.of(table)

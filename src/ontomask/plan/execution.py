@@ -65,6 +65,20 @@ class Outcome(Run):
         What was promised, recounted on the written file.
     seconds
         How long the run took.
+
+    Examples
+    --------
+    >>> om.write_file(pl.DataFrame({"age": [34, 36, 71, 69]}), "patients.csv")
+    >>> plan = om.Plan.parse('''
+    ... seed = 1
+    ... input = {path = "patients.csv"}
+    ... columns = {age = {kind = "numeric", role = "quasi"}}
+    ... steps = [{method = "microaggregation", k = 2}]
+    ... output = {folder = "release"}
+    ... ''')
+    >>> outcome = plan.run()
+    >>> outcome.table.name, outcome.verification.kept
+    ('patients.csv', True)
     """
 
     folder: Path

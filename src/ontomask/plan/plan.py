@@ -30,6 +30,20 @@ class Plan(Job):
         What the plan says.
     name, text, folder
         Its file's name, its text, and the folder that paths in it start from.
+
+    Examples
+    --------
+    >>> plan = om.Plan.parse('''
+    ... seed = 1
+    ... input = {path = "patients.csv"}
+    ... columns = {age = {kind = "numeric", role = "quasi"}}
+    ... steps = [{method = "microaggregation", k = 2}]
+    ... output = {folder = "release"}
+    ... ''')
+    >>> plan.schema.quasi
+    ('age',)
+    >>> [step.k for step in plan.steps]
+    [2]
     """
 
     def __repr__(self) -> str:

@@ -28,6 +28,12 @@ def semantic_mean(sample: Sample) -> str:
 
     The attribute's taxonomy is the subtree of the values' LCS. Ties by depth, then id; sums that
     differ by rounding alone are ties.
+
+    Examples
+    --------
+    >>> pets = om.Taxonomy.from_parents({"pet": [], "dog": ["pet"], "pug": ["dog"], "lab": ["dog"]})
+    >>> om.semantic_mean(om.Sample.of(["pug", "lab", "dog"], pets, measure="path"))
+    'dog'
     """
     candidates = _candidates(sample)
     sums = np.concatenate(
@@ -58,12 +64,32 @@ def _candidates(sample: Sample) -> Ints:
 
 
 def semantic_covariance(first: Compared, second: Compared) -> float:
-    """Distance covariance: sdCov(X, Y) = sqrt(sum of the products of centered distances) / n."""
+    """Distance covariance: sdCov(X, Y) = sqrt(sum of the products of centered distances) / n.
+
+    Examples
+    --------
+    >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
+    >>> first = om.Sample.of(["cat", "cat", "dog", "dog"], pets, measure="path")
+    >>> second = om.Sample.of(["cat", "dog", "cat", "dog"], pets, measure="path")
+    >>> om.semantic_covariance(first, first)
+    1.0
+    >>> om.semantic_covariance(first, second)
+    0.0
+    """
     return float(np.sqrt(max(_centered_product(first, second), 0.0)))
 
 
 def semantic_variance(sample: Compared) -> float:
-    """Distance variance sdVar(X) = sdCov(X, X)."""
+    """Distance variance sdVar(X) = sdCov(X, X).
+
+    Examples
+    --------
+    >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
+    >>> round(om.semantic_variance(om.Sample.of(["cat", "cat", "dog"], pets, measure="path")), 3)
+    0.889
+    >>> om.semantic_variance(om.Sample.of(["cat", "cat", "cat"], pets))
+    0.0
+    """
     count = sample.total
     means = sample.distances @ sample.counts / count
     products = float(sample.counts @ (sample.distances**2 @ sample.counts))
@@ -73,7 +99,16 @@ def semantic_variance(sample: Compared) -> float:
 
 
 def semantic_correlation(first: Compared, second: Compared) -> float:
-    """Distance correlation: sdCov / sqrt(sdVar(X) sdVar(Y)), 0 if either variance is 0."""
+    """Distance correlation: sdCov / sqrt(sdVar(X) sdVar(Y)), 0 if either variance is 0.
+
+    Examples
+    --------
+    >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
+    >>> first = om.Sample.of(["cat", "cat", "dog", "dog"], pets)
+    >>> second = om.Sample.of(["dog", "dog", "cat", "cat"], pets)
+    >>> round(om.semantic_correlation(first, second), 6)
+    1.0
+    """
     spread = semantic_variance(first) * semantic_variance(second)
     return semantic_covariance(first, second) / float(np.sqrt(spread)) if spread > 0.0 else 0.0
 

@@ -31,23 +31,53 @@ def value_marginality(sample: Compared) -> Floats:
 
 
 def marginality(sample: Compared) -> Floats:
-    """Marginality of each record: m(x_j) = sum over the other records l of sd(x_j, x_l)."""
+    """Marginality of each record: m(x_j) = sum over the other records l of sd(x_j, x_l).
+
+    Examples
+    --------
+    >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
+    >>> om.marginality(om.Sample.of(["cat", "dog", "dog"], pets, measure="path")).tolist()
+    [4.0, 2.0, 2.0]
+    """
     return value_marginality(sample)[sample.codes]
 
 
 def nominal_mean(sample: Sample) -> str:
-    """The value of the sample with least marginality; ties, up to rounding, by depth, then id."""
+    """The value of the sample with least marginality; ties, up to rounding, by depth, then id.
+
+    Examples
+    --------
+    >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
+    >>> om.nominal_mean(om.Sample.of(["cat", "dog", "dog"], pets))
+    'dog'
+    """
     first = first_least(value_marginality(sample), sample.total)
     return sample.taxonomy.ids[int(sample.concepts[first])]
 
 
 def nominal_variance(sample: Compared) -> float:
-    """Mean marginality of the records: sum of m(x_j) / n."""
+    """Mean marginality of the records: sum of m(x_j) / n.
+
+    Examples
+    --------
+    >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
+    >>> round(om.nominal_variance(om.Sample.of(["cat", "dog", "dog"], pets, measure="path")), 3)
+    2.667
+    """
     return float(value_marginality(sample) @ sample.counts) / sample.total
 
 
 def nominal_covariance(first: Compared, second: Compared) -> float:
-    """Sum of sqrt(m(x_j) m(y_j)) / n over the records of two attributes."""
+    """Sum of sqrt(m(x_j) m(y_j)) / n over the records of two attributes.
+
+    Examples
+    --------
+    >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
+    >>> first = om.Sample.of(["cat", "dog", "dog"], pets, measure="path")
+    >>> second = om.Sample.of(["dog", "cat", "cat"], pets, measure="path")
+    >>> round(om.nominal_covariance(first, second), 3)
+    2.667
+    """
     check_same_records(first, second)
     products = np.sqrt(marginality(first) * marginality(second))
     return float(np.average(products, weights=first.weights))
@@ -60,6 +90,14 @@ def s_distance(attributes: Sequence[Sample | Sequence[float]], one: int, other: 
     var(pair) = sd(x1, x2) and var(data) its marginality variance; a numeric or ordinal one is a
     sequence of numbers, with var(pair) = (x1 - x2)^2 / 2 and var(data) the sample variance. A
     constant attribute contributes nothing.
+
+    Examples
+    --------
+    >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
+    >>> pet = om.Sample.of(["cat", "dog", "dog"], pets)
+    >>> age = [34.0, 36.0, 71.0]
+    >>> round(om.s_distance([pet, age], 0, 1), 2), round(om.s_distance([pet, age], 1, 2), 2)
+    (0.87, 1.19)
     """
     total = 0.0
     for attribute in attributes:

@@ -92,6 +92,15 @@ class Sample(Compared):
         For each record, the position of its concept in `concepts`.
     weights
         How many people each record stands for; 1 unless given.
+
+    Examples
+    --------
+    >>> icd9 = om.load_taxonomy("icd9cm")
+    >>> column = om.Sample.of(["250.00", "250.13", "428.0", "428.0"], icd9)
+    >>> len(column.codes), column.distinct
+    (4, 3)
+    >>> om.semantic_mean(column)
+    '428.0'
     """
 
     space: Space

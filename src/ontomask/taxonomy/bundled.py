@@ -41,7 +41,16 @@ class BundledTaxonomy:
 
 @functools.cache
 def taxonomies() -> tuple[BundledTaxonomy, ...]:
-    """List the taxonomies that `load_taxonomy` knows by name, with size, version and license."""
+    """List the taxonomies that `load_taxonomy` knows by name, with size, version and license.
+
+    Examples
+    --------
+    >>> bundled = {one.name: one for one in om.taxonomies()}
+    >>> "icd9cm" in bundled
+    True
+    >>> bundled["icd9cm"].license
+    'public domain (CMS, NCHS)'
+    """
     entries = json.loads((FILES / "catalog.json").read_text(encoding="utf-8"))
     return tuple(BundledTaxonomy(**entry) for entry in entries)
 

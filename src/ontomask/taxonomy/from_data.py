@@ -100,6 +100,16 @@ def interval_hierarchy(
         from `top` on become `>= top`; intervals are cut there.
     origin
         A bound of the intervals, from which the others are counted.
+
+    Examples
+    --------
+    >>> ages = om.interval_hierarchy([3, 17, 34, 71], widths=[10, 20], top=65)
+    >>> for row in ages.cells():
+    ...     print(row)
+    ['3', '[0, 10)', '[0, 20)', '*']
+    ['17', '[10, 20)', '[0, 20)', '*']
+    ['34', '[30, 40)', '[20, 40)', '*']
+    ['71', '>= 65', '>= 65', '*']
     """
     check_intervals(widths, bottom, top)
     numbers = {written: _number(value) for written, value in _distinct(values).items()}
@@ -139,6 +149,14 @@ def interval_taxonomy(
         for negative numbers the nearest bound below them of which 0 is a multiple.
     name
         The taxonomy's name.
+
+    Examples
+    --------
+    >>> ages = om.interval_taxonomy([3, 17, 34, 38], width=10)
+    >>> ages.lcs(["34", "38"])
+    '[30, 40)'
+    >>> ages.lcs(["17", "38"])
+    '[0, 40)'
     """
     check("width", width, AnyOf(Real(0, open_low=True), Null()))
     check("fanout", fanout, Integer(2))
@@ -277,6 +295,11 @@ def masking_hierarchy(
 
     All masks are as long as the longest text; a shorter text is masked from its own end on, so
     that equal masks mean equal beginnings (or, with `from_right=False`, equal ends).
+
+    Examples
+    --------
+    >>> om.masking_hierarchy(["28013", "28020"]).cells()[0]
+    ['28013', '2801*', '280**', '28***', '2****', '*']
     """
     rows = _mask_rows(values, character, from_right)
     longest = max((len(row) for row in rows), default=1)
@@ -302,6 +325,12 @@ def masking_taxonomy(
         True masks the last characters first, False the first ones.
     name
         The taxonomy's name.
+
+    Examples
+    --------
+    >>> codes = om.masking_taxonomy(["28013", "28020", "41001"])
+    >>> codes.lcs(["28013", "28020"])
+    '280**'
     """
     rows = _mask_rows(values, character, from_right)
     top = character * max((len(row[0]) for row in rows), default=0)
@@ -350,6 +379,12 @@ def date_hierarchy(
 
     Units are week, month, quarter, year, decade and century; a week may lie in two months, so
     `week` goes only with levels that it determines in the dates at hand.
+
+    Examples
+    --------
+    >>> days = om.date_hierarchy(["2024-01-31", "2024-05-01"], units=["quarter", "year"])
+    >>> days.cells()
+    [['2024-01-31', '2024-Q1', '2024', '*'], ['2024-05-01', '2024-Q2', '2024', '*']]
     """
     check("units", list(units), ListOf(Choice(*UNITS), empty=False))
     named = ["centuries" if unit == "century" else f"{unit}s" for unit in units]
@@ -365,6 +400,12 @@ def date_taxonomy(values: Iterable[object], *, name: str = "") -> Taxonomy:
         Dates, date-times, or texts that begin with an ISO date (2019-03-01).
     name
         The taxonomy's name.
+
+    Examples
+    --------
+    >>> days = om.date_taxonomy(["2024-01-31", "2024-02-01", "2025-02-01"])
+    >>> days.lcs(["2024-01-31", "2024-02-01"])
+    '2024'
     """
     days = _days(values)
     names = {written: day.isoformat() for written, day in days.items()}
@@ -401,6 +442,15 @@ def order_hierarchy(values: Sequence[object], *, fanout: int = 2) -> Hierarchy:
 
     Level 1 unites `fanout` of them, level 2 its square, and so on; `values` gives the order, from
     lowest to highest.
+
+    Examples
+    --------
+    >>> for row in om.order_hierarchy(["none", "mild", "strong", "fatal"]).cells():
+    ...     print(row)
+    ['none', 'none – mild', '*']
+    ['mild', 'none – mild', '*']
+    ['strong', 'strong – fatal', '*']
+    ['fatal', 'strong – fatal', '*']
     """
     check("fanout", fanout, Integer(2))
     ordered = list(_distinct(values))
@@ -425,6 +475,11 @@ def frequency_hierarchy(
     """Rare values united: at level l, those that occur less often than `thresholds[l - 1]`.
 
     Here repeated values count: give the whole column.
+
+    Examples
+    --------
+    >>> om.frequency_hierarchy(["Ash", "Ash", "Ash", "Elm", "Oak"], thresholds=[2]).cells()
+    [['Ash', 'Ash', '*'], ['Elm', 'other', '*'], ['Oak', 'other', '*']]
     """
     check("thresholds", list(thresholds), ListOf(Integer(1), empty=False))
     if list(thresholds) != sorted(thresholds):
@@ -458,6 +513,12 @@ def nested_taxonomy(*columns: Sequence[object], name: str = "") -> Taxonomy:
         At least two sequences of equal length, one value per record.
     name
         The taxonomy's name.
+
+    Examples
+    --------
+    >>> places = om.nested_taxonomy(["Reus", "Valls", "Olot"], ["Tarragona", "Tarragona", "Girona"])
+    >>> places.lcs(["Reus", "Valls"])
+    'Tarragona'
     """
     if len(columns) < 2:
         raise ParameterError(

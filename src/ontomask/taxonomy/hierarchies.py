@@ -45,6 +45,16 @@ class Hierarchy:
         For each level and row, the semantic distance of the value to its generalization.
     named
         What the levels above the values are in words, the top excepted, if anybody said it.
+
+    Examples
+    --------
+    >>> ages = om.Hierarchy.from_rows([["34", "30s", "*"], ["36", "30s", "*"], ["71", "70s", "*"]])
+    >>> ages.height, ages.labels[1]
+    (2, ('30s', '70s'))
+    >>> frame = pl.DataFrame({"age": ["34", "36", "36", "71", "71"]})
+    >>> method = om.Generalization([om.KAnonymity(2)], hierarchies={"age": ages})
+    >>> om.protect(frame, om.Schema(age=om.Flat()), method, seed=1).frame["age"].to_list()
+    ['30s', '30s', '30s', '70s', '70s']
     """
 
     levels: Ints

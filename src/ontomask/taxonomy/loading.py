@@ -56,6 +56,14 @@ def load_taxonomy(
         Keep large sources parsed in the user's cache folder, keyed by their content.
     options
         Options of the reader, such as `language="es"` or `by_prefix=[2, 3, 4]`.
+
+    Examples
+    --------
+    >>> icd9 = om.load_taxonomy("icd9cm")
+    >>> icd9.label_of("428.0")
+    'Congestive heart failure, unspecified'
+    >>> icd9.lcs(["250.00", "250.13"])
+    '250'
     """
     if isinstance(source, str) and source in bundled.NAMES and not Path(source).exists():
         _refuse_options(source, format, options)

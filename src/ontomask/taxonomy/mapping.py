@@ -172,6 +172,15 @@ class Mapping:
         For every distinct value what was found, or None.
     records_missing
         How many of the records have no value: None, not-a-number or a blank text.
+
+    Examples
+    --------
+    >>> icd9 = om.load_taxonomy("icd9cm")
+    >>> mapping = icd9.map(["25000", "250.13", "no such disease"])
+    >>> mapping.ids
+    ('250.00', '250.13', None)
+    >>> mapping.unmapped
+    ('no such disease',)
     """
 
     index: TermIndex

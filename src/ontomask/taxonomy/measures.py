@@ -222,7 +222,14 @@ def _measure(name: str, formula: str, citation: str, **facts: Any) -> Callable[[
 
 
 def measures() -> tuple[Measure, ...]:
-    """List the distances with their formulas and citations."""
+    """List the distances with their formulas and citations.
+
+    Examples
+    --------
+    >>> measure = next(one for one in om.measures() if one.name == "path")
+    >>> measure.formula
+    'least number of is-a links from c1 to c2 through a common ancestor'
+    """
     return tuple(MEASURES.values())
 
 

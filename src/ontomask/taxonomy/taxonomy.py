@@ -58,6 +58,18 @@ class Taxonomy:
         Number of nodes on the longest path from the root, both ends included (root = 1).
     name, version, license, origin
         What the taxonomy is, for people.
+
+    Examples
+    --------
+    >>> pets = om.Taxonomy.from_parents(
+    ...     {"pet": [], "cat": ["pet"], "dog": ["pet"], "beagle": ["dog"], "boxer": ["dog"]}
+    ... )
+    >>> pets.lcs(["beagle", "boxer"])
+    'dog'
+    >>> pets.ancestors("beagle")
+    ('pet', 'dog', 'beagle')
+    >>> pets.distance("beagle", "cat", measure="path")
+    3.0
     """
 
     ids: tuple[str, ...]

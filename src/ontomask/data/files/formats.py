@@ -64,7 +64,15 @@ OLD_STATA = (b"\x6c", b"\x6e", b"\x6f", b"\x71", b"\x72", b"\x73")
 
 @dataclass(frozen=True)
 class FileFormat(Declared):
-    r"""How a table file is read or written; what is None is found out from the file itself."""
+    r"""How a table file is read or written; what is None is found out from the file itself.
+
+    Examples
+    --------
+    >>> form = om.FileFormat(separator=";", decimal=",", missing_in={"age": ["999"]})
+    >>> om.write_file(pl.DataFrame({"age": [34, 999], "charge": [12.5, 8.25]}), "charges.csv", form)
+    >>> om.read_file("charges.csv", form).frame.to_dict(as_series=False)
+    {'age': [34, None], 'charge': [12.5, 8.25]}
+    """
 
     format: Annotated[
         str | None,

@@ -115,6 +115,15 @@ def read_file(
         If a kind is unknown.
     DependencyError
         If the format needs a package that is not installed.
+
+    Examples
+    --------
+    >>> om.write_file(pl.DataFrame({"zip": ["08001", "25003"], "age": [34, 71]}), "patients.tsv")
+    >>> source = om.read_file("patients.tsv", kinds={"zip": "flat", "age": "numeric"})
+    >>> source.frame.to_dict(as_series=False)
+    {'zip': ['08001', '25003'], 'age': [34, 71]}
+    >>> source.format.format, source.format.encoding
+    ('csv', 'utf-8')
     """
     check("format", format, AnyOf(Typed(FileFormat, "a FileFormat"), Null()))
     check("columns", columns, AnyOf(ListOf(Text(), empty=False), Null()))

@@ -79,6 +79,16 @@ def write_file(
         If the file cannot be written, or cannot hold the frame.
     DependencyError
         If the format needs a package that is not installed.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> frame = pl.DataFrame({"zip": ["08001", "25003"], "charge": [12.5, 8.25]})
+    >>> om.write_file(frame, "release.csv", om.FileFormat(separator=";", decimal=","))
+    >>> print(Path("release.csv").read_text(encoding="utf-8"), end="")
+    zip;charge
+    08001;12,5
+    25003;8,25
     """
     check("escape_formulas", escape_formulas, Flag())
     check("format", format, AnyOf(Typed(FileFormat, "a FileFormat"), Null()))

@@ -37,6 +37,17 @@ def explore(
     qualities
         Quality models to compute, by name or with parameters; the method's own by default. Models
         that share a name are told apart by their parameters, as in `loss(factor=0.1)`.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"sex": ["f", "f", "m", "m"], "age": [31, 36, 32, 38]})
+    >>> rules = {"sex": [["f", "*"], ["m", "*"]], "age": {"intervals": [10]}}
+    >>> method = om.Generalization([om.KAnonymity(2)], hierarchies=rules)
+    >>> nodes = om.explore(frame, om.Schema(sex=om.Flat(), age=om.Numeric()), method, ["loss"])
+    >>> len(nodes), nodes.names
+    (6, ('sex', 'age'))
+    >>> nodes.levels[nodes.valid].tolist()
+    [[0, 1], [0, 2], [1, 1], [1, 2]]
     """
     models = [quality_model(one) for one in (qualities or (method.quality,))]
     microdata = encode(open_table(frame), schema)
