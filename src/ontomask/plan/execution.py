@@ -68,15 +68,17 @@ class Outcome(Run):
 
     Examples
     --------
-    >>> om.write_file(pl.DataFrame({"age": [34, 36, 71, 69]}), "patients.csv")
-    >>> plan = om.Plan.parse('''
+    >>> text = '''
     ... seed = 1
     ... input = {path = "patients.csv"}
     ... columns = {age = {kind = "numeric", role = "quasi"}}
     ... steps = [{method = "microaggregation", k = 2}]
     ... output = {folder = "release"}
-    ... ''')
-    >>> outcome = plan.run()
+    ... '''
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     om.write_file(pl.DataFrame({"age": [34, 36, 71, 69]}), f"{folder}/patients.csv")
+    ...     outcome = om.Plan.parse(text, folder=folder).run()
     >>> outcome.table.name, outcome.verification.kept
     ('patients.csv', True)
     """

@@ -89,6 +89,7 @@ def write_file(
     zip;charge
     08001;12,5
     25003;8,25
+    >>> Path("release.csv").unlink()
     """
     check("escape_formulas", escape_formulas, Flag())
     check("format", format, AnyOf(Typed(FileFormat, "a FileFormat"), Null()))
