@@ -13,7 +13,6 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 import ontomask
-from ontomask.quality import QUALITIES
 
 THEMES = {
     "Release": ("release", "engines.", "plan", "samples"),
@@ -58,13 +57,11 @@ def api_page() -> str:
     """Every public name, by theme, with its docstring."""
     parts = [
         "# Python API",
-        "Everything is reached from `import ontomask as om`; the quality models are in "
-        "`ontomask.quality`, the errors in [`om.errors`](../guides/errors.md).",
+        "Everything is reached from `import ontomask as om`, the errors in "
+        "[`om.errors`](../guides/errors.md); the examples take `import polars as pl` as done, too.",
     ]
     for theme, names in themes().items():
         parts += [f"## {theme}", *(_documented(one) for one in names)]
-    kinds = (f"{kind.__module__}.{kind.__name__}" for kind in QUALITIES.values())
-    parts += ["## Quality models", *map(_documented, kinds)]
     return "\n\n".join(parts) + "\n"
 
 
