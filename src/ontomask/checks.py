@@ -463,7 +463,9 @@ class Declared:
         super().__init_subclass__(**options)
         told = [f"{name}\n    {text}" for name, text in texts_of(cls).items()]
         section = "\n".join(["", "", "Parameters", "----------", *told] if told else [])
-        cls.__doc__ = inspect.cleandoc(cls.__dict__.get("__doc__") or "") + section
+        text = inspect.cleandoc(cls.__dict__.get("__doc__") or "")
+        before, examples, shown = text.partition("\n\nExamples\n")
+        cls.__doc__ = before + section + examples + shown
 
     def __post_init__(self) -> None:
         validate(self)

@@ -119,7 +119,16 @@ def _number(value: Any, column: Column) -> float:
 
 @dataclass(frozen=True)
 class Rule(Declared):
-    """A combination that nobody has: when all of `when` holds, never all of `never`."""
+    """A combination that nobody has: when all of `when` holds, never all of `never`.
+
+    Examples
+    --------
+    >>> rule = om.Rule(when={"age": {"to": 15}}, never={"status": "married"})
+    >>> schema = om.Schema(age=om.Numeric(), status=om.Flat()).with_rules(rule)
+    >>> table = pl.DataFrame({"age": [4, 18, 19], "status": ["single", "married", "married"]})
+    >>> om.protect(table, schema, om.Microaggregation(3), seed=1).frame.row(0)
+    (18, 'married')
+    """
 
     when: Annotated[
         Mapping[str, Any],

@@ -29,6 +29,15 @@ class Pseudonyms(Method):
     The same value and key always give the same pseudonym, so that deliveries can be linked by
     whoever holds the key; without the key nobody can try values out. An identifier that is named
     here is published, as its pseudonym.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"patient": ["Ada", "Bob", "Ada"]})
+    >>> method = om.Pseudonyms(["patient"], key="keep this secret to yourself")
+    >>> release = om.protect(table, om.Schema(patient=om.Identifier()), method)
+    >>> first, second, third = release.frame["patient"]
+    >>> first == third, first == second, len(first)
+    (True, False, 20)
     """
 
     name: ClassVar[str] = "pseudonyms"
@@ -80,7 +89,15 @@ class Pseudonyms(Method):
 @register
 @dataclass(frozen=True)
 class DropColumns(Method):
-    """Leave columns out of the release; steps before this one can still use them."""
+    """Leave columns out of the release; steps before this one can still use them.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"age": [31, 34, 36], "note": ["a", "b", "c"]})
+    >>> schema = om.Schema(age=om.Numeric(), note=om.Flat(role="other"))
+    >>> om.protect(table, schema, om.DropColumns(["note"])).published
+    ('age',)
+    """
 
     name: ClassVar[str] = "drop-columns"
 

@@ -51,7 +51,15 @@ ROUNDS = 60
 @register
 @dataclass(frozen=True)
 class Microaggregation(Method):
-    """Replace each record by the centroid of a cluster of at least k similar ones."""
+    """Replace each record by the centroid of a cluster of at least k similar ones.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]})
+    >>> release = om.protect(table, om.Schema(age=om.Numeric()), om.Microaggregation(k=3), seed=1)
+    >>> release.frame["age"].to_list()
+    [34, 34, 34, 55, 55, 55]
+    """
 
     name: ClassVar[str] = "microaggregation"
 

@@ -33,7 +33,16 @@ Strata = Annotated[tuple[str, ...], ListOf(Text())]
 @register
 @dataclass(frozen=True)
 class Noise(Method):
-    """Add normal noise to numbers."""
+    """Add normal noise to numbers.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"pay": [2000.0, 2400.0, 2200.0, 4100.0]})
+    >>> schema = om.Schema(pay=om.Numeric(role="sensitive"))
+    >>> release = om.protect(table, schema, om.Noise(["pay"], scale=0.1, keep_range=True), seed=1)
+    >>> release.changed["pay"] > 0, release.frame["pay"].is_between(2000, 4100).all()
+    (True, True)
+    """
 
     name: ClassVar[str] = "noise"
 
@@ -87,7 +96,15 @@ class Noise(Method):
 @register
 @dataclass(frozen=True)
 class TopBottomCoding(Method):
-    """Replace extreme numbers: those above a top, those below a bottom."""
+    """Replace extreme numbers: those above a top, those below a bottom.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"age": [17, 34, 36, 52, 55, 97]})
+    >>> method = om.TopBottomCoding(["age"], top=90, bottom=18)
+    >>> om.protect(table, om.Schema(age=om.Numeric()), method).frame["age"].to_list()
+    [18, 34, 36, 52, 55, 90]
+    """
 
     name: ClassVar[str] = "top-bottom-coding"
 
@@ -162,7 +179,15 @@ def _upper_limit(
 @register
 @dataclass(frozen=True)
 class Rounding(Method):
-    """Round numbers to multiples of a base."""
+    """Round numbers to multiples of a base.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"pay": [2013, 2390, 2208, 4120]})
+    >>> schema = om.Schema(pay=om.Numeric(role="sensitive"))
+    >>> om.protect(table, schema, om.Rounding(["pay"], base=100)).frame["pay"].to_list()
+    [2000, 2400, 2200, 4100]
+    """
 
     name: ClassVar[str] = "rounding"
 
@@ -200,7 +225,15 @@ class Rounding(Method):
 @register
 @dataclass(frozen=True)
 class Sampling(Method):
-    """Release a random sample of the records, so that nobody can be sure to be in it."""
+    """Release a random sample of the records, so that nobody can be sure to be in it.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]})
+    >>> release = om.protect(table, om.Schema(age=om.Numeric()), om.Sampling(share=0.5), seed=1)
+    >>> len(release.frame), release.left_out
+    (3, 3)
+    """
 
     name: ClassVar[str] = "sampling"
 

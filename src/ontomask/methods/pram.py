@@ -32,7 +32,15 @@ Matrix = Sequence[Sequence[float]]
 @register
 @dataclass(frozen=True)
 class Pram(Method):
-    """Replace every value by one drawn with probabilities that depend on the value."""
+    """Replace every value by one drawn with probabilities that depend on the value.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"vote": ["yes", "no"] * 50})
+    >>> release = om.protect(table, om.Schema(vote=om.Flat()), om.Pram(retain=0.7), seed=1)
+    >>> set(release.frame["vote"]) == {"yes", "no"}, 0 < release.changed["vote"] < 0.6
+    (True, True)
+    """
 
     name: ClassVar[str] = "pram"
 

@@ -64,11 +64,24 @@ PRESETS: Mapping[str, tuple[str, Callable[[int], Method]]] = MappingProxyType(
 
 
 def preset(name: str, k: int) -> Method:
-    """Return a method by the name the literature compares it under; see `PRESETS`."""
+    """Return a method by the name the literature compares it under; see `PRESETS`.
+
+    Examples
+    --------
+    >>> om.preset("sa-mdav", k=5) == om.Microaggregation(5)
+    True
+    """
     check("name", name, Choice(*PRESETS))
     return PRESETS[name][1](k)
 
 
 def presets() -> dict[str, str]:
-    """List the presets with what they are."""
+    """List the presets with what they are.
+
+    Examples
+    --------
+    >>> om.presets()["sa-mdav"]
+    'semantic adaptive MDAV'
+    >>> methods = [om.preset(name, k=5) for name in om.presets()]
+    """
     return {name: title for name, (title, _) in PRESETS.items()}

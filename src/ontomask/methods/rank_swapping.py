@@ -41,6 +41,13 @@ class RankSwapping(Method):
 
     Every column keeps exactly its values, so every statistic of a single column survives. The
     distance of nominal values is that of their column (the literature takes Wu and Palmer's).
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]})
+    >>> release = om.protect(table, om.Schema(age=om.Numeric()), om.RankSwapping(k=2), seed=1)
+    >>> sorted(release.frame["age"]), release.changed["age"]
+    ([31, 34, 36, 52, 55, 58], 1.0)
     """
 
     name: ClassVar[str] = "rank-swapping"

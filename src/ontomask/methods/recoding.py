@@ -40,7 +40,15 @@ ORDERS = ("smallest-first", "any")
 @register
 @dataclass(frozen=True)
 class Recoding(Method):
-    """Let every tuple that is shared by fewer than k take the values of another one."""
+    """Let every tuple that is shared by fewer than k take the values of another one.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"age": [31, 31, 32, 58, 58, 57]})
+    >>> release = om.protect(table, om.Schema(age=om.Numeric()), om.Recoding(k=3), seed=1)
+    >>> release.frame["age"].to_list()
+    [31, 31, 31, 58, 58, 58]
+    """
 
     name: ClassVar[str] = "recoding"
 

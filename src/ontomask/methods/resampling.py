@@ -39,7 +39,15 @@ __all__ = ["Resampling"]
 @register
 @dataclass(frozen=True)
 class Resampling(Method):
-    """Draw k samples, sort each, and replace the records of equal rank by their centroid."""
+    """Draw k samples, sort each, and replace the records of equal rank by their centroid.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]})
+    >>> release = om.protect(table, om.Schema(age=om.Numeric()), om.Resampling(k=2), seed=1)
+    >>> min(release.class_sizes) >= 2
+    True
+    """
 
     name: ClassVar[str] = "resampling"
 

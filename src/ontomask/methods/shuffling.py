@@ -35,6 +35,14 @@ class Shuffling(Method):
     Every confidential column keeps exactly its values; rank correlations, also with the given
     columns, are kept up to sampling error; and given those columns, the new values say nothing
     more about the old ones. Nominal values are ordered by their marginality.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58], "pay": [20, 24, 22, 41, 39, 45]})
+    >>> schema = om.Schema(age=om.Numeric(), pay=om.Numeric(role="sensitive"))
+    >>> method = om.Shuffling(confidential=["pay"], given=["age"])
+    >>> sorted(om.protect(table, schema, method, seed=1).frame["pay"])
+    [20, 22, 24, 39, 41, 45]
     """
 
     name: ClassVar[str] = "shuffling"

@@ -34,6 +34,13 @@ class Suppression(Method):
 
     `how="drop"` removes them from the release; `how="star"` keeps them with all quasi-identifiers
     missing, provided that at least k are starred (records of the smallest classes are added).
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"city": ["Reus", "Reus", "Tarragona", "Tarragona", "Falset"]})
+    >>> release = om.protect(table, om.Schema(city=om.Flat()), om.Suppression(k=2))
+    >>> release.frame["city"].to_list(), release.left_out
+    (['Reus', 'Reus', 'Tarragona', 'Tarragona'], 1)
     """
 
     name: ClassVar[str] = "suppression"
@@ -110,6 +117,14 @@ class LocalSuppression(Method):
 
     A star matches nothing but a star. `importance` gives columns that should keep their values a
     larger weight (1 each by default).
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"sex": ["m", "m", "f", "f"], "age": [30, 30, 30, 41]})
+    >>> schema = om.Schema(sex=om.Flat(), age=om.Numeric())
+    >>> release = om.protect(table, schema, om.LocalSuppression(k=2, importance={"sex": 2}))
+    >>> release.frame["age"].to_list(), release.details[0]["cells"]
+    ([30, 30, None, None], 2)
     """
 
     name: ClassVar[str] = "local-suppression"

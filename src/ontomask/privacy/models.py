@@ -81,7 +81,16 @@ class PrivacyModel(Declared, ABC):
 
 @dataclass(frozen=True)
 class KAnonymity(PrivacyModel):
-    """Every class has at least k records (Samarati 2001)."""
+    """Every class has at least k records (Samarati 2001).
+
+    Examples
+    --------
+    >>> table, ages = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]}), {"intervals": [5, 10, 20]}
+    >>> method = om.Generalization([om.KAnonymity(3)], hierarchies={"age": ages})
+    >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
+    >>> release.frame["age"].unique(maintain_order=True).to_list()
+    ['[30, 40)', '[50, 60)']
+    """
 
     k: Annotated[int, Integer(2), "The least number of records in a class."]
 
@@ -106,6 +115,16 @@ class KMap(PrivacyModel):
 
     They are counted in a population table; without one, the survey weights of the class's records
     are added up.
+
+    Examples
+    --------
+    >>> people = pl.DataFrame({"town": ["Reus", "Falset", "Vic", "Berga"] * 2})
+    >>> regions = [["Reus", "south"], ["Falset", "south"], ["Vic", "north"], ["Berga", "north"]]
+    >>> models = [om.KMap(3)]
+    >>> method = om.Generalization(models, hierarchies={"town": regions}, population=people)
+    >>> release = om.protect(people.head(5), om.Schema(town=om.Flat()), method)
+    >>> release.frame["town"].to_list()
+    ['south', 'south', 'north', 'north', 'south']
     """
 
     needs_population: ClassVar[bool] = True
@@ -130,6 +149,16 @@ class DeltaPresence(PrivacyModel):
 
     With a minimum above 0 every class of the population must have records in the table, and none
     can be suppressed.
+
+    Examples
+    --------
+    >>> people = pl.DataFrame({"town": ["Reus", "Falset", "Vic", "Berga"] * 2})
+    >>> regions = [["Reus", "south"], ["Falset", "south"], ["Vic", "north"], ["Berga", "north"]]
+    >>> models = [om.DeltaPresence(0, 0.8)]
+    >>> method = om.Generalization(models, hierarchies={"town": regions}, population=people)
+    >>> release = om.protect(people.head(5), om.Schema(town=om.Flat()), method)
+    >>> release.frame["town"].to_list()
+    ['south', 'south', 'north', 'north', 'south']
     """
 
     needs_population: ClassVar[bool] = True
@@ -163,7 +192,17 @@ def _population(classes: Classes) -> Longs | Floats:
 
 @dataclass(frozen=True)
 class LDiversity(PrivacyModel):
-    """Every class has l well-represented sensitive values (Machanavajjhala et al. 2007)."""
+    """Every class has l well-represented sensitive values (Machanavajjhala et al. 2007).
+
+    Examples
+    --------
+    >>> ages, ills = [31, 32, 35, 36, 51, 52, 55, 56], ["flu", "flu", "flu", "asthma"] * 2
+    >>> table = pl.DataFrame({"age": ages, "ill": ills})
+    >>> schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
+    >>> method = om.Microaggregation(2, privacy=[om.LDiversity(2)])
+    >>> om.protect(table, schema, method, seed=1).frame["age"].to_list()
+    [34, 34, 34, 34, 53, 53, 53, 53]
+    """
 
     needs_column: ClassVar[bool] = True
 
@@ -251,6 +290,15 @@ class TCloseness(PrivacyModel):
     """The sensitive values of every class are distributed almost as in the table.
 
     Li et al. 2007.
+
+    Examples
+    --------
+    >>> ages, ills = [31, 32, 35, 36, 51, 52, 55, 56], ["flu", "flu", "flu", "asthma"] * 2
+    >>> table = pl.DataFrame({"age": ages, "ill": ills})
+    >>> schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
+    >>> method = om.Microaggregation(2, privacy=[om.TCloseness(0.2)])
+    >>> om.protect(table, schema, method, seed=1).frame["age"].to_list()
+    [34, 34, 34, 34, 53, 53, 53, 53]
     """
 
     needs_column: ClassVar[bool] = True
@@ -281,7 +329,17 @@ class TCloseness(PrivacyModel):
 
 @dataclass(frozen=True)
 class DeltaDisclosure(PrivacyModel):
-    """No present value is much more or less frequent than in the table (Brickell 2008)."""
+    """No present value is much more or less frequent than in the table (Brickell 2008).
+
+    Examples
+    --------
+    >>> ages, ills = [31, 32, 35, 36, 51, 52, 55, 56], ["flu", "flu", "flu", "asthma"] * 2
+    >>> table = pl.DataFrame({"age": ages, "ill": ills})
+    >>> schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
+    >>> method = om.Microaggregation(2, privacy=[om.DeltaDisclosure(0.5)])
+    >>> om.protect(table, schema, method, seed=1).frame["age"].to_list()
+    [34, 34, 34, 34, 53, 53, 53, 53]
+    """
 
     needs_column: ClassVar[bool] = True
 
@@ -306,7 +364,17 @@ class DeltaDisclosure(PrivacyModel):
 
 @dataclass(frozen=True)
 class BetaLikeness(PrivacyModel):
-    """No value is much more frequent than in the table (Cao and Karras 2012)."""
+    """No value is much more frequent than in the table (Cao and Karras 2012).
+
+    Examples
+    --------
+    >>> ages, ills = [31, 32, 35, 36, 51, 52, 55, 56], ["flu", "flu", "flu", "asthma"] * 2
+    >>> table = pl.DataFrame({"age": ages, "ill": ills})
+    >>> schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
+    >>> method = om.Microaggregation(2, privacy=[om.BetaLikeness(0.5)])
+    >>> om.protect(table, schema, method, seed=1).frame["age"].to_list()
+    [34, 34, 34, 34, 53, 53, 53, 53]
+    """
 
     needs_column: ClassVar[bool] = True
 
@@ -363,7 +431,17 @@ class TableModel(PrivacyModel):
 
 @dataclass(frozen=True)
 class AverageRisk(TableModel):
-    """The average risk of the records that stay, 1 / average class size, is at most t."""
+    """The average risk of the records that stay, 1 / average class size, is at most t.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"city": ["Reus"] * 3 + ["Tarragona"] * 3 + ["Falset"]})
+    >>> models, stars = [om.AverageRisk(0.4)], {"city": {"star": True}}
+    >>> method = om.Generalization(models, suppression_limit=0.2, hierarchies=stars)
+    >>> release = om.protect(table, om.Schema(city=om.Flat()), method)
+    >>> release.left_out, release.frame["city"].unique(maintain_order=True).to_list()
+    (1, ['Reus', 'Tarragona'])
+    """
 
     t: Annotated[float, Real(0, 1, open_low=True), "The largest average risk allowed, from 0 to 1."]
 
@@ -375,7 +453,17 @@ class AverageRisk(TableModel):
 
 @dataclass(frozen=True)
 class SampleUniqueness(TableModel):
-    """The share of unique records among those that stay is at most t."""
+    """The share of unique records among those that stay is at most t.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"city": ["Reus"] * 3 + ["Tarragona"] * 3 + ["Falset"]})
+    >>> models, stars = [om.SampleUniqueness(0.1)], {"city": {"star": True}}
+    >>> method = om.Generalization(models, suppression_limit=0.2, hierarchies=stars)
+    >>> release = om.protect(table, om.Schema(city=om.Flat()), method)
+    >>> release.left_out, release.frame["city"].unique(maintain_order=True).to_list()
+    (1, ['Reus', 'Tarragona'])
+    """
 
     t: Annotated[float, Real(0, 1), "The largest share allowed, from 0 to 1."]
 

@@ -37,6 +37,17 @@ class EstimatedKMap(PrivacyModel):
 
     After El Emam and Dankar, "Protecting privacy using k-anonymity" (2008); thresholds as ARX has
     them.
+
+    Examples
+    --------
+    >>> model = om.EstimatedKMap(10, fraction=0.01)
+    >>> model.least
+    3
+    >>> table, ages = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]}), {"intervals": [5, 10, 20]}
+    >>> method = om.Generalization([model], hierarchies={"age": ages})
+    >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
+    >>> release.frame["age"].unique(maintain_order=True).to_list()
+    ['[30, 40)', '[50, 60)']
     """
 
     k: Annotated[int, Integer(2), "The least number of people of the population in a class."]
@@ -76,7 +87,17 @@ class EstimatedKMap(PrivacyModel):
 
 @dataclass(frozen=True)
 class RecordsAtRisk(TableModel):
-    """Few of the records that stay have a risk, 1 / class size, above a threshold."""
+    """Few of the records that stay have a risk, 1 / class size, above a threshold.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"city": ["Reus"] * 3 + ["Tarragona"] * 3 + ["Falset"]})
+    >>> models, stars = [om.RecordsAtRisk(0.5, share=0.1)], {"city": {"star": True}}
+    >>> method = om.Generalization(models, suppression_limit=0.2, hierarchies=stars)
+    >>> release = om.protect(table, om.Schema(city=om.Flat()), method)
+    >>> release.left_out, release.frame["city"].unique(maintain_order=True).to_list()
+    (1, ['Reus', 'Tarragona'])
+    """
 
     t: Annotated[
         float, Real(0, 1, open_low=True), "The risk that counts as high when it is exceeded."
@@ -92,7 +113,17 @@ class RecordsAtRisk(TableModel):
 
 @dataclass(frozen=True)
 class PopulationUniques(TableModel):
-    """Few people are estimated to be unique in the population that the table is a sample of."""
+    """Few people are estimated to be unique in the population that the table is a sample of.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"city": ["Reus"] * 3 + ["Tarragona"] * 3 + ["Falset"]})
+    >>> models, stars = [om.PopulationUniques(0.01, fraction=0.1)], {"city": {"star": True}}
+    >>> method = om.Generalization(models, suppression_limit=0.2, hierarchies=stars)
+    >>> release = om.protect(table, om.Schema(city=om.Flat()), method)
+    >>> release.left_out, release.frame["city"].unique(maintain_order=True).to_list()
+    (1, ['Reus', 'Tarragona'])
+    """
 
     t: Annotated[float, Real(0, 1), "The largest estimated share of the population that is unique."]
     fraction: Annotated[Fraction, "The share of the population that is in the table."]
@@ -146,6 +177,17 @@ class NoAttack(PrivacyModel):
     """Nobody gains by an attack on a person known to be in the table (Wan et al. 2015).
 
     An attack on a class of n records succeeds with probability 1 / n.
+
+    Examples
+    --------
+    >>> model = om.NoAttack(adversary_gain=300, adversary_cost=120)
+    >>> model.k
+    3
+    >>> table, ages = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]}), {"intervals": [5, 10, 20]}
+    >>> method = om.Generalization([model], hierarchies={"age": ages})
+    >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
+    >>> release.frame["age"].unique(maintain_order=True).to_list()
+    ['[30, 40)', '[50, 60)']
     """
 
     adversary_gain: Annotated[Amount, "What a person who is recognized is worth to an attacker."]
@@ -176,6 +218,16 @@ class PopulationNoAttack(PrivacyModel):
 
     An attack on a class succeeds with probability 1 / people of the population in the class, who
     are counted as for `KMap`.
+
+    Examples
+    --------
+    >>> people = pl.DataFrame({"town": ["Reus", "Falset", "Vic", "Berga"] * 2})
+    >>> regions = [["Reus", "south"], ["Falset", "south"], ["Vic", "north"], ["Berga", "north"]]
+    >>> models = [om.PopulationNoAttack(adversary_gain=300, adversary_cost=120)]
+    >>> method = om.Generalization(models, hierarchies={"town": regions}, population=people)
+    >>> release = om.protect(people.head(5), om.Schema(town=om.Flat()), method)
+    >>> release.frame["town"].to_list()
+    ['south', 'south', 'north', 'north', 'south']
     """
 
     needs_population: ClassVar[bool] = True

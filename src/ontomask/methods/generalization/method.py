@@ -63,7 +63,16 @@ class _Found:
 @register
 @dataclass(frozen=True)
 class Generalization(Method):
-    """Replace values by more general ones, and suppress what still stands out."""
+    """Replace values by more general ones, and suppress what still stands out.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]})
+    >>> method = om.Generalization([om.KAnonymity(3)], hierarchies={"age": {"intervals": [5, 10]}})
+    >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
+    >>> release.frame["age"].unique(maintain_order=True).to_list()
+    ['[30, 40)', '[50, 60)']
+    """
 
     name: ClassVar[str] = "generalization"
 
