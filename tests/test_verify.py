@@ -22,6 +22,7 @@ from ontomask.promises import (
     Likeness,
     MapSize,
     Permutation,
+    PopulationPromise,
     Presence,
     Promise,
     SensitivePromise,
@@ -141,14 +142,14 @@ POPULATION = ((("x",), 8.0), (("y",), 3.0))
         (AverageRiskLimit(("a",), 0.33), False),
         (UniquenessLimit(("a", "b"), 4 / 6), True),  # (x, 2), (x, 3), (y, 1), (y, 2)
         (UniquenessLimit(("a", "b"), 0.66), False),
-        (MapSize(("a",), 3, POPULATION), True),
-        (MapSize(("a",), 4, POPULATION), False),
-        (Presence(("a",), 0.5, 0.67, POPULATION), True),  # 4 of 8 and 2 of 3
-        (Presence(("a",), 0.51, 0.67, POPULATION), False),
-        (Presence(("a",), 0.5, 0.66, POPULATION), False),
+        (MapSize(("a",), 3, population=POPULATION), True),
+        (MapSize(("a",), 4, population=POPULATION), False),
+        (Presence(("a",), 0.5, 0.67, population=POPULATION), True),  # 4 of 8 and 2 of 3
+        (Presence(("a",), 0.51, 0.67, population=POPULATION), False),
+        (Presence(("a",), 0.5, 0.66, population=POPULATION), False),
         # Of a class that the release does not have, nobody is present.
-        (Presence(("a",), 0.5, 0.67, (*POPULATION, (("z",), 1.0))), False),
-        (Presence(("a",), 0.0, 0.67, (*POPULATION, (("z",), 1.0))), True),
+        (Presence(("a",), 0.5, 0.67, population=(*POPULATION, (("z",), 1.0))), False),
+        (Presence(("a",), 0.0, 0.67, population=(*POPULATION, (("z",), 1.0))), True),
     ],
 )
 def test_classes_by_hand(promise, kept):
@@ -162,7 +163,7 @@ def test_every_promise_has_a_recount():
         if isinstance(one, type) and issubclass(one, Promise)
     }
     shapes = {promises_room.Published, promises_room.Records}  # part of every recount
-    for kind in made - {Promise, ClassPromise, SensitivePromise} - shapes:
+    for kind in made - {Promise, ClassPromise, PopulationPromise, SensitivePromise} - shapes:
         assert _recount.dispatch(kind) is not _recount.dispatch(Promise), kind
 
 
@@ -214,3 +215,13 @@ def test_promises_about_columns_that_are_not_published():
     assert Diversity(("a",), "b", 2).left(["b"]) == Diversity((), "b", 2)
     assert Diversity(("a",), "b", 2).left(["a"]) is None
     assert recount(Diversity((), "b", 3), frame=SENSITIVE).kept
+
+
+def test_without_a_column_classes_of_the_population_are_one():
+    population = ((("x", "m"), 2.0), (("x", "f"), 1.0), (("y", "m"), 5.0))
+    promise = MapSize(("a", "sex"), 3, population=population)
+    left = promise.left(["a"])
+    assert left.columns == ("a",)
+    assert dict(left.population) == {("x",): 3.0, ("y",): 5.0}
+    assert promise.left(["b"]) is None
+    assert MapSize(("a", "sex"), 3).left(["a"]).population is None

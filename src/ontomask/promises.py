@@ -7,6 +7,7 @@ of a population. It holds nothing about single records.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -231,14 +232,34 @@ class ClassSize(ClassPromise):
 
 
 @dataclass(frozen=True)
-class MapSize(ClassPromise):
+class PopulationPromise(ClassPromise):
+    """A statement that compares the release with the classes of a population.
+
+    Without a column that is not published, classes of the population are one that it told apart.
+    """
+
+    population: Population | None = field(default=None, repr=False, compare=False, kw_only=True)
+
+    def left(self, published: Collection[str]) -> Self | None:
+        """The statement about the columns that are published, and the classes by these."""
+        kept = super().left(published)
+        if kept is None or self.population is None:
+            return kept
+        places = [place for place, name in enumerate(self.columns) if name in published]
+        people: dict[tuple[object, ...], float] = defaultdict(float)
+        for values, count in self.population:
+            people[tuple(values[place] for place in places)] += count
+        return replace(kept, population=tuple(people.items()))
+
+
+@dataclass(frozen=True)
+class MapSize(PopulationPromise):
     """Every combination stands for at least k people of a population.
 
     `population` holds its classes; without it, the survey weights of the records are added up.
     """
 
     k: int
-    population: Population | None = field(default=None, repr=False, compare=False)
 
     def describe(self) -> str:
         """Say it to a person."""
@@ -246,12 +267,11 @@ class MapSize(ClassPromise):
 
 
 @dataclass(frozen=True)
-class Presence(ClassPromise):
+class Presence(PopulationPromise):
     """Of every class of a population, a share within bounds is in the release."""
 
     minimum: float
     maximum: float
-    population: Population = field(default=(), repr=False, compare=False)
 
     def describe(self) -> str:
         """Say it to a person."""

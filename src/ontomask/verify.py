@@ -312,7 +312,7 @@ def _map_size(promise: MapSize, release: _Release, _before: Mapping[str, Seen]) 
 
 @_recount.register
 def _presence(promise: Presence, release: _Release, _before: Mapping[str, Seen]) -> Finding:
-    people, known = _in_population(release, promise, promise.population)
+    people, known = _in_population(release, promise, promise.population or ())
     sizes = np.zeros(people.size)
     sizes[known] = release.sizes(promise.columns)
     shares = sizes / np.maximum(people, 1.0)

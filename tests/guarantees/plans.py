@@ -72,6 +72,7 @@ def _step(step: Any, folder: Path) -> Iterator[str]:
         values["population"] = POPULATION
     if "privacy" in values:
         values["privacy"] = [_model(one) for one in values["privacy"]]
+    if "hierarchies" in values:
         values["hierarchies"] = {
             n: [list(row) for row in r] for n, r in values["hierarchies"].items()
         }

@@ -8,16 +8,15 @@ import pytest
 
 import ontomask as om
 from guarantees.counting import Text
-from guarantees.options import made
+from guarantees.options import GUARDED, made
 from guarantees.plans import ENVIRONMENT, TABLE, write_plan
 from guarantees.promised import Seen, broken
 from guarantees.running import wrong
 from guarantees.test_recount import ROUNDS, changed
-from ontomask.methods.registry import METHODS
 from ontomask.plan.recounting import recount_folder
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", GUARDED)
 def test_what_is_written_keeps_what_is_promised(trial, name, tmp_path_factory, monkeypatch):
     for variable, value in ENVIRONMENT.items():
         monkeypatch.setenv(variable, value)
@@ -29,7 +28,7 @@ def test_what_is_written_keeps_what_is_promised(trial, name, tmp_path_factory, m
         yield from wrong(seen)
         yield from unnoticed(run, outcome, seen)
 
-    trial().examine(lambda people, generator: [made(METHODS[name], people, generator)], look)
+    trial().examine(lambda people, generator: [made(GUARDED[name], people, generator)], look)
 
 
 def unnoticed(run, outcome, whole):

@@ -5,7 +5,14 @@ from typing import Annotated, ClassVar
 
 import pytest
 
-from guarantees.options import column_options, every_option, made, options_of, privacy_models
+from guarantees.options import (
+    GUARDED,
+    column_options,
+    every_option,
+    made,
+    options_of,
+    privacy_models,
+)
 from guarantees.promised import ON_CLASSES, ON_VALUES, PROMISED
 from ontomask.checks import Integer
 from ontomask.data.masked import Masked
@@ -40,7 +47,7 @@ def test_what_a_step_promises_holds_with_every_option(trial, option):
 @pytest.mark.parametrize("option", column_options(), ids=str)
 def test_what_a_step_promises_holds_for_every_kind_of_column(trial, option):
     def steps(people, generator):
-        kinds = list(METHODS.values())
+        kinds = list(GUARDED.values())
         return [made(kinds[int(generator.integers(len(kinds)))], people, generator)]
 
     trial(forced={option.kind.kind: option}).examine(steps)

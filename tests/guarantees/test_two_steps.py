@@ -2,14 +2,13 @@
 
 import pytest
 
-from guarantees.options import made
-from ontomask.methods.registry import METHODS
+from guarantees.options import GUARDED, made
 
 
-@pytest.mark.parametrize("second", METHODS)
-@pytest.mark.parametrize("first", METHODS)
+@pytest.mark.parametrize("second", GUARDED)
+@pytest.mark.parametrize("first", GUARDED)
 def test_the_second_step_keeps_what_the_first_promises(trial, first, second):
     def steps(people, generator):
-        return [made(METHODS[name], people, generator) for name in (first, second)]
+        return [made(GUARDED[name], people, generator) for name in (first, second)]
 
     trial(released=False).examine(steps)

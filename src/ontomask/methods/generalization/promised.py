@@ -80,10 +80,11 @@ class Outcome:
         match model:
             case KMap() | PopulationNoAttack():
                 known = self.problem.population is not None
-                return MapSize(names, model.k, self._population(every=False) if known else None)
+                population = self._population(every=False) if known else None
+                return MapSize(names, model.k, population=population)
             case DeltaPresence():
                 population = self._population(every=not model.mendable)
-                return Presence(names, model.minimum, model.maximum, population)
+                return Presence(names, model.minimum, model.maximum, population=population)
         return class_promise(model, names, self.microdata, self.problem.sensitive)
 
     # The population -----------------------------------------------------------------------------
