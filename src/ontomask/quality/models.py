@@ -229,7 +229,7 @@ class Height(Quality):
 
 @dataclass(frozen=True)
 class EntropyLoss(Quality):
-    """Log of the area that a generalized record covers, of 1 at most (Wan et al. 2015).
+    """Sum over records of the log of the area that each covers (Wan et al. 2015).
 
     Examples
     --------
@@ -243,7 +243,7 @@ class EntropyLoss(Quality):
 
     name: ClassVar[str] = "entropy-loss"
     measures: ClassVar[str] = (
-        "the mean log of the area that a record covers, 1 at most: 0 is the original"
+        "the sum over records of the log of the area that each covers: 0 is the original"
     )
 
     factor: Factor = 0.5
