@@ -1,11 +1,14 @@
 """Who is answered by the studio, and who is not; each check is tried by itself."""
 
 import random
+import re
+import socket
 import string
 
 import pytest
 
 from ontomask.studio.guard import COOKIE
+from ontomask.studio.serve import serve
 
 CHANGES = [
     "/columns/set",
@@ -241,3 +244,16 @@ def test_fuzzed_requests_are_answered_without_a_trace(browser, session):
         assert answer.status_code < 500, (method, path, fields)
         assert "Traceback" not in answer.text
     assert session.opened.text
+
+
+def test_the_link_can_be_followed_as_soon_as_it_is_told(tmp_path):
+    class FollowedError(Exception):
+        pass
+
+    def say(text):
+        port = int(re.search(r"127\.0\.0\.1:(\d+)", text).group(1))
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        raise FollowedError
+
+    with pytest.raises(FollowedError):
+        serve(tmp_path, say, browser=False)

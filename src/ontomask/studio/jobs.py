@@ -117,12 +117,15 @@ def _outcome(task: Task, arguments: Mapping[str, Any], pipe: Connection) -> tupl
 
     def progress(share: float, said: str) -> None:
         nonlocal last
-        if pipe.poll():
-            pipe.recv()
-            raise Stopped
-        if time.monotonic() - last > 0.1:
-            last = time.monotonic()
-            pipe.send(("progress", (share, said)))
+        try:
+            if pipe.poll():
+                pipe.recv()
+                raise Stopped
+            if time.monotonic() - last > 0.1:
+                last = time.monotonic()
+                pipe.send(("progress", (share, said)))
+        except (EOFError, OSError):  # the studio is gone: nobody waits for the answer
+            raise Stopped from None
 
     try:
         return "done", task(**arguments, progress=progress)

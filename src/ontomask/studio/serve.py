@@ -70,25 +70,25 @@ def serve(
             "From another computer use a tunnel: ssh -L 8000:127.0.0.1:8000 THIS-MACHINE, with "
             "ontomask studio --port 8000 here."
         )
-    listening = _listening(port)
-    session, keys = session_for(path), Keys()
-    number = listening.getsockname()[1]
-    link = f"http://127.0.0.1:{number}/?token={keys.link}"
-    say(f"The studio is open at\n  {link}\nThe link works once. Stop the studio with Ctrl-C.")
-    session.board.ask("work", tasks.warmed, {})
-    if browser:
-        threading.Timer(0.3, webbrowser.open, [link]).start()
-    config = uvicorn.Config(
-        application(session, keys, number),
-        log_level="error",  # requests are not logged
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=1,
-    )
-    try:
-        uvicorn.Server(config).run(sockets=[listening])
-    finally:
-        session.board.close()
+    with _listening(port) as listening:
+        session, keys = session_for(path), Keys()
+        number = listening.getsockname()[1]
+        link = f"http://127.0.0.1:{number}/?token={keys.link}"
+        say(f"The studio is open at\n  {link}\nThe link works once. Stop the studio with Ctrl-C.")
+        session.board.ask("work", tasks.warmed, {})
+        if browser:
+            threading.Timer(0.3, webbrowser.open, [link]).start()
+        config = uvicorn.Config(
+            application(session, keys, number),
+            log_level="error",  # requests are not logged
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        try:
+            uvicorn.Server(config).run(sockets=[listening])
+        finally:
+            session.board.close()
 
 
 def _listening(port: int) -> socket.socket:
@@ -96,6 +96,7 @@ def _listening(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((LOOPBACK[0], port))
+        listening.listen()  # before the link is told: who follows it at once waits, not fails
     except OSError as error:
         raise OutputError(
             f"Port {port} cannot be used ({error.strerror}); leave --port out to have a free one."
