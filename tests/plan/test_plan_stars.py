@@ -9,6 +9,7 @@ import pytest
 
 from ontomask.plan.comparing import evaluate_files
 from ontomask.plan.plan import Plan
+from ontomask.plan.recounting import recount_folder
 
 TEXT = """seed = 1
 [input]
@@ -53,6 +54,16 @@ def test_stars_exceed_the_limit_of_suppressed_records(outcome):
     assert written["output"]["records"] == 11
     report = outcome.report.read_text(encoding="utf-8")
     assert "Records starred: fewer than 3" in report or "Records starred: 3" in report
+
+
+def test_a_recount_says_how_many_records_have_nothing_but_stars(outcome):
+    folder = outcome.table.parent
+    said = "3 of 11 records have nothing but stars or gaps."
+    assert said in recount_folder(folder).notes
+    text = outcome.table.read_text(encoding="utf-8")
+    outcome.table.write_text(text.replace("*,*", "north,*", 1), encoding="utf-8")
+    notes = recount_folder(folder).notes
+    assert "NOT as the manifest says: 2 records have nothing but stars, not 3." in notes
 
 
 def test_a_written_release_is_read_by_the_hierarchies_of_its_plan(outcome, tmp_path):

@@ -22,6 +22,7 @@ from ontomask.arrays import Floats, Longs
 from ontomask.checks import did_you_mean
 from ontomask.data.files import FileFormat, file_digest, read_texts
 from ontomask.data.tables import Seen, Table, open_table
+from ontomask.data.values import is_star
 from ontomask.errors import DataError, ParameterError
 from ontomask.plan.manifest import rows_of
 from ontomask.plan.outputs import MANIFEST
@@ -130,7 +131,9 @@ def recount_folder(folder: Path, original: Path | None = None) -> Recounted:
     described = _Described.read(folder)
     path = folder / described.table
     notes = [_same_file("table", "released", path, described.manifest["output"]["sha256"])]
-    findings = [*_counted(described, path)]
+    table = open_table(read_texts(path, described.format))
+    notes += _stars(described, table)
+    findings = [*_counted(described, table)]
     if original is not None:
         digest = described.manifest["input"]["sha256"]
         notes.append(_same_file("original", "protected", original, digest))
@@ -160,9 +163,24 @@ def _same_file(what: str, done: str, path: Path, digest: str) -> str:
     return f"The {what} is NOT the file that was {done}: its digest is not the manifest's."
 
 
-def _counted(described: _Described, path: Path) -> Iterator[Finding]:
+def _stars(described: _Described, table: Table) -> Iterator[str]:
+    """How many records tell nothing by their quasi-identifiers, where that is any."""
+    columns = [table.seen(name) for name in described.quasi if name in table.names]
+    gaps = (None, *described.format.missing)
+    empty = np.full(len(table), bool(columns))
+    for one in columns:
+        empty &= np.array([value in gaps or is_star(value) for value in one.values])[one.codes]
+    counts = described.counts(table)
+    found = int(empty.sum() if counts is None else counts[empty].sum())
+    stated = int(described.manifest["starred"])
+    if found < stated:  # there may be more: records that had nothing to be starred
+        yield f"NOT as the manifest says: {found:,} records have nothing but stars, not {stated:,}."
+    elif found:
+        yield f"{found:,} of {described.records:,} records have nothing but stars or gaps."
+
+
+def _counted(described: _Described, table: Table) -> Iterator[Finding]:
     """The promises that table and manifest alone can tell."""
-    table = open_table(read_texts(path, described.format))
     claims = [one for one in described.promises if described.is_countable(one)]
     yield from verify(
         table.native,
@@ -238,6 +256,10 @@ class _Described:
     @property
     def format(self) -> FileFormat:
         return self.original_format.dialect
+
+    @property
+    def quasi(self) -> list[str]:
+        return [name for name, one in self.columns.items() if one.get("role", "quasi") == "quasi"]
 
     def of_kind(self, *kinds: str) -> list[str]:
         return [name for name, one in self.columns.items() if one["kind"] in kinds]
