@@ -45,3 +45,24 @@ def test_models_of_the_same_name_are_told_apart():
         alone = om.explore(FRAME, mixed_schema(), METHOD, [model]).losses
         assert list(alone) == [model.name]
         assert found.losses[name].tolist() == alone[model.name].tolist()
+
+
+def test_of_a_large_lattice_the_visited_part_has_the_figures_of_all():
+    whole = om.explore(FRAME, mixed_schema(), METHOD)
+    part = om.explore(FRAME, mixed_schema(), METHOD, most=20)
+    assert 0 < len(part) <= 20 < len(whole)
+    assert part.total == whole.total == len(whole)
+    assert part.level_names == whole.level_names
+    known = {tuple(levels): place for place, levels in enumerate(whole.levels.tolist())}
+    places = [known[tuple(levels)] for levels in part.levels.tolist()]
+    assert places == sorted(places)
+    for name, column in part.columns().items():
+        assert column.tolist() == whole.columns()[name][places].tolist(), name
+    assert part.valid.any()
+
+
+def test_every_level_has_a_name():
+    found = om.explore(FRAME, mixed_schema(), METHOD, most=5)
+    heights = [len(names) - 1 for names in found.level_names]
+    assert found.levels.max(axis=0).tolist() == heights
+    assert all(isinstance(word, str) and word for names in found.level_names for word in names)

@@ -252,3 +252,62 @@ def test_progress_is_reported_and_can_stop_the_run(schema):
     best_effort = method(search="best-effort", steps=500)
     with pytest.raises(KeyboardInterrupt):
         om.protect(frame, schema, best_effort, seed=1, progress=stop)
+
+
+# levels that a person has chosen ----------------------------------------------------------------
+
+CHOSEN = {"age": 2, "sex": 0, "diagnosis": 2}
+
+
+def test_chosen_levels_are_applied_as_they_are(schema):
+    frame = pd.DataFrame(people())
+    release = om.protect(frame, schema, method(KAnonymity(2), levels=CHOSEN), seed=1)
+    assert release.details[0]["levels"] == CHOSEN
+    assert release.details[0]["checked"] == 1
+    assert not release.details[0]["optimal"]
+    assert release.verification.kept
+    decades = [f"[{age // 20 * 20}, {age // 20 * 20 + 20})" for age in people()["age"]]
+    assert release.frame["age"].tolist() == decades
+    assert release.frame["sex"].tolist() == people()["sex"]
+
+
+def test_chosen_levels_have_the_figures_of_their_node(schema):
+    frame = pd.DataFrame(people())
+    searched = method(KAnonymity(4), suppression_limit=0.5)
+    nodes = om.explore(frame, schema, searched)
+    place = int(np.flatnonzero((nodes.levels == [1, 0, 1]).all(axis=1))[0])
+    levels = dict(zip(nodes.names, nodes.levels[place].tolist(), strict=True))
+    chosen = method(KAnonymity(4), suppression_limit=0.5, levels=levels)
+    details = om.protect(frame, schema, chosen, seed=1).details[0]
+    assert details["suppressed"] == nodes.outliers[place] > 0
+    assert details["quality"] == pytest.approx(nodes.losses["loss"][place])
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        ({"age": 0, "sex": 0, "diagnosis": 0}, "only if .* records are suppressed, and 0 may be"),
+        ({"age": 9, "sex": 0, "diagnosis": 0}, "levels\\['age'\\] must be between 0 and 3"),
+        ({"age": 1, "sex": 0}, "levels says nothing about 'diagnosis'"),
+        ({**CHOSEN, "agee": 1}, "names 'agee'.*Did you mean 'age'"),
+    ],
+)
+def test_levels_that_cannot_be_applied_are_refused(schema, levels, said):
+    with pytest.raises(om.errors.OntomaskError, match=said):
+        om.protect(people_frame(), schema, method(levels=levels), seed=1)
+
+
+def people_frame():
+    return pd.DataFrame(people())
+
+
+def test_chosen_levels_do_not_go_with_a_search_by_record():
+    with pytest.raises(om.errors.OntomaskError, match="search='local'"):
+        method(levels=CHOSEN, search="local")
+
+
+def test_chosen_levels_hold_inside_strata(schema):
+    options = {"levels": {"age": 3, "sex": 0, "diagnosis": 2}, "strata": ("sex",)}
+    release = om.protect(people_frame(), schema, method(KAnonymity(2), **options), seed=1)
+    assert release.verification.kept
+    assert all(one["levels"] == options["levels"] for one in release.details[0]["strata"])

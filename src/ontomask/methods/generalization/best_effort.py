@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ontomask.checks import AnyOf, Integer, Null, Real, check
-from ontomask.errors import ParameterError
+from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
 from ontomask.methods.generalization.groupings import Levels, Snapshots
 from ontomask.methods.generalization.lattice import Lattice
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.search import (
     Incumbent,
+    NodeTable,
     Report,
     Solution,
     make_evaluator,
+    node_table,
     unreported,
 )
 from ontomask.privacy import PrivacyModel
 from ontomask.quality import Loss, Quality
 
-__all__ = ["best_effort"]
+__all__ = ["best_effort", "visited"]
 
 
 def best_effort(
@@ -127,11 +130,14 @@ class _BestEffort:
         known = self._known.get(levels)
         if known is None:
             self._check_budget()
-            first = self._incumbent.checked == 0
-            evaluation = self._evaluator.evaluate(self._snapshots.grouping(levels), complete=first)
+            evaluation = self._evaluate(levels)
             self._incumbent.consider(evaluation)
             known = self._known[levels] = (evaluation.outliers, self._key(evaluation))
         return known
+
+    def _evaluate(self, levels: Levels) -> Evaluation:
+        first = self._incumbent.checked == 0
+        return self._evaluator.evaluate(self._snapshots.grouping(levels), complete=first)
 
     def _check_time(self) -> None:
         if self._incumbent.seconds > self._seconds:
@@ -215,3 +221,56 @@ class _BestEffort:
         for place in self._generator.choice(levels.size, min(count, levels.size), replace=False):
             levels[place] = self._generator.integers(0, self._lattice.heights[place] + 1)
         return tuple(levels.tolist())
+
+
+# The nodes on the way ---------------------------------------------------------------------------
+
+
+def visited(
+    problem: Problem,
+    privacy: Sequence[PrivacyModel],
+    suppression_limit: float,
+    qualities: Mapping[str, Quality],
+    *,
+    steps: int,
+    report: Report = unreported,
+) -> NodeTable:
+    """The nodes that a best-effort search of so many steps looks at, with all their figures."""
+    evaluator = make_evaluator(problem, privacy, suppression_limit, next(iter(qualities.values())))
+    run = _Visiting(evaluator, qualities, report)
+    run.walk(steps)
+    return run.table()
+
+
+class _Visiting(_BestEffort):
+    """A search that writes down what it sees."""
+
+    def __init__(
+        self, evaluator: Evaluator, qualities: Mapping[str, Quality], report: Report
+    ) -> None:
+        snapshots = Snapshots(evaluator.grouper)
+        super().__init__(evaluator, np.random.default_rng(0), snapshots, report)
+        self._measures = {
+            name: quality.prepare(evaluator.problem.facts) for name, quality in qualities.items()
+        }
+        self._seen: dict[Levels, tuple[float, ...]] = {}
+
+    def walk(self, steps: int) -> None:
+        """Search, whether or not something valid is found."""
+        with contextlib.suppress(MethodError):
+            self.search(steps, np.inf)
+
+    def _evaluate(self, levels: Levels) -> Evaluation:
+        evaluation = self._evaluator.evaluate(self._snapshots.grouping(levels), complete=True)
+        losses = [one.scalar(one.vector(evaluation.partition)) for one in self._measures.values()]
+        figures = evaluation.valid, evaluation.classes, evaluation.outliers
+        self._seen[levels] = (*figures, *map(float, losses))
+        return evaluation
+
+    def table(self) -> NodeTable:
+        """What was seen, in lexicographic order."""
+        nodes = sorted(self._seen)
+        figures = np.array([self._seen[node] for node in nodes]).T
+        losses = dict(zip(self._measures, figures[3:], strict=True))
+        levels = np.array(nodes, np.int32)
+        return node_table(self._evaluator.problem, levels, figures[:3].astype(np.int64), losses)

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
 
+from ontomask.checks import AnyOf, Integer, Null, check
 from ontomask.data.encoding import encode
 from ontomask.data.schema import Schema
 from ontomask.data.tables import open_table
 from ontomask.methods.base import Progress, silent
+from ontomask.methods.generalization.best_effort import visited
 from ontomask.methods.generalization.encoding import encode_columns, make_problem
+from ontomask.methods.generalization.lattice import Lattice
 from ontomask.methods.generalization.method import Generalization
 from ontomask.methods.generalization.search import NodeTable, exhaustive
 from ontomask.quality import Quality, quality_model
@@ -24,9 +27,10 @@ def explore(
     method: Generalization,
     qualities: Sequence[str | Quality] = (),
     *,
+    most: int | None = None,
     progress: Progress = silent,
 ) -> NodeTable:
-    """Evaluate every combination of levels: is it valid, how many classes, what is lost.
+    """Evaluate combinations of levels: are they valid, how many classes, what is lost.
 
     Parameters
     ----------
@@ -37,6 +41,9 @@ def explore(
     qualities
         Quality models to compute, by name or with parameters; the method's own by default. Models
         that share a name are told apart by their parameters, as in `loss(factor=0.1)`.
+    most
+        Of a lattice with more nodes than this only so many are looked at, those that a best-effort
+        search visits; all by default.
 
     Examples
     --------
@@ -49,6 +56,7 @@ def explore(
     >>> nodes.levels[nodes.valid].tolist()
     [[0, 1], [0, 2], [1, 1], [1, 2]]
     """
+    check("most", most, AnyOf(Integer(1), Null()))
     models = [quality_model(one) for one in (qualities or (method.quality,))]
     microdata = encode(open_table(frame), schema)
     columns = encode_columns(microdata, method.hierarchies, levels_by=method.levels_by)
@@ -57,12 +65,16 @@ def explore(
         microdata, columns, method.privacy, targets, method.hierarchies, method.population
     )
 
-    def report(checked: int, _pruned: int, total: int) -> None:
-        progress(min(1.0, checked / total), f"{checked} of {total} nodes")
+    size = Lattice(problem.heights).size
+    shown = size if most is None else min(most, size)
 
-    return exhaustive(
-        problem, method.privacy, method.suppression_limit, _named(models), report=report
-    )
+    def report(checked: int, _pruned: int, _total: int) -> None:
+        progress(min(1.0, checked / shown), f"{checked} of {shown} nodes")
+
+    asked = problem, method.privacy, method.suppression_limit, _named(models)
+    if shown < size:
+        return visited(*asked, steps=shown, report=report)
+    return exhaustive(*asked, report=report)
 
 
 def _named(models: Sequence[Quality]) -> dict[str, Quality]:

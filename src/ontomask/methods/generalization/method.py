@@ -9,12 +9,13 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from ontomask.arrays import Bools, Ints
-from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Real, Text, Typed
+from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Real, TableOf, Text, Typed
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata
 from ontomask.errors import MethodError, OntomaskError, ParameterError
 from ontomask.methods.base import Context, Method, check_k, refuse_units, register, strata_of
 from ontomask.methods.generalization.best_effort import best_effort
+from ontomask.methods.generalization.chosen import at_levels, chosen_node
 from ontomask.methods.generalization.encoding import (
     EncodedColumn,
     encode_columns,
@@ -108,6 +109,12 @@ class Generalization(Method):
     levels_by: Annotated[str, Choice("steps", "depth"), "How a taxonomy is made level-wise."] = (
         "steps"
     )
+    levels: Annotated[
+        Mapping[str, int],
+        TableOf(Integer(0)),
+        "The level of each quasi-identifier, 0 as it is, if they are not to be searched: they are "
+        "applied as they are, and what fails the models there is suppressed within the limit.",
+    ] = field(default_factory=dict)
     outliers: Annotated[
         str,
         Choice("star", "drop"),
@@ -140,6 +147,11 @@ class Generalization(Method):
         object.__setattr__(self, "privacy", tuple(self.privacy))
         if self.search == "tuple" and not all(isinstance(one, KAnonymity) for one in self.privacy):
             raise MethodError("search='tuple' knows k-anonymity only; use search='local'.")
+        if self.levels and self.search not in ("optimal", "best-effort"):
+            raise MethodError(
+                f"levels are those of all records, which search={self.search!r} generalizes "
+                "differently; leave out one of the two."
+            )
         if self.strata and any(isinstance(one, DeltaPresence) for one in self.privacy):
             raise MethodError(
                 "DeltaPresence speaks of classes of the whole population, which strata divide; "
@@ -206,7 +218,10 @@ class Generalization(Method):
         columns = encode_columns(microdata, self.hierarchies, levels_by=self.levels_by)
         targets = quality_model(self.quality).targets
         given = (self.privacy, targets, self.hierarchies, self.population)
-        return columns, make_problem(microdata, columns, *given)
+        problem = make_problem(microdata, columns, *given)
+        if self.levels:
+            chosen_node(self.levels, problem)
+        return columns, problem
 
     def _check_persons(self, microdata: Microdata) -> None:
         """Refuse what counts records where persons are to be protected."""
@@ -256,6 +271,9 @@ class Generalization(Method):
             done = min(1.0, (checked + pruned) / total)
             context.progress(done, f"{checked} nodes checked, {pruned} pruned, of {total}")
 
+        if self.levels:
+            chosen = chosen_node(self.levels, problem)
+            return at_levels(problem, self.privacy, self.suppression_limit, quality, chosen)
         if self.search == "optimal":
             return optimal(problem, self.privacy, self.suppression_limit, quality, report=report)
         return best_effort(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -318,10 +319,14 @@ class _Optimal:
 
 @dataclass(frozen=True, eq=False)
 class NodeTable:
-    """All nodes with their figures, in lexicographic order.
+    """Nodes with their figures, in lexicographic order.
 
     Attributes
     ----------
+    names
+        The attributes.
+    level_names
+        For each attribute its levels in words, the lowest first.
     levels
         The levels (nodes x attributes).
     valid
@@ -335,6 +340,7 @@ class NodeTable:
     """
 
     names: tuple[str, ...]
+    level_names: tuple[tuple[str, ...], ...]
     levels: Ints
     valid: Bools
     classes: Longs
@@ -343,6 +349,11 @@ class NodeTable:
 
     def __len__(self) -> int:
         return len(self.levels)
+
+    @property
+    def total(self) -> int:
+        """How many nodes the lattice has, those that were not looked at included."""
+        return math.prod(map(len, self.level_names))
 
     def columns(self) -> dict[str, Ints | Longs | Bools | Floats]:
         """The table as columns by name, to make a data frame of."""
@@ -382,7 +393,19 @@ def exhaustive(
         if number % 100 == 0:
             report(number + 1, 0, size)
     levels = np.array(list(lattice.nodes()), np.int32).reshape(size, -1)
-    return NodeTable(problem.names, levels, figures[0].astype(bool), figures[1], figures[2], losses)
+    return node_table(problem, levels, figures, losses)
+
+
+def node_table(
+    problem: Problem, levels: Ints, figures: Longs, losses: Mapping[str, Floats]
+) -> NodeTable:
+    """Nodes with their figures: whether they are valid, their classes, their outliers."""
+    words = tuple(
+        tuple(one.level_in_words(level) for level in range(height + 1))
+        for one, height in zip(problem.hierarchies, problem.heights, strict=True)
+    )
+    valid, classes, outliers = figures
+    return NodeTable(problem.names, words, levels, valid.astype(bool), classes, outliers, losses)
 
 
 def _all_groupings(evaluator: Evaluator, lattice: Lattice) -> Iterator[Grouping]:
