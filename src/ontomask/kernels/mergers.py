@@ -68,25 +68,32 @@ def merge_smallest(
     starts: Longs,
     rows: Longs,
     heights: Longs,
+    persons: Longs,
     k: int,
     signal: Longs,
 ) -> Ints:
     """Unite the smallest group below k with its cheapest partner until there is none.
 
     `tuples` (groups x attributes) are the rows of each group's first tuple, `levels` its levels,
-    changed in place like `sizes`; `codes` and `steps` are flat tables over levels and rows. Ties:
+    changed in place like `sizes`; `codes` and `steps` are flat tables over levels and rows. k
+    counts records or, where `persons` says whose they are as `owners` do in `units`, persons. Ties:
     the first group. Returns for each group the one it ended in. `signal[0]` counts mergers, and
     setting `signal[1]` stops.
     """
     count = sizes.size
     owners = np.arange(count).astype(np.int32)
     alive = np.ones(count, np.bool_)
+    # what k counts, the ring of the tuples of each group, and marks of the units counted last
+    counted, after = sizes.copy(), np.arange(count)
+    marks = np.full(persons[count + 1 :].max() + 1 if persons.size else 0, -1)
+    if persons.size:
+        counted[:] = persons[1 : count + 1] - persons[:count]
     while signal[1] == 0:
         smallest = -1
         for group in range(count):
-            small = alive[group] and sizes[group] < k
+            small = alive[group] and counted[group] < k
             # of equals the first, so that the result does not depend on chance
-            if small and (smallest < 0 or sizes[group] < sizes[smallest]):
+            if small and (smallest < 0 or counted[group] < counted[smallest]):
                 smallest = group
         if smallest < 0:
             break
@@ -113,8 +120,26 @@ def merge_smallest(
         _unite(tuples, levels, sizes, codes, starts, rows, heights, partner, smallest)
         alive[smallest] = False
         owners[smallest] = partner
+        after[partner], after[smallest] = after[smallest], after[partner]
+        counted[partner] = sizes[partner]
+        if persons.size:
+            counted[partner] = _persons(persons, after, partner, marks, signal[0])
         signal[0] += 1
     return _followed(owners)
+
+
+@njit(cache=True, nogil=True)
+def _persons(persons: Longs, after: Longs, group: int, marks: Longs, mark: int) -> int:
+    """How many persons have records among the tuples of a ring."""
+    found, one = 0, group
+    while True:
+        for place in range(persons[one], persons[one + 1]):
+            if marks[persons[place]] != mark:
+                marks[persons[place]] = mark
+                found += 1
+        one = after[one]
+        if one == group:
+            return found
 
 
 @njit(cache=True, nogil=True)

@@ -23,7 +23,7 @@ from ontomask.errors import MethodError
 from ontomask.kernels.balanced import by_exchanges, by_slices
 from ontomask.kernels.records import Points
 from ontomask.kernels.unions import united
-from ontomask.methods.base import Context, class_size, refuse_units, watched
+from ontomask.methods.base import Context, class_size, watched
 from ontomask.methods.generalization.encoding import sensitive_columns
 from ontomask.methods.generalization.evaluation import check_models
 from ontomask.methods.generalization.problem import Sensitive, counted, pairs_of
@@ -100,7 +100,7 @@ class Demands:
     Attributes
     ----------
     k
-        The least number of records of a cluster.
+        The least number of records, or persons, of a cluster.
     sensitive
         The sensitive columns by name.
     """
@@ -164,10 +164,10 @@ class Demands:
         return Classes(counted(clusters, self.counts, count), everyone, histograms, persons)
 
     def failing(self, clusters: Ints, asked: Bools | None = None) -> Bools:
-        """Which clusters (of those asked about) fail one of the models."""
+        """Which clusters (of those asked about) are too small, or fail one of the models."""
         classes = self.classes(clusters)
         classes = classes if asked is None else classes.part(asked)
-        fails = np.zeros(len(classes), bool)
+        fails: Bools = classes.counted < self.k  # clusters formed by values may be of few persons
         for model in self.privacy:
             fails |= ~model.holds(classes)
         return fails
@@ -247,7 +247,6 @@ class Demands:
 
     def balanced(self, points: Points, way: str, context: Context) -> Ints:
         """Clusters of records formed with a view to t-closeness, `t-first` or `k-first`."""
-        refuse_units(self.microdata, f"privacy_by={way!r} counts records", "use 'merge'")
         model = next(one for one in self.privacy if isinstance(one, TCloseness))
         column = chosen_column(model.column, self.sensitive)
         domain, codes = self.domains[column], self.sensitive[column].codes

@@ -23,13 +23,14 @@ from ontomask.privacy import (
     DeltaDisclosure,
     KAnonymity,
     LDiversity,
+    NoAttack,
     PrivacyModel,
     TCloseness,
 )
 
 __all__ = ["constant_columns", "one_each", "refuse_counting_records", "refuse_links"]
 
-COUNTING_PERSONS = (KAnonymity, LDiversity, TCloseness, DeltaDisclosure, BetaLikeness)
+COUNTING_PERSONS = (KAnonymity, NoAttack, LDiversity, TCloseness, DeltaDisclosure, BetaLikeness)
 """Models that can be kept where persons have several records: they count persons, or values."""
 
 LINKED = 0.5

@@ -25,7 +25,6 @@ from ontomask.methods.base import (
     Operators,
     Strata,
     check_k,
-    refuse_units,
     register,
 )
 from ontomask.methods.disclosure import Demands, Privacy, check_privacy
@@ -85,11 +84,6 @@ class Resampling(Method):
     def _ranked(
         self, microdata: Microdata, layout: Layout, records: Points, context: Context
     ) -> Masked:
-        refuse_units(
-            microdata,
-            "Resampling draws records",
-            "use microaggregation, whose clusters hold k persons",
-        )
         if len(microdata) < self.k:
             raise MethodError(
                 f"k is {self.k}, and resampling draws k samples of different rows, but the table "
@@ -97,14 +91,13 @@ class Resampling(Method):
                 f"{plural(microdata.total, 'record')}); choose k of at most "
                 f"{len(microdata)}, or repeat each row as often as its count says."
             )
-        size = len(microdata) // self.k
-        shuffled = context.generator.permutation(len(microdata))
+        *samples, rest = _samples(microdata, self.k, context)
+        size = min(sample.size for sample in samples)
         labels = np.full(len(microdata), -1, np.int32)
-        for sample in range(self.k):
-            chosen = shuffled[sample * size : (sample + 1) * size]
-            labels[chosen[_sorted_places(layout, records, chosen, context)]] = np.arange(size)
-            context.progress((sample + 1) / self.k, f"sample {sample + 1} of {self.k}")
-        rest = shuffled[self.k * size :]
+        for number, chosen in enumerate(samples, start=1):
+            order = chosen[_sorted_places(layout, records, chosen, context)]
+            labels[order] = np.arange(chosen.size) * size // chosen.size
+            context.progress(number / self.k, f"sample {number} of {self.k}")
         averages = _averaged(records, labels, rest, size, context)
 
         def write(labels: Ints) -> dict[str, Attribute]:
@@ -144,6 +137,26 @@ class Resampling(Method):
         averages = layout.centroids(rows, numbers)
         columns = {name: one.of(places) for name, one in averages.items()}
         return Masked(columns, details={"metric": layout.metric})
+
+
+def _samples(microdata: Microdata, k: int, context: Context) -> list[Longs]:
+    """Draw k samples of the records; the last part is what is left over.
+
+    Persons are drawn with all their records, so that equal ranks are of k different persons; those
+    with many records are dealt out first, to and fro, so that samples are about equally large.
+    """
+    shuffled = context.generator.permutation(len(microdata))
+    if microdata.units is None:
+        size = len(microdata) // k
+        return np.split(shuffled, np.arange(1, k + 1) * size)
+    numbers, whose, sizes = np.unique(microdata.units, return_inverse=True, return_counts=True)
+    drawn = context.generator.permutation(numbers.size)
+    drawn = drawn[np.argsort(-sizes[drawn], kind="stable")]
+    rounds, turns = np.divmod(np.arange(numbers.size), k)
+    sample = np.empty(numbers.size, np.int64)
+    sample[drawn] = np.where(rounds % 2, k - 1 - turns, turns)
+    own = sample[whose[shuffled]]
+    return [*(shuffled[own == number] for number in range(k)), shuffled[:0]]
 
 
 def _sorted_places(layout: Layout, records: Points, chosen: Longs, context: Context) -> Longs:

@@ -200,12 +200,12 @@ class NoAttack(PrivacyModel):
 
     @property
     def k(self) -> int:
-        """The least number of records in a class: gain / n < cost."""
+        """The least number of records, or persons, in a class: gain / n < cost."""
         return _size_without_profit(self.adversary_gain, self.adversary_cost)
 
     def holds(self, classes: Classes) -> Bools:
         """Gain / n < cost."""
-        return classes.sizes >= self.k
+        return classes.counted >= self.k
 
     def check_possible(self, records: int, domain: Domain | None) -> None:
         """Refuse more records than there are."""

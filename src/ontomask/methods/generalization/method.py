@@ -13,7 +13,7 @@ from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Real, TableOf,
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata
 from ontomask.errors import MethodError, OntomaskError, ParameterError
-from ontomask.methods.base import Context, Method, check_k, refuse_units, register, strata_of
+from ontomask.methods.base import Context, Method, check_k, register, strata_of
 from ontomask.methods.generalization.best_effort import best_effort
 from ontomask.methods.generalization.chosen import at_levels, chosen_node
 from ontomask.methods.generalization.encoding import (
@@ -33,7 +33,7 @@ from ontomask.methods.generalization.search import Solution, optimal
 from ontomask.methods.generalization.shown import class_places, kept_records
 from ontomask.methods.generalization.tuples import generalize_tuples
 from ontomask.methods.persons import refuse_counting_records
-from ontomask.privacy import DeltaPresence, KAnonymity, PrivacyModel
+from ontomask.privacy import DeltaPresence, KAnonymity, NoAttack, PrivacyModel
 from ontomask.privacy.classes import chosen_column
 from ontomask.quality import QUALITIES, Quality, quality_model
 
@@ -225,12 +225,9 @@ class Generalization(Method):
 
     def _check_persons(self, microdata: Microdata) -> None:
         """Refuse what counts records where persons are to be protected."""
-        if microdata.units is None:
-            return
-        check_k(self._k, microdata)
-        refuse_counting_records(microdata, self.privacy)
-        if self.search == "tuple":
-            refuse_units(microdata, "search='tuple' counts records", "use search='local'")
+        if microdata.units is not None:
+            check_k(self._k, microdata)
+            refuse_counting_records(microdata, self.privacy)
 
     def _found_by_stratum(
         self, problem: Problem, microdata: Microdata, quality: Quality, context: Context
@@ -296,8 +293,9 @@ class Generalization(Method):
 
     @property
     def _k(self) -> int:
-        """The largest k of the k-anonymity models, 0 if there is none."""
-        return max((one.k for one in self.privacy if isinstance(one, KAnonymity)), default=0)
+        """The largest class that a model asks for by itself, 0 if none does."""
+        asking = (KAnonymity, NoAttack)
+        return max((one.k for one in self.privacy if isinstance(one, asking)), default=0)
 
 
 def _found_globally(problem: Problem, quality: Quality, solution: Solution) -> _Found:

@@ -6,9 +6,12 @@ import time
 
 import numpy as np
 
+from ontomask.arrays import Longs
 from ontomask.checks import Integer, check
+from ontomask.data.microdata import Owners
 from ontomask.errors import MethodError
 from ontomask.kernels.mergers import merge_smallest
+from ontomask.kernels.records import flat_owners
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.recoded import LocalSolution, recoded_loss
 from ontomask.quality import Loss, Quality
@@ -24,11 +27,15 @@ def generalize_tuples(problem: Problem, k: int, quality: Quality | None = None) 
     The classical scheme (Martinez et al. 2010; He and Naughton 2009): the cost of uniting two
     classes is the number of generalization steps of all their records up to their lowest common
     generalization in every attribute; other classes stay as they are. Ties: the smaller class,
-    then the one that appears first. No record is suppressed.
+    then the one that appears first. No record is suppressed. Where the problem says whose records
+    they are, sizes are of persons; costs are of records.
     """
     check("k", k, Integer(2))
-    if k > problem.records:
-        raise MethodError(f"k is {k}, but {only(problem.records, 'record')}; choose a smaller k.")
+    units = problem.units
+    there = problem.records if units is None else np.unique(units).size
+    if k > there:
+        counted = only(there, "record" if units is None else "person")
+        raise MethodError(f"k is {k}, but {counted}; choose a smaller k.")
     start = time.perf_counter()
     rows = problem.tuples.rows
     levels = np.zeros(rows.shape, np.int32)
@@ -42,6 +49,7 @@ def generalize_tuples(problem: Problem, k: int, quality: Quality | None = None) 
         np.array(problem.facts.starts, np.int64),
         np.array([one.rows for one in problem.hierarchies], np.int64),
         np.array(problem.heights, np.int64),
+        _persons(problem),
         k,
         signal,
     )
@@ -51,3 +59,12 @@ def generalize_tuples(problem: Problem, k: int, quality: Quality | None = None) 
     kept = np.zeros(problem.codes.shape[1], bool)
     seconds = time.perf_counter() - start
     return LocalSolution(levels, kept, 0, classes, loss, int(signal[0]), seconds)
+
+
+def _persons(problem: Problem) -> Longs:
+    """Whose records each tuple holds, as points say it; nothing where records are counted."""
+    if problem.units is None:
+        return np.empty(0, np.int64)
+    places, count = problem.tuples.places.astype(np.int64), len(problem.tuples.rows)
+    owners = Owners.of(places, problem.units.astype(np.int64), count)
+    return flat_owners(owners.starts, owners.units)
