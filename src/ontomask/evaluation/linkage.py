@@ -27,7 +27,7 @@ from ontomask.evaluation.pairing import (
     tuple_groups,
 )
 from ontomask.evaluation.sides import CodedSides, NumberSides
-from ontomask.evaluation.tuples import Tuples
+from ontomask.evaluation.tuples import PairedTuples
 from ontomask.kernels.neighbors import closest_links, paired_distances
 from ontomask.kernels.records import compared, pack_points
 from ontomask.semantics.distances import MISSING_DISTANCE
@@ -201,7 +201,7 @@ def _linked(
     """Link records, each of which has its masked version among those of the masked table."""
     if not columns:
         raise DataError("There is no column to link on: none has the role 'quasi'.")
-    tuples = Tuples.of(columns, counts, masked_counts)
+    tuples = PairedTuples.of(columns, counts, masked_counts)
     places, masked_places = tuple_groups(columns, "old")[1], tuple_groups(columns, "new")[1]
     width = tuples.masked_firsts.size
     pairs, spots = np.unique(places[records] * width + masked_places[versions], return_inverse=True)
@@ -238,14 +238,14 @@ def _risk(
     )
 
 
-def _matching(tuples: Tuples, old: Longs, new: Longs) -> tuple[Floats, Floats, Floats]:
+def _matching(tuples: PairedTuples, old: Longs, new: Longs) -> tuple[Floats, Floats, Floats]:
     """Only masked tuples in which an original one lies are linked with it."""
     inside = tuples.lies_in(tuples.firsts[old], tuples.masked_firsts[new])
     return np.zeros(tuples.firsts.size), tuples.covered("members"), (~inside).astype(np.float64)
 
 
 def _nearest(
-    tuples: Tuples, old: Longs, new: Longs, distance: str
+    tuples: PairedTuples, old: Longs, new: Longs, distance: str
 ) -> tuple[Floats, Floats, Floats]:
     """Least distance and weight at it of each original tuple, and the distance of each own pair."""
     coded, numeric = _compared(tuples, distance)
@@ -282,7 +282,7 @@ class _Numeric(NamedTuple):
     gap: float
 
 
-def _compared(tuples: Tuples, distance: str) -> tuple[list[_Coded], list[_Numeric]]:
+def _compared(tuples: PairedTuples, distance: str) -> tuple[list[_Coded], list[_Numeric]]:
     """The columns as the kernels compare them."""
     coded: list[_Coded] = []
     numeric: list[_Numeric] = []

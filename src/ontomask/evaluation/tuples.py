@@ -13,11 +13,11 @@ from ontomask.data.microdata import group_rows
 from ontomask.evaluation.pairing import PairedColumn, tuple_groups
 from ontomask.kernels.containment import covered
 
-__all__ = ["Tuples"]
+__all__ = ["PairedTuples"]
 
 
 @dataclass(frozen=True, eq=False)
-class Tuples:
+class PairedTuples:
     """The distinct original and masked tuples of some columns.
 
     Attributes
@@ -37,7 +37,7 @@ class Tuples:
     @classmethod
     def of(
         cls, columns: Sequence[PairedColumn], amounts: Floats, masked_amounts: Floats | None = None
-    ) -> Tuples:
+    ) -> PairedTuples:
         """The tuples of records that are so many each."""
         firsts, places = tuple_groups(columns, "old")
         masked_firsts, masked_places = tuple_groups(columns, "new")

@@ -12,7 +12,7 @@ from ontomask.arrays import Bools, Floats
 from ontomask.data.schema import Ordinal
 from ontomask.evaluation.pairing import Amounts, Paired, PairedColumn, tuple_groups
 from ontomask.evaluation.sides import CodedSides, NumberSides
-from ontomask.evaluation.tuples import Tuples
+from ontomask.evaluation.tuples import PairedTuples
 from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.moments import mean
 
@@ -207,7 +207,7 @@ def _divergence(columns: list[PairedColumn], amounts: Amounts) -> float:
     A released tuple that stands for several is spread over the values below it, in each column by
     how often they occur.
     """
-    tuples = Tuples.of(columns, amounts.weights)
+    tuples = PairedTuples.of(columns, amounts.weights)
     total = float(amounts.weights.sum())
     floor = 1.0 / (amounts.counts.sum() + tuples.people.size)
     shares = tuples.people / total

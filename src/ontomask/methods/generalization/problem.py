@@ -16,7 +16,7 @@ from ontomask.privacy import Classes, Domain, Ground, Histogram
 from ontomask.quality import AttributeFacts, Facts
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 
-__all__ = ["Problem", "Sensitive", "Tuples", "distinct_rows", "looks_of", "pairs_of"]
+__all__ = ["Combinations", "Problem", "Sensitive", "distinct_rows", "looks_of", "pairs_of"]
 
 LARGEST_KEY = 2**62
 
@@ -66,7 +66,7 @@ class Sensitive:
 
 
 @dataclass(frozen=True, eq=False)
-class Tuples:
+class Combinations:
     """The distinct combinations of quasi-identifiers.
 
     Attributes
@@ -207,7 +207,7 @@ class Problem:
         return Classes(amounts[0], population, histograms, persons)
 
     @functools.cached_property
-    def tuples(self) -> Tuples:
+    def tuples(self) -> Combinations:
         """The table reduced to its distinct tuples."""
         codes = self.codes
         if self.population is not None:
@@ -219,7 +219,7 @@ class Problem:
         if self.population is not None:
             others = np.ones(self.population.shape[1], np.int64)
             amounts.append(counted(places[own.size :], others, firsts.size))
-        return Tuples(rows, np.array(amounts), own, self.histograms(own))
+        return Combinations(rows, np.array(amounts), own, self.histograms(own))
 
     @functools.cached_property
     def facts(self) -> Facts:
