@@ -94,7 +94,8 @@ class AppliedScheme:
         The records are not counted towards the classes of the release: a class of k stays one of
         at least k, and the new records are given the values of such classes. After a
         generalization, a record that fits none of them is starred if the release has stars, and
-        left out otherwise.
+        left out otherwise. The frame must have the quasi-identifiers; of the other published
+        columns those that it has come back. It may be empty.
         """
         return self._masked(frame, [scheme.apply for scheme in self.schemes])
 
@@ -106,11 +107,21 @@ class AppliedScheme:
         return self._masked(frame, [getattr(one, "transform", one.apply) for one in self.schemes])
 
     def _masked(self, frame: object, steps: Sequence[Callable[[Microdata], Masked]]) -> Any:
-        table = open_table(frame)
-        state = State.start(table, encode(table, self.schema, spellings=self.spellings))
+        table = open_table(frame, may_be_empty=True)
+        published = [one for one in self.published if self._is_needed(one) or one in table.names]
+        if not len(table):
+            return table.released([one for one in published if one in table.names], {}, None)
+        schema = Schema.of(
+            {n: one for n, one in self.schema.items() if self._is_needed(n) or n in table.names}
+        )
+        microdata = encode(table, schema, spellings=self.spellings, batch=True)
+        state = State.start(table, microdata)
         for step in steps:
             state = state.after(step(state.microdata))
-        return state.frame(self.published)
+        return state.frame(published)
+
+    def _is_needed(self, name: str) -> bool:
+        return self.schema[name].role == "quasi"
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,6 +71,8 @@ def encode(
     schema: Schema,
     least: int = LEAST,
     spellings: abc.Mapping[str, abc.Mapping[int, str]] | None = None,
+    *,
+    batch: bool = False,
 ) -> Microdata:
     """Encode the published columns of a table; all problems are collected and raised once.
 
@@ -82,6 +84,9 @@ def encode(
         How many records must have a spelling of a concept before it is ever written.
     spellings
         For nominal columns how concepts are written, instead of what the table shows.
+    batch
+        Whether these are records to be treated like those of another table: they may be so few
+        that nothing is known of a column.
     """
     _check_names(table, Schema.require(schema))
     counts = record_counts(table, schema)
@@ -91,6 +96,7 @@ def encode(
         column = schema.get(name)
         if isinstance(column, Column) and name in schema.published:
             try:
+                _require_values(table, name, batch)
                 spelled = Spelled(counts, least, known.get(name))
                 attributes[name] = _attribute(table, name, column, spelled)
             except OntomaskError as problem:
@@ -132,9 +138,12 @@ class Spelled:
     given: abc.Mapping[int, str] | None
 
 
-def _attribute(table: Table, name: str, column: Column, spelled: Spelled) -> Attribute:
-    if table.is_empty(name):
+def _require_values(table: Table, name: str, batch: bool) -> None:
+    if table.is_empty(name) and not batch:
         raise DataError(f"Column {name!r} holds missing values only; leave it out of the schema.")
+
+
+def _attribute(table: Table, name: str, column: Column, spelled: Spelled) -> Attribute:
     if isinstance(column, Nominal):
         attribute = _nominal(table, name, column, spelled)
     else:
@@ -289,9 +298,9 @@ def _ordinal(table: Table, name: str, column: Column) -> Attribute:
             f"Column {name!r} holds {unknown[0]!r}, which is not in its order; add it to the order "
             f"or correct it.{did_you_mean(unknown[0], [str(one) for one in order])}"
         )
-    places = np.array([ranks[value] for value in distinct], np.int32)
+    places = np.array([*(ranks[value] for value in distinct), len(order)], np.int32)
     has_missing = bool((codes < 0).any())
-    new = np.where(codes >= 0, places[codes], len(order)).astype(np.int32)
+    new = places[codes]  # a missing value has the code -1: the last place
     return Attribute(name, column, new, Ranks(tuple(order), np.arange(len(order))), has_missing)
 
 
@@ -307,7 +316,7 @@ def _nominal(table: Table, name: str, column: Nominal, spelled: Spelled) -> Attr
         raise UnmappedValuesError(f"Column {name!r}: {_elsewhere(mapping) or problem}") from None
     _warn_of_numbers(name, mapping)
     concepts, places = np.unique(found[found >= 0], return_inverse=True)
-    if not concepts.size:
+    if distinct and not concepts.size:
         raise DataError(
             f"Column {name!r}: none of its values has a concept in the taxonomy "
             f"{column.taxonomy.name!r}; take another taxonomy, or declare the column as flat."

@@ -308,7 +308,7 @@ def _assembled(columns: Mapping[str, nw.Series[Any]]) -> nw.DataFrame[Any]:
     return first.to_frame().with_columns(*others)
 
 
-def open_table(frame: object, *, keep_index: bool = False) -> Table:
+def open_table(frame: object, *, keep_index: bool = False, may_be_empty: bool = False) -> Table:
     """Take any data frame that Narwhals knows; refuse what cannot be worked with.
 
     Parameters
@@ -317,6 +317,8 @@ def open_table(frame: object, *, keep_index: bool = False) -> Table:
         The frame; a table that was opened already is given back.
     keep_index
         Whether a frame made from it gets the index of its records (pandas only).
+    may_be_empty
+        Whether a table without records will do.
     """
     if isinstance(frame, Table):
         return frame
@@ -331,7 +333,7 @@ def open_table(frame: object, *, keep_index: bool = False) -> Table:
     eager = known.collect() if isinstance(known, nw.LazyFrame) else known
     if not eager.columns:
         raise DataError("The table has no columns.")
-    if len(eager) == 0:
+    if len(eager) == 0 and not may_be_empty:
         raise DataError("The table has no records; give it at least k of them.")
     if keep_index and not eager.implementation.is_pandas_like():
         raise DataError(

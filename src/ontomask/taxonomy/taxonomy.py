@@ -133,6 +133,10 @@ class Taxonomy:
         """Pickle the content only, not what was derived from it."""
         return type(self), tuple(getattr(self, one.name) for one in fields(self))
 
+    def __deepcopy__(self, memo: object) -> Taxonomy:
+        """Itself: nothing in it changes, and it may have 100,000 concepts."""
+        return self
+
     # Names ----------------------------------------------------------------------------------
 
     @functools.cached_property
