@@ -12,6 +12,7 @@ TOY = om.Taxonomy.from_parents({"t": [], "a": ["t"], "b": ["t"]})
 
 
 NEEDED = {
+    "load_crosswalk": {"path": "map.json"},
     "load_taxonomy": {"source": "icd9cm"},
     "Nominal": {"taxonomy": TOY},
     "Ordinal": {"order": ["a"]},

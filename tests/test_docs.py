@@ -230,6 +230,20 @@ def whole(text):
     return "\n".join(parts if "[[steps]]" in text else [*parts, STEP])
 
 
+def write_vocabulary(folder):
+    """A download of OMOP with one concept."""
+    folder.mkdir()
+    columns = "concept_id concept_name domain_id vocabulary_id standard_concept concept_code"
+    rows = {
+        "CONCEPT": [f"{columns} invalid_reason".split(), [*"1a", "Condition", "SNOMED", *"Sc", ""]],
+        "CONCEPT_ANCESTOR": [
+            ["ancestor_concept_id", "descendant_concept_id", "min_levels_of_separation"]
+        ],
+    }
+    for table, lines in rows.items():
+        (folder / f"{table}.csv").write_text("".join("\t".join(line) + "\n" for line in lines))
+
+
 @pytest.mark.parametrize("file", PLANS, ids=lambda file: file.stem)
 def test_snippets_of_plans_are_understood(file, tmp_path, monkeypatch):
     monkeypatch.setenv("PSEUDONYM_KEY", "a secret of twenty-odd characters")
@@ -237,6 +251,7 @@ def test_snippets_of_plans_are_understood(file, tmp_path, monkeypatch):
     (tmp_path / "wards.txt").write_text("hospital\n    medicine\n    surgery\n")
     (tmp_path / "icd10gm.csv").write_text("code,label\nE11,Type 2 diabetes\nE11.9,uncomplicated\n")
     (tmp_path / "mapping.csv").write_text("value,concept\n8.45,008.45\n")
+    write_vocabulary(tmp_path / "vocabulary")
     text = file.read_text(encoding="utf-8")
     plan = Plan.parse(whole(text), folder=tmp_path)
     assert plan.steps

@@ -103,6 +103,8 @@ if TYPE_CHECKING:
     from ontomask.semantics.marginality import s_distance as s_distance
     from ontomask.semantics.sample import Sample as Sample
     from ontomask.taxonomy.bundled import taxonomies as taxonomies
+    from ontomask.taxonomy.crosswalks import Crosswalk as Crosswalk
+    from ontomask.taxonomy.crosswalks import load_crosswalk as load_crosswalk
     from ontomask.taxonomy.from_data import date_hierarchy as date_hierarchy
     from ontomask.taxonomy.from_data import date_taxonomy as date_taxonomy
     from ontomask.taxonomy.from_data import frequency_hierarchy as frequency_hierarchy
@@ -129,6 +131,7 @@ _HOMES = {
     "compare": "comparison",
     "Comparison": "comparison",
     "Count": "data.schema",
+    "Crosswalk": "taxonomy.crosswalks",
     "Date": "data.schema",
     "date_hierarchy": "taxonomy.from_data",
     "date_taxonomy": "taxonomy.from_data",
@@ -165,6 +168,7 @@ _HOMES = {
     "NoAttack": "privacy",
     "EstimatedKMap": "privacy",
     "LDiversity": "privacy",
+    "load_crosswalk": "taxonomy.crosswalks",
     "load_taxonomy": "taxonomy.loading",
     "LocalSuppression": "methods.suppression",
     "Loss": "quality",

@@ -1,7 +1,8 @@
-"""A user's own mapping of values to concepts: a dictionary, or a CSV file `value,concept`.
+"""A user's own mapping of values to concepts: a dictionary, a CSV `value,concept`, a crosswalk.
 
 The file's separator may be a comma, semicolon, tab or bar; other columns are ignored; an empty
 concept leaves the value to the rules. The concept is an id or any name that the rules understand.
+A file that is called `.json` is a FHIR ConceptMap.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from pathlib import Path
 
 from ontomask.checks import AnyOf, Null, Typed, check
 from ontomask.errors import FormatError, UnknownConceptError
+from ontomask.taxonomy.crosswalks import Crosswalk, load_crosswalk
 from ontomask.taxonomy.draft import place
-from ontomask.taxonomy.readers.separated import read_table
+from ontomask.taxonomy.readers.separated import plain_suffix, read_table
 from ontomask.taxonomy.suggestions import Suggester
 from ontomask.taxonomy.term_index import Match, TermIndex
 
 __all__ = ["Overrides", "read_overrides"]
 
-Overrides = Mapping[str, str] | str | Path | None
+Overrides = Mapping[str, str] | Crosswalk | str | Path | None
 
 ALLOWED = AnyOf(
     Null(), Typed(Mapping, "a dictionary"), Typed((str, Path), "the path of a mapping file")
@@ -43,10 +45,14 @@ def read_overrides(index: TermIndex, overrides: Overrides) -> dict[str, Match]:
     check("overrides", overrides, ALLOWED)
     if overrides is None:
         return {}
-    if isinstance(overrides, Mapping):
-        source, rows = "overrides", _dictionary_rows(overrides)
-    else:
+    if isinstance(overrides, str | Path) and plain_suffix(Path(overrides)) == ".json":
+        overrides = load_crosswalk(overrides)
+    if isinstance(overrides, str | Path):
         source, rows = str(overrides), list(_file_rows(Path(overrides)))
+    elif isinstance(overrides, Crosswalk):
+        source, rows = "overrides", _dictionary_rows(overrides.into(index.taxonomy))
+    else:
+        source, rows = "overrides", _dictionary_rows(overrides)
     _check_unique(rows, source)
     return _matches(index, rows, source)
 

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 from ontomask.taxonomy.draft import Reader
 from ontomask.taxonomy.readers import (
+    atc,
+    claml,
+    fhir,
     hierarchy,
+    icd11,
     indented,
     json_tree,
     lists,
+    loinc,
     mesh,
     obo,
+    omop,
     rdf,
     rf2,
     wordnet,
@@ -24,11 +30,17 @@ READERS: dict[str, Reader] = {
     reader.name: reader
     for reader in (
         rf2.READER,
+        omop.READER,
         wordnet.READER,
         mesh.READER,
+        claml.READER,
+        fhir.READER,
         rdf.READER,
         obo.READER,
         json_tree.READER,
+        icd11.READER,
+        loinc.READER,
+        atc.READER,
         lists.EDGES,
         lists.CONCEPTS,
         hierarchy.READER,

@@ -25,8 +25,7 @@ from typing import Any
 
 from ontomask.errors import FormatError
 from ontomask.taxonomy.draft import Draft, Line, Reader, place
-from ontomask.taxonomy.readers.separated import plain_suffix
-from ontomask.taxonomy.readers.sources import read_text
+from ontomask.taxonomy.readers.json_text import is_json, json_reported, read_json
 
 __all__ = ["READER"]
 
@@ -37,38 +36,17 @@ MARKS = ("id", "label", "name", "children")
 
 def can_read(path: Path, first_bytes: bytes) -> bool:
     """Tell whether the file is called `.json`; linked data (JSON-LD) is taken by `rdf` before."""
-    is_tree = first_bytes.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
-    return plain_suffix(path) == ".json" and is_tree
+    return is_json(path, first_bytes)
 
 
 def read(path: Path) -> Draft:
     """Read a JSON tree, plain or gzip."""
     draft = Draft(str(path))
-    text = read_text(path)
-    try:
-        if text.strip():
-            tree = json.loads(text, object_pairs_hook=_members, parse_constant=_refuse)
+    with json_reported(draft.source):
+        tree = read_json(path)
+        if tree is not None:
             _add(draft, tree, "", None)
-    except json.JSONDecodeError as error:
-        raise _error(draft, error.lineno, f"the JSON is malformed ({error.msg})") from None
-    except ValueError as error:
-        raise _error(draft, None, str(error)) from None
-    except RecursionError:
-        raise _error(draft, None, "the tree is nested too deeply") from None
     return draft
-
-
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object; unite the two")
-    return members
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"the JSON is malformed ({constant} is not JSON)")
 
 
 def _add(draft: Draft, node: Any, where: str, parent: str | None) -> None:

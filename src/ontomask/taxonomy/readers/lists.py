@@ -64,7 +64,7 @@ CODE_COLUMNS = {"code": ("code", "id"), "label": ("label",)}
 
 def read_edges(path: Path, *, separator: str | None = None) -> Draft:
     """Read an edge list."""
-    rows = read_table(path, EDGE_COLUMNS, needed=("child", "parent"), separator=separator)
+    rows = list(read_table(path, EDGE_COLUMNS, needed=("child", "parent"), separator=separator))
     draft = Draft(str(path), parents_declare=all(row["parent"] for _, row in rows))
     for line, row in rows:
         if not row["child"]:

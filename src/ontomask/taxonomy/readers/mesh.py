@@ -64,7 +64,7 @@ def read(path: Path) -> Draft:
     draft.version = year[1] if year else ""
     places: dict[str, str] = {}
     with stream_file(path) as stream:
-        for record in stream_records(stream, ROOT, RECORD, path):
+        for record in stream_records(stream, ROOT, [RECORD], path):
             _add_descriptor(draft, record, places)
     _add_links(draft, places)
     return draft

@@ -21,18 +21,16 @@ Files are UTF-8, separated by tabs, without any quoting: a term may hold a doubl
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import IO
 
 from ontomask.checks import Text, checked
-from ontomask.errors import EncodingError, FormatError, ParameterError, SourceNotFoundError
+from ontomask.errors import EncodingError, FormatError, ParameterError
 from ontomask.taxonomy.draft import Draft, Reader
-from ontomask.taxonomy.readers.sources import open_zip, stream_file, stream_member
+from ontomask.taxonomy.readers.sources import Inside, base_name, files_inside, names_inside
 
 __all__ = ["READER"]
 
@@ -88,18 +86,14 @@ class Terms:
 
 def can_read(path: Path, first_bytes: bytes) -> bool:
     """Recognize a folder or zip that holds a Snapshot concept file."""
-    if path.is_dir():
-        return any(_holds_concepts(found.name) for found in path.rglob("*sct2_Concept_*.txt"))
-    if not first_bytes.startswith(b"PK") or not zipfile.is_zipfile(path):
-        return False
-    with open_zip(path) as archive:
-        return any(_holds_concepts(name) for name in archive.namelist())
+    return any(map(_holds_concepts, names_inside(path, first_bytes)))
 
 
 @checked(language=Text())
 def read(path: Path, *, language: str = "en") -> Draft:
     """Read a release folder or zip; `language` is a code such as "en", "es" or "nl"."""
-    with _release_files(path) as files:
+    with files_inside(path) as inside:
+        files = _recognized(inside)
         _check_complete(files, path)
         draft = Draft(str(path))
         draft.version = max(file.date for file in files)
@@ -233,31 +227,13 @@ def _wrong_width(width: int, number: int, columns: list[str], file: ReleaseFile)
     )
 
 
-@contextmanager
-def _release_files(path: Path) -> Iterator[list[ReleaseFile]]:
-    """Find the files of a release, sorted by name so that results never depend on the disk."""
-    if not path.exists():
-        raise SourceNotFoundError(f"There is no file or folder {str(path)!r}; check the path.")
-    if path.is_dir():
-        inside = sorted(found for found in path.rglob("*.txt") if found.is_file())
-        yield _recognized((str(found), partial(stream_file, found)) for found in inside)
-        return
-    with open_zip(path) as archive:
-        members = sorted(archive.namelist())
-        yield _recognized((name, partial(stream_member, archive, name)) for name in members)
-
-
-def _recognized(named: Iterable[tuple[str, Opener]]) -> list[ReleaseFile]:
+def _recognized(named: Iterable[Inside]) -> list[ReleaseFile]:
     files = []
     for name, opener in named:
-        if match := _FILE_NAME.fullmatch(_base_name(name)):
+        if match := _FILE_NAME.fullmatch(base_name(name)):
             language = (match["language"] or "").lower()
             files.append(ReleaseFile(name, match["kind"], language, match["date"] or "", opener))
     return files
-
-
-def _base_name(name: str) -> str:
-    return re.split(r"[/\\]", name)[-1]
 
 
 def _in_language(file: ReleaseFile, language: str) -> bool:
@@ -266,7 +242,7 @@ def _in_language(file: ReleaseFile, language: str) -> bool:
 
 
 def _holds_concepts(name: str) -> bool:
-    match = _FILE_NAME.fullmatch(_base_name(name))
+    match = _FILE_NAME.fullmatch(name)
     return match is not None and match["kind"] == "Concept"
 
 

@@ -27,8 +27,8 @@ __all__ = [
 SEPARATORS = ",;\t|"
 """The separators that are looked for."""
 
-Table = list[tuple[int, dict[str, str]]]
-"""Line and cells of every row, by the names that the reader uses."""
+Row = tuple[int, dict[str, str]]
+"""Line and cells of a row, by the names that the reader uses."""
 
 
 def check_separator(separator: object) -> None:
@@ -81,8 +81,8 @@ def read_table(
     needed: Collection[str],
     separator: str | None = None,
     short_rows: bool = False,
-) -> Table:
-    """Read a file with a header.
+) -> Iterator[Row]:
+    """Read a file with a header, row by row.
 
     `columns` gives, for each name the reader uses, the names a header may use for it; those in
     `needed` must be there. Further columns are ignored. With `short_rows`, cells may be missing at
@@ -99,7 +99,7 @@ def read_table(
     places = _places(header, columns, needed, f"{source}, line {line}")
     if short_rows:
         rows = ((line, cells + [""] * (len(header) - len(cells))) for line, cells in rows)
-    return list(_picked(rows, len(header), places, source))
+    yield from _picked(rows, len(header), places, source)
 
 
 def _first_line(text: str) -> str:
@@ -136,7 +136,7 @@ def _places(
 
 def _picked(
     rows: Iterator[tuple[int, list[str]]], width: int, places: Mapping[str, int], source: str
-) -> Iterator[tuple[int, dict[str, str]]]:
+) -> Iterator[Row]:
     for line, cells in rows:
         if len(cells) != width:
             raise FormatError(

@@ -13,8 +13,9 @@ import io
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
@@ -23,7 +24,11 @@ from ontomask.errors import EncodingError, FormatError, SourceNotFoundError, Uns
 __all__ = [
     "MAX_RATIO",
     "MAX_SIZE",
+    "Inside",
+    "base_name",
+    "files_inside",
     "first_bytes",
+    "names_inside",
     "numbered_lines",
     "open_zip",
     "read_bytes",
@@ -43,6 +48,9 @@ RATIO_FREE = 64 * 2**20
 SNIFFED = 65536
 CHUNK = 2**20
 GZIP_MAGIC = b"\x1f\x8b"
+
+Inside = tuple[str, Callable[[], AbstractContextManager[IO[bytes]]]]
+"""A file in a folder or zip: what to call it, and how to open it for reading piece by piece."""
 
 
 def first_bytes(path: Path) -> bytes:
@@ -113,6 +121,34 @@ def stream_member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
     member = archive.getinfo(name)
     with archive.open(member) as stream:
         yield _bounded_reader(stream, member.compress_size, f"{archive.filename}:{name}")
+
+
+@contextmanager
+def files_inside(path: Path) -> Iterator[list[Inside]]:
+    """List the files of a folder or zip, by name so that results never depend on the disk."""
+    if not path.exists():
+        raise SourceNotFoundError(f"There is no file or folder {str(path)!r}; check the path.")
+    if path.is_dir():
+        inside = sorted(found for found in path.rglob("*") if found.is_file())
+        yield [(str(found), partial(stream_file, found)) for found in inside]
+        return
+    with open_zip(path) as archive:
+        yield [(name, partial(stream_member, archive, name)) for name in sorted(archive.namelist())]
+
+
+def names_inside(path: Path, first_bytes: bytes) -> list[str]:
+    """Return the last parts of the names of what a folder or zip holds; for `can_read`."""
+    if path.is_dir():
+        return [found.name for found in path.rglob("*")]
+    if not first_bytes.startswith(b"PK") or not zipfile.is_zipfile(path):
+        return []
+    with open_zip(path) as archive:
+        return [base_name(name) for name in archive.namelist()]
+
+
+def base_name(name: str) -> str:
+    """Return the last part of a path, whichever way its slashes lean."""
+    return name.replace("\\", "/").rpartition("/")[2]
 
 
 def read_tar(path: Path, names: Collection[str]) -> dict[str, bytes]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -57,8 +57,13 @@ def feed_handler(handler: ContentHandler, text: str, base: str, source: Path) ->
         parser.parse(content)
 
 
-def stream_records(stream: IO[bytes], root: str, tag: str, source: Path) -> Iterator[Element]:
-    """Yield every `tag` inside the root element of a large XML file, and forget it afterwards."""
+def stream_records(
+    stream: IO[bytes], root: str, tags: Collection[str], source: Path
+) -> Iterator[Element]:
+    """Yield every element with one of these tags inside the root element of a large XML file.
+
+    It is forgotten afterwards.
+    """
     with _reported(source):
         events = iterparse(stream, events=("start", "end"))
         _, top = next(events)
@@ -68,7 +73,7 @@ def stream_records(stream: IO[bytes], root: str, tag: str, source: Path) -> Iter
                 "another kind."
             )
         for event, element in events:
-            if event == "end" and element.tag == tag:
+            if event == "end" and element.tag in tags:
                 yield element
                 top.clear()
 
