@@ -30,6 +30,8 @@ class Extra:
 EXTRAS = {
     "duckdb": Extra("Tables larger than memory", "duckdb", "duckdb"),
     "pyarrow": Extra("Tables larger than memory", "pyarrow", "duckdb"),
+    "adbc_driver_postgresql": Extra("Tables of PostgreSQL", "adbc-driver-postgresql", "postgresql"),
+    "adbc_driver_manager": Extra("Tables of PostgreSQL", "adbc-driver-manager", "postgresql"),
     "pyspark": Extra("Tables of Spark", "pyspark[sql]", "spark"),
     "sklearn": Extra("Classifiers", "scikit-learn", "classify"),
     "fastexcel": Extra("Excel workbooks", "fastexcel", "excel"),

@@ -12,7 +12,7 @@ import pytest
 
 from ontomask.data.files import write_file
 from ontomask.errors import CancelledError, DataError, OutputError, PromiseError
-from ontomask.plan import Plan, execution, outputs
+from ontomask.plan import Plan, execution, outputs, places
 from ontomask.plan.outputs import MANIFEST, check_free, staged
 from plans import names_in, write_small
 
@@ -361,7 +361,7 @@ DAMAGES = {
 def test_a_file_that_differs_from_the_release_is_withheld(tmp_path, monkeypatch, change):
     plan = Plan.read(write_small(tmp_path))
     before = names_in(tmp_path)
-    monkeypatch.setattr(execution, "write_file", damaged(change))
+    monkeypatch.setattr(places, "write_file", damaged(change))
     with pytest.raises(PromiseError, match="does not keep its promise and is withheld"):
         plan.run()
     assert names_in(tmp_path) == before
@@ -375,7 +375,8 @@ def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, where):
     def full(*_args, **_options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(execution, where, full)
+    room = places if where in ("write_file", "file_digest") else execution
+    monkeypatch.setattr(room, where, full)
     with pytest.raises(OutputError) as caught:
         plan.run()
     assert str(caught.value) == (

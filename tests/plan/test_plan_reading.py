@@ -93,7 +93,7 @@ ANSWERS = [
     "input, engine, columns, rules, steps, evaluation, limits, output.",
     "line 6, [input]: 'seperator' is not known here. Did you mean 'separator'? Known here: "
     "format, separator, encoding, decimal, thousands, header, skip, quote, missing, missing_in, "
-    "read_as, sheet, labels, path.",
+    "read_as, sheet, labels, path, database, query, password_variable.",
     "line 7, [input]: decimal must be one of '.', ',', not 'x'.",
     f"line 10, [columns.patient]: kind must be one of {KINDS}, not 'identifyer'. Did you mean "
     "'identifier'?",

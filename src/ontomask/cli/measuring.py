@@ -139,7 +139,7 @@ def compare(
             write_new(output, _as_csv(comparison.rows()), force=force)
             voice.say(f"\nAll figures are in [bold]{escape(str(output))}[/].")
         if html is not None:
-            title = Path(found.contents.input.path).name
+            title = found.contents.input.name
             comparison.report(html, title=title, max_risk=max_risk)
             voice.say(f"\nThe picture is [bold]{escape(str(html))}[/] (do not hand it on).")
         _recommend(voice, comparison, max_risk)

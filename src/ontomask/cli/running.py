@@ -58,12 +58,17 @@ def demo(
 
 
 def init(
-    data: Annotated[Path, typer.Argument(help="The table.", show_default=False)],
+    data: Annotated[
+        str, typer.Argument(help="The table, or with --query its database.", show_default=False)
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The plan to write; the table's name by default."),
     ] = None,
     k: Annotated[int, typer.Option("--k", "-k", min=2, help="The least size of a class.")] = 5,
+    query: Annotated[
+        str | None, typer.Option(help="The SELECT that gives the table of a database.")
+    ] = None,
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
@@ -77,7 +82,8 @@ def init(
 ) -> None:
     """Look at a table and write a plan for it, with every guess explained in a comment.
 
-    Examples: `ontomask init patients.csv`, `ontomask init patients.csv -o plan.toml --k 10`
+    Examples: `ontomask init patients.csv`, `ontomask init patients.csv -o plan.toml --k 10`,
+    `ontomask init postgresql://reader@host/hospital --query "SELECT * FROM visits"`
     """
     voice = Voice(json_, quiet)
     with voice.answering():
@@ -85,11 +91,14 @@ def init(
         from ontomask.plan.proposal import propose
         from ontomask.writing import require_new, write_new
 
-        target = output or data.parent / f"{data.name.lstrip('.').split('.')[0] or 'plan'}.toml"
+        place = Path(data) if query is None or "://" not in data else Path(Path(data).name)
+        target = output or place.parent / f"{place.name.lstrip('.').split('.')[0] or 'plan'}.toml"
         require_new(target, force=force)
         how = Reading(separator, encoding, decimal, sheet, header, tuple(skip or ()), quote)
         with voice.progress("looking at the table", measured=False):
-            text, source, proposal = propose(data, target, how.format, k=k, guess=how.guess)
+            text, source, proposal = propose(
+                data, target, how.format, k=k, guess=how.guess, query=query
+            )
         Plan.parse(text, name=target.name, folder=target.parent)
         write_new(target, text, force=force)
         _show_proposal(voice, proposal, (*proposal.notes, *source.notes))
@@ -269,7 +278,7 @@ def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     voice.exceeded(outcome.exceeded)
     for note in outcome.notes:
         voice.say(Text(note, style="yellow"))
-    voice.say("", f"table     {escape(str(outcome.table))}")
+    voice.say("", f"table     {escape(outcome.place)}")
     if outcome.report is not None:
         voice.say(f"report    [bold]{escape(str(outcome.report))}[/]")
     voice.say(f"manifest  {escape(str(outcome.manifest))} (keep it to yourself: it holds the seed)")
@@ -284,7 +293,7 @@ def _show_outcome(voice: Voice, outcome: Outcome) -> None:
 def _summary(outcome: Outcome) -> dict[str, Any]:
     found = outcome.evaluation
     return {
-        "table": str(outcome.table),
+        "table": outcome.place,
         "report": str(outcome.report) if outcome.report else None,
         "manifest": str(outcome.manifest),
         "internal_report": str(outcome.internal) if outcome.internal else None,

@@ -17,18 +17,21 @@ import polars as pl
 from ontomask.checks import AnyOf, Declared, Integer, Null, Text, composed
 from ontomask.data.files import FileFormat, Source, file_digest
 from ontomask.data.files.formats import format_of_name
+from ontomask.engines.databases import LOST, Answer, Database
 from ontomask.errors import DataError, OutputError, ParameterError
 from ontomask.extras import optional
 
 __all__ = [
     "LargeSource",
     "Resources",
+    "copied",
     "digest_of",
     "files_of",
     "opened",
     "read",
     "read_back",
     "too_large",
+    "too_many",
     "write",
 ]
 
@@ -37,6 +40,9 @@ WHOLE = r"[+-]?\d+"
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 UNPACKED = {"parquet": 40, "csv": 20}
 """How many times its size on the disk a table takes in memory while it is protected."""
+
+CELL = 150
+"""How many bytes a value of a database takes then."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +86,10 @@ class LargeSource(Source):
         return self.count
 
     @classmethod
-    def of(cls, files: Sequence[Path], how: FileFormat, relation: Any, count: int) -> LargeSource:
-        """Describe files that were read."""
+    def of(cls, digest: str, how: FileFormat, relation: Any, count: int) -> LargeSource:
+        """Describe what was read."""
         frame = pl.DataFrame(schema=dict.fromkeys(relation.columns, pl.String))
-        return cls(frame, how, digest_of(files), (), count=count)
+        return cls(frame, how, digest, (), count=count)
 
 
 @contextlib.contextmanager
@@ -130,13 +136,23 @@ def _in_words() -> Iterator[None]:
         ) from None
 
 
-def too_large(path: Path, memory: int | None = None) -> bool:
+def too_large(path: Path) -> bool:
     """Whether a table is too large to be protected in memory."""
     found = format_of_name(path)
     if found not in UNPACKED or not path.is_file():
         return False
-    own = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if memory is None else memory
-    return path.stat().st_size * UNPACKED[found] > own
+    return path.stat().st_size * UNPACKED[found] > _memory()
+
+
+def too_many(database: Database, query: str) -> bool:
+    """Whether what a query gives is too large to be protected in memory."""
+    with database.opened() as session:
+        records, columns = session.size(query)
+    return records * columns * CELL > _memory()
+
+
+def _memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 # Reading --------------------------------------------------------------------------------------
@@ -183,6 +199,33 @@ def read(connection: Any, files: Sequence[Path], how: FileFormat, kinds: Mapping
             'of them, or say name = "memory" under [engine].'
         )
     return _with_numbers(_texts(connection, names, how), kinds)
+
+
+def copied(connection: Any, answer: Answer, kinds: Mapping[str, str], name: str) -> Any:
+    """A copy of what a database answered, so that it cannot change while it is worked with.
+
+    Parameters
+    ----------
+    connection
+        The connection that holds the copy.
+    answer
+        The answer.
+    kinds
+        The kinds of its columns.
+    name
+        What to call the copy.
+    """
+    duckdb = optional("duckdb")
+    connection.register("answered", answer.batches)
+    try:
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM answered")
+    except (duckdb.OutOfMemoryException, duckdb.IOException):
+        raise
+    except duckdb.Error:  # the stream broke off
+        raise DataError(LOST) from None
+    connection.unregister("answered")
+    numbers = {one: kind for one, kind in kinds.items() if one in answer.numbers}
+    return _with_numbers(connection.table(name), numbers)
 
 
 def _texts(connection: Any, names: Sequence[str], how: FileFormat) -> Any:

@@ -16,6 +16,7 @@ from ontomask.data.inference import infer_schema
 from ontomask.data.profile import profiles
 from ontomask.data.schema import AnyColumn, Column, Nominal, Schema
 from ontomask.data.tables import Table, open_table
+from ontomask.engines.databases import read_query
 from ontomask.errors import DataError, OntomaskError
 from ontomask.evaluation.risk import FileRisk, file_risk
 from ontomask.evaluation.unchanged import UnchangedRisk, unchanged_in_table
@@ -77,7 +78,10 @@ class Examination:
 def read_declared(contents: Contents, folder: Path) -> Source:
     """Read the table of a plan as its columns are declared."""
     kinds = {name: column.kind for name, column in contents.schema.items()}
-    return read_file(folder / contents.input.path, contents.input, kinds=kinds)
+    asked = contents.input.source(folder)
+    if asked is not None:
+        return read_query(*asked, contents.input, kinds)
+    return read_file(folder / contents.input.file, contents.input, kinds=kinds)
 
 
 def notes_on(source: Source, contents: Contents) -> tuple[str, ...]:
@@ -104,7 +108,8 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
     try:
         source = read_declared(contents, folder)
     except DataError:
-        refuse_at(name, text, _unreadable(contents, folder))
+        if contents.input.database is None:
+            refuse_at(name, text, _unreadable(contents, folder))
         raise
     table = open_table(source.frame)
     refuse_at(name, text, [*_misfits(table, contents.schema), *_too_few(contents, table)])
@@ -137,7 +142,7 @@ def _excluded(table: Table, schema: Schema) -> Iterator[str]:
 
 def _unreadable(contents: Contents, folder: Path) -> Iterator[tuple[Place, str]]:
     """Columns that are not in the file, or hold no numbers where they should."""
-    path, how = folder / contents.input.path, contents.input
+    path, how = folder / contents.input.file, contents.input
     names = read_file(path, how).frame.columns  # raises where the file is no table at all
     written = {composed(name): name for name in names}
     for name, column in contents.schema.items():
@@ -195,7 +200,9 @@ def _ungeneralizable(contents: Contents, table: Table) -> Iterator[tuple[Place, 
 
 def _suspicions(contents: Contents, folder: Path) -> list[str]:
     """What is odd in the file, though the plan does not say so."""
-    source = first_look(folder / contents.input.path, contents.input, ())
+    if contents.input.database is not None:
+        return []
+    source = first_look(folder / contents.input.file, contents.input, ())
     return [
         f"{sentence} If so, say under [input]: {name} = {toml_value(getattr(source.format, name))}"
         for name, sentence in source.guessed.items()

@@ -13,18 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ontomask.arrays import Longs
-from ontomask.data.files import (
-    FileFormat,
-    Source,
-    file_digest,
-    read_file,
-    read_texts,
-    with_formulas_escaped,
-    write_file,
-)
-from ontomask.data.files.formats import format_of_name
+from ontomask.data.files import Source
 from ontomask.data.schema import Schema
-from ontomask.data.tables import Table, open_table
+from ontomask.data.tables import open_table
+from ontomask.engines.databases import is_server
 from ontomask.engines.release import LargeRelease
 from ontomask.errors import DataError, OutputError, PromiseError
 from ontomask.evaluation.classification import ClassificationReport, judge_classification
@@ -34,6 +26,7 @@ from ontomask.plan.large import LargeRun, engine_of
 from ontomask.plan.limits import measured_limits
 from ontomask.plan.manifest import manifest, to_json, versions
 from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT, check_free, staged
+from ontomask.plan.places import Place, check_table, place_of
 from ontomask.plan.problems import refuse_at
 from ontomask.plan.reading import Contents
 from ontomask.plan.requirements import absent
@@ -58,11 +51,13 @@ class Outcome(Run):
     ----------
     folder, table, report, manifest, internal
         Where the files are; `internal` is the internal report, if one was asked for. A report for
-        which memory was too short is None, and a note says so.
+        which memory was too short is None, and a note says so; a table in a database is no file.
     release
         The release; the other attributes are its account.
     verification
         What was promised, recounted on the written file.
+    stored
+        The table and its database, where it is in one.
     seconds
         How long the run took.
 
@@ -84,12 +79,13 @@ class Outcome(Run):
     """
 
     folder: Path
-    table: Path
+    table: Path | None
     report: Path | None
     manifest: Path
     internal: Path | None
     release: Release
     verification: Verification
+    stored: str = ""
     seconds: float = 0.0
 
     def __repr__(self) -> str:
@@ -98,6 +94,11 @@ class Outcome(Run):
             f"Outcome({self.folder}: {self.release!r}, loss {found.loss.loss:.1f} %, linkage "
             f"{found.risk:.1f} %, {len(self.exceeded)} limits exceeded)"
         )
+
+    @property
+    def place(self) -> str:
+        """Where the table is, for people: its file, or its name and its database."""
+        return str(self.table) if self.table is not None else self.stored
 
     @property
     def exceeded(self) -> tuple[Limit, ...]:
@@ -127,7 +128,7 @@ class Job:
     @property
     def table(self) -> str:
         """The name of the masked table."""
-        return self.contents.output.table or Path(self.contents.input.path).name
+        return self.contents.output.table or self.contents.input.file.name
 
 
 @dataclass
@@ -157,12 +158,15 @@ class _Stages:
 def _check_place(job: Job, *, force: bool) -> None:
     """See at once whether the release can be put in its place, and will not take its own input."""
     check_free(job.target, force=force)
-    source = (job.folder / job.contents.input.path).resolve()
-    if source.is_relative_to(job.target.resolve()):
+    given = job.contents.input
+    local = given.database is None or not is_server(given.database)
+    source = job.folder / (given.database or given.file)
+    if local and source.resolve().is_relative_to(job.target.resolve()):
         raise OutputError(
-            f"The input {job.contents.input.path} lies in {job.target}, where the release is to "
-            "go; choose another folder under [output]."
+            f"The input {given.database or given.path} lies in {job.target}, where the release is "
+            "to go; choose another folder under [output]."
         )
+    check_table(job.contents.output, job.folder, job.target, force=force)
 
 
 def execute(
@@ -195,11 +199,11 @@ def _put_in_place(
     internal: bool,
 ) -> Outcome:
     """Write the release with its reports and manifest, recounted, all at once."""
-    with_internal = internal or job.contents.output.internal
-    with staged(job.target, force=force) as stage:
+    with_internal, database = internal or job.contents.output.internal, job.contents.output.database
+    with _places(job, force=force) as (stage, place):
         with stages.stage("write", "writing and recounting"):
-            recounted = _written(job.contents, found, engine, stage / job.table)
-            digests = {**found.run.digests, "output": file_digest(stage / job.table)}
+            recounted = _written(job.contents, found, engine, place)
+            digests = {**found.run.digests, "output": place.digest()}
             found = found.knowing(verification=recounted, digests=digests)
         with stages.stage("report", "drawing the report"):
             wanted = (REPORT, INTERNAL) if with_internal else (REPORT,)
@@ -212,12 +216,24 @@ def _put_in_place(
     return Outcome(
         **vars(found.run),
         folder=job.target,
-        table=job.target / job.table,
+        table=job.target / job.table if database is None else None,
+        stored="" if database is None else f"{job.table} in {database}",
         report=job.target / REPORT if REPORT in reports else None,
         manifest=job.target / MANIFEST,
         internal=job.target / INTERNAL if INTERNAL in reports else None,
         release=found.release,
     )
+
+
+@contextmanager
+def _places(job: Job, *, force: bool) -> Iterator[tuple[Path, Place]]:
+    """The hidden folder of a run, and where its table goes."""
+    output, target = job.contents.output, job.target
+    with (
+        staged(target, force=force) as stage,
+        place_of(output, job.folder, stage / job.table, target, force=force) as place,
+    ):
+        yield stage, place
 
 
 class _Found(NamedTuple):
@@ -248,7 +264,7 @@ def _found(job: Job, schema: Schema, stages: _Stages, engine: LargeRun | None) -
         plan=job.text,
         digests={"input": source.sha256},
         versions=versions(release.schema),
-        title=Path(contents.input.path).name,
+        title=contents.input.name,
         about=contents.about,
         made=f"{stages.started:%Y-%m-%d %H:%M} UTC",
         shuffled=contents.output.shuffle,
@@ -272,12 +288,12 @@ def _protected(
 
 
 def _written(
-    contents: Contents, found: _Found, engine: LargeRun | None, path: Path
+    contents: Contents, found: _Found, engine: LargeRun | None, place: Place
 ) -> Verification:
     """Write the table where it belongs, and recount it there."""
     if engine is not None and isinstance(found.release, LargeRelease):
-        return engine.written(found.release, path)
-    return _write(contents, found.release, found.source, path)
+        return engine.written(found.release, place)
+    return _write(contents, found.release, found.source, place)
 
 
 def _judgment(release: Release, verification: Verification) -> Judgment:
@@ -295,6 +311,7 @@ def _manifest(
         found.source,
         name=job.name,
         table=job.table,
+        database=job.contents.output.database,
         made=stages.started.isoformat(timespec="seconds"),
         order=_order(job.contents, found.release),
         verification=verification,
@@ -342,33 +359,20 @@ def _order(contents: Contents, release: Release) -> Longs | None:
     return release.generator("output order").permutation(len(release.rows))
 
 
-def _write(contents: Contents, release: Release, source: Source, path: Path) -> Verification:
+def _write(contents: Contents, release: Release, source: Source, place: Place) -> Verification:
     """Write the table, read it back, and recount what was promised."""
     order = _order(contents, release)
-    table = open_table(release.frame)
-    outgoing = table.released(table.names, {}, order)
-    if contents.output.escape_formulas:
-        outgoing = with_formulas_escaped(outgoing, path)
-    file_format = source.format.dialect
-    write_file(outgoing, path, file_format)
-    as_text = format_of_name(path) == "csv"
+    table, how = open_table(release.frame), source.format.dialect
+    escape = contents.output.escape_formulas
+    outgoing = place.write(table.released(table.names, {}, order), how, escape=escape)
     try:
-        back = _read_back(path, file_format, open_table(outgoing), as_text=as_text)
+        back, text = place.back(open_table(outgoing), how)
     except DataError as error:
         raise PromiseError(
             "The release does not keep its promise and is withheld: what was written cannot be "
-            f"read back ({str(error).replace(str(path), path.name)})"
+            f"read back ({str(error).replace(place.shown, Path(place.shown).name)})"
         ) from error
-    text = file_format if as_text else None
     return release.recount(back, outgoing, source.frame, order=order, text=text)
-
-
-def _read_back(path: Path, how: FileFormat, outgoing: Table, *, as_text: bool) -> Any:
-    """What a reader sees in a file: the texts of all cells, or values where it has types."""
-    if as_text:
-        return read_texts(path, how)
-    kinds = {name: "numeric" if outgoing.is_number(name) else "flat" for name in outgoing.names}
-    return read_file(path, how, kinds=kinds).frame
 
 
 def _write_reports(found: _Found, stage: Path, wanted: tuple[str, ...]) -> list[str]:

@@ -11,11 +11,14 @@ from typing import Any
 from ontomask.data.schema import Schema
 from ontomask.engines.files import (
     LargeSource,
+    copied,
+    digest_of,
     files_of,
     opened,
     read,
     read_back,
     too_large,
+    too_many,
     write,
 )
 from ontomask.engines.libraries import DuckDB
@@ -25,6 +28,7 @@ from ontomask.engines.suitability import require_suitable
 from ontomask.errors import DataError, OntomaskError
 from ontomask.extras import is_there
 from ontomask.methods.base import Progress
+from ontomask.plan.places import Place, TablePlace
 from ontomask.plan.reading import Contents
 from ontomask.verify import Verification
 
@@ -58,21 +62,43 @@ class LargeRun:
     def protected(self, schema: Schema, progress: Progress) -> tuple[LargeSource, LargeRelease]:
         """Mask the table; nothing is written, and nothing recounted yet."""
         contents, how = self.contents, self.contents.input
-        files = files_of(self.folder / how.path)
-        kinds = {name: column.kind for name, column in contents.schema.items()}
-        relation = read(self.connection, files, how, kinds)
+        relation, digest = self.table()
         ready = prepare(relation, DuckDB(), schema, contents.steps, contents.seed, progress)
         release = released(ready, ready.rewritten(), Verification(()))
         records = release.records + release.left_out
-        return LargeSource.of(files, how, relation, records), release
+        found = digest or release.digests["input"]
+        return LargeSource.of(found, how, relation, records), release
 
-    def written(self, release: LargeRelease, path: Path) -> Verification:
-        """Write the release, and recount what DuckDB reads from the file."""
-        if set("*?[") & set(path.name):
+    def table(self) -> tuple[Any, str]:
+        """The table as DuckDB sees it, and the digest of its files."""
+        how = self.contents.input
+        kinds = {name: column.kind for name, column in self.contents.schema.items()}
+        asked = how.source(self.folder)
+        if asked is None:
+            files = files_of(self.folder / how.file)
+            return read(self.connection, files, how, kinds), digest_of(files)
+        if how.missing_in or how.read_as:
+            raise DataError(
+                "DuckDB takes the values of a database as they are; say missing_in and read_as in "
+                'the query (NULLIF, CASE), or say name = "memory" under [engine].'
+            )
+        database, query = asked
+        with database.opened() as session:
+            return copied(self.connection, session.read(query), kinds, "asked"), ""
+
+    def written(self, release: LargeRelease, place: Place) -> Verification:
+        """Write the release, and recount what DuckDB reads from where it is."""
+        how, shuffle = self.contents.input.dialect, self.contents.output.shuffle
+        if isinstance(place, TablePlace):
+            ordered = release.frame.order("random()") if shuffle else release.frame
+            place.store(ordered.to_arrow_reader())
+            answer = place.session.read(place.session.back(place.table))
+            back = copied(self.connection, answer, dict.fromkeys(answer.numbers, "numeric"), "back")
+            return release.recounted(back, DuckDB())
+        if set("*?[") & set(place.path.name):
             raise DataError("The input is several files; name the output under [output] (table).")
-        how = self.contents.input.dialect
-        write(release.frame, path, how, shuffle=self.contents.output.shuffle)
-        back = read_back(self.connection, path, how, release.frame)
+        write(release.frame, place.path, how, shuffle=shuffle)
+        back = read_back(self.connection, place.path, how, release.frame)
         return release.recounted(back, DuckDB())
 
 
@@ -91,7 +117,10 @@ def engine_of(contents: Contents, folder: Path) -> Iterator[LargeRun | None]:
 
 def _should_be_large(contents: Contents, folder: Path) -> bool:
     """Whether a table does not fit into memory, and its plan works without that."""
-    if not is_there("duckdb") or not too_large(folder / contents.input.path):
+    asked = contents.input.source(folder)
+    if not is_there("duckdb"):
+        return False
+    if not (too_many(*asked) if asked else too_large(folder / contents.input.file)):
         return False
     with contextlib.suppress(OntomaskError):
         require_suitable(contents.steps, contents.schema)

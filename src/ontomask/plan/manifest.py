@@ -56,6 +56,7 @@ def manifest(
     *,
     name: str,
     table: str,
+    database: str | None,
     made: str,
     order: Longs | None,
     verification: Verification,
@@ -76,6 +77,7 @@ def manifest(
         },
         "output": {
             "table": table,
+            **({} if database is None else {"database": database}),
             "sha256": run.digests["output"],
             "records": source.rows - release.left_out,
             **_kept_aside(release, order),

@@ -16,6 +16,7 @@ from ontomask.data.files.reading import GUESSABLE
 from ontomask.data.inference import Proposal, infer_schema
 from ontomask.data.schema import AnyColumn, Column, Date, Identifier, Nominal, Ordinal, Schema
 from ontomask.data.tables import open_table
+from ontomask.engines.databases import Database, check_address, is_server, read_query
 from ontomask.errors import DataError
 from ontomask.evaluation.unchanged import unchanged_in_table
 from ontomask.methods.generalization.recipes import drafted
@@ -46,7 +47,7 @@ HEAD = """\
 # decided_by = {{ "roles of the columns" = "…", "k and limits" = "…" }}
 
 [input]
-path = {path}
+{place}
 """
 
 ROLES = """
@@ -96,7 +97,7 @@ max_unique_unchanged = {most}   # records alone by the columns published as they
 
 [output]
 # folder = {folder}     # made by the run; only --force replaces an existing release
-# table = "table.csv"   # .csv (in UTF-8), .parquet, .xlsx, .sav, .dta; by default as the input
+{table}   # .csv (in UTF-8), .parquet, .xlsx, .sav, .dta; by default as the input
 shuffle = true          # the order of the records can give people away; false keeps it, which
                         # `ontomask evaluate` needs to compare the release with the table
 escape_formulas = true  # texts that a spreadsheet would execute get an apostrophe
@@ -110,14 +111,16 @@ def propose(
     *,
     k: int = 5,
     guess: Sequence[str] = GUESSABLE,
+    query: str | None = None,
 ) -> tuple[str, Source, Proposal]:
     """The text of a plan for a table that will lie at `plan`, with what it was guessed from.
 
-    `guess` is what may be guessed about the file, as in `first_look`; the plan then says it.
+    `guess` is what may be guessed about the file, as in `first_look`; the plan then says it. With
+    a `query`, `data` is the database that answers it.
     """
     from ontomask.methods.registry import METHODS
 
-    source = first_look(data, file_format or FileFormat(), guess)
+    source = _looked_at(data, file_format or FileFormat(), guess, query)
     if source.rows < k:
         raise DataError(
             f"{data} has {plural(source.rows, 'record')}, which is fewer than k = {k}; take a "
@@ -128,13 +131,12 @@ def propose(
     proposal = _publishable(infer_schema(frame), str(data)) if frame.width else _nothing(str(data))
     target = Path(plan)
     shown = toml_comment(shlex.quote(target.name))
-    path = os.path.relpath(data, target.parent or ".")
     names = ", ".join(name for name in sorted(METHODS) if name != "microaggregation")
     others = textwrap.fill(
         f"{names}.", 98, initial_indent="#   ", subsequent_indent="#   ", break_on_hyphens=False
     )
     parts = [
-        HEAD.format(plan=shown, path=toml_value(Path(path).as_posix())),
+        HEAD.format(plan=shown, place=_place(str(data), target, query)),
         *_reading(source, file_format or FileFormat()),
         ROLES.format(plan=shown),
         *(f"# {note}\n" for note in proposal.notes),
@@ -145,11 +147,33 @@ def propose(
             k=k,
             hierarchies="".join(_hierarchies(frame, proposal.schema)),
             folder=toml_value(f"{target.stem}-release"),
+            table='# table = "table.csv"' if query is None else 'table = "table.csv"  ',
             most=MOST_UNIQUE,
             now=_unchanged(frame, proposal.schema),
         ),
     ]
     return "".join(parts), source, proposal
+
+
+def _looked_at(
+    data: str | os.PathLike[str], how: FileFormat, guess: Sequence[str], query: str | None
+) -> Source:
+    if query is None:
+        return first_look(data, how, guess)
+    check_address(str(data))
+    return read_query(Database(str(data)), query, how, {})
+
+
+def _place(data: str, plan: Path, query: str | None) -> str:
+    """Where the table is, as the plan says it."""
+    server = query is not None and is_server(data)
+    path = data if server else Path(os.path.relpath(data, plan.parent or ".")).as_posix()
+    if query is None:
+        return f"path = {toml_value(path)}"
+    lines = [f"database = {toml_value(path)}", f"query = {toml_value(query)}"]
+    if server:
+        lines.append('# password_variable = "…"   # the environment variable that holds it')
+    return "\n".join(lines)
 
 
 def _useless(source: Source) -> Iterator[tuple[str, str]]:

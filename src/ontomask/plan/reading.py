@@ -7,7 +7,7 @@ import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -301,12 +301,13 @@ def _check_table(reader: _Reader, sections: Mapping[str, Any]) -> None:
     source, output = sections.get("input"), sections.get("output")
     if source is None or (output is None and "output" in reader.document):
         return  # said already
-    if (output or Output()).table is not None or is_writable(PurePath(source.path).name):
+    if (output or Output()).table is not None or is_writable(source.file.name):
         return
+    called = f"the masked table would be called {source.file.name!r}, which cannot be written; "
     reader.note(
-        ("input", "path"),
-        f"the masked table would be called {PurePath(source.path).name!r}, which cannot be "
-        f'written; say table = "…" under [output] with a name that ends in {WRITABLE}.',
+        ("input", "path" if source.database is None else "database"),
+        f"{called if source.database is None else ''}"
+        f'say table = "…" under [output] with a name that ends in {WRITABLE}.',
     )
 
 
@@ -323,9 +324,9 @@ def _seed(reader: _Reader) -> int | None:
 def _check_header(reader: _Reader, source: Input | None) -> None:
     """Where a plan has problems, also tell the columns that its table lacks, if it can be read."""
     columns = reader.document.get("columns")
-    if source is None or not isinstance(columns, Mapping):
+    if source is None or source.database is not None or not isinstance(columns, Mapping):
         return
-    table = reader.folder / source.path
+    table = reader.folder / source.file
     try:
         if table.stat().st_size > LOOKED_INTO:
             return

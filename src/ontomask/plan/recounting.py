@@ -129,6 +129,11 @@ def recount_folder(folder: Path, original: Path | None = None) -> Recounted:
     where persons are protected, is read there too.
     """
     described = _Described.read(folder)
+    if "database" in described.manifest["output"]:
+        raise DataError(
+            f"The table of this release, {described.table}, is in a database; save it as a file "
+            "and name that file and the columns to count (--quasi)."
+        )
     path = folder / described.table
     notes = [_same_file("table", "released", path, described.manifest["output"]["sha256"])]
     table = open_table(read_texts(path, described.format))

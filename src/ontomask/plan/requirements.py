@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ontomask.data.files.formats import format_of_name
+from ontomask.engines.databases import is_server
 from ontomask.extras import EXTRAS, is_there
 from ontomask.plan.lines import Place
 from ontomask.plan.reading import Contents
@@ -22,10 +23,11 @@ def needed(contents: Contents) -> Iterator[tuple[Place, str]]:
     Those of taxonomies are not among them: a plan that is read has its taxonomies already.
     """
     source, output = contents.input, contents.output
-    found = source.format or format_of_name(Path(source.path))
+    yield from _of_databases(contents)
+    found = source.format or format_of_name(source.file)
     if found in READING:
         yield ("input", "path"), READING[found]
-    made = format_of_name(Path(output.table or source.path))
+    made = None if output.database else format_of_name(Path(output.table or source.file))
     if made in WRITING and (made != found or READING.get(made) != WRITING[made]):
         yield ("output", "table") if output.table else ("input", "path"), WRITING[made]
     if contents.engine.name == "duckdb":
@@ -33,6 +35,15 @@ def needed(contents: Contents) -> Iterator[tuple[Place, str]]:
     chosen = contents.evaluation
     if chosen.target is not None and set(chosen.classifiers) != {"zero-r"}:
         yield ("evaluation", "target"), "sklearn"
+
+
+def _of_databases(contents: Contents) -> Iterator[tuple[Place, str]]:
+    for name, section in (("input", contents.input), ("output", contents.output)):
+        address = getattr(section, "database", None)
+        if address is not None and is_server(address):
+            yield (name, "database"), "adbc_driver_postgresql"
+        if address is not None:
+            yield (name, "database"), "pyarrow"
 
 
 def absent(contents: Contents) -> Iterator[tuple[Place, str]]:

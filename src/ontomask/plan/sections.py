@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 from ontomask.checks import AnyOf, Choice, Declared, Flag, Integer, ListOf, Null, Real, Text
 from ontomask.data.files.formats import FileFormat, format_of_name
+from ontomask.engines.databases import Database, check_address
 from ontomask.engines.files import Resources
 from ontomask.errors import ParameterError
 from ontomask.evaluation.classifiers import CLASSIFIERS
@@ -30,13 +32,60 @@ WRITABLE = ".csv, .tsv, .txt (also packed: .csv.gz), .parquet, .xlsx, .sav, .zsa
 
 Percent = Annotated[float | None, AnyOf(Real(0, 100), Null())]
 Name = Annotated[str | None, AnyOf(Text(), Null())]
+PASSWORD = (
+    "The environment variable that holds the password of the database; a plan never holds it. By "
+    "default PostgreSQL's own ways: PGPASSWORD, or a .pgpass file."
+)
 
 
 @dataclass(frozen=True)
 class Input(FileFormat):
-    """The table that is protected."""
+    """The table that is protected: a file, or what a query gives."""
 
-    path: Annotated[str, Text(), "The file, relative to the plan."] = field(kw_only=True)
+    path: Annotated[Name, "The file, relative to the plan."] = field(default=None, kw_only=True)
+    database: Annotated[
+        Name,
+        "Instead of a file, a database: `postgresql://user@host/name` without a password, or a "
+        "file of SQLite or DuckDB relative to the plan.",
+    ] = field(default=None, kw_only=True)
+    query: Annotated[Name, "The SELECT that gives the table of the database."] = field(
+        default=None, kw_only=True
+    )
+    password_variable: Annotated[Name, PASSWORD] = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.path is None) == (self.database is None):
+            raise ParameterError(
+                'path = "your-table.csv" or database = "…" says where the table is: one of them.'
+            )
+        if (self.database is None) != (self.query is None):
+            raise ParameterError("database and query go together: a query says what is protected.")
+        _check_database(self.database, self.password_variable)
+
+    @property
+    def name(self) -> str:
+        """What the table is called, for people: the name of its file, or of its database."""
+        return self.file.name if self.database is None else Database(self.database).name
+
+    @property
+    def file(self) -> Path:
+        """The file, relative to the plan; of a database there is none."""
+        return Path(self.path or "")
+
+    def source(self, folder: Path) -> tuple[Database, str] | None:
+        """The database and the query; None for a file."""
+        if self.database is None or self.query is None:
+            return None
+        return Database(self.database, folder, self.password_variable), self.query
+
+
+def _check_database(database: str | None, variable: str | None) -> None:
+    """Refuse what is no address of a database, and a password for none."""
+    if database is not None:
+        check_address(database)
+    elif variable is not None:
+        raise ParameterError("password_variable is for a database, and none is named.")
 
 
 @dataclass(frozen=True)
@@ -102,8 +151,15 @@ class Output(Declared):
     table: Annotated[
         Name,
         "The name of the masked table in it; its suffix is the format. By default that of the "
-        "input.",
+        "input. In a database the name of a new table there, perhaps with its schema: "
+        "`released.visits`.",
     ] = None
+    database: Annotated[
+        Name,
+        "A database for the masked table, written as under [input]; report and manifest go to the "
+        "folder.",
+    ] = None
+    password_variable: Annotated[Name, PASSWORD] = None
     shuffle: Annotated[bool, Flag(), "Put the records in a random order."] = False
     escape_formulas: Annotated[
         bool, Flag(), "Put an apostrophe before texts that a spreadsheet would execute."
@@ -116,12 +172,26 @@ class Output(Declared):
         super().__post_init__()
         if "\0" in f"{self.folder}{self.table}":
             raise ParameterError("folder and table must be names without zero characters.")
-        if self.table is not None and PurePath(self.table).name != self.table:
+        _check_database(self.database, self.password_variable)
+        if self.database is not None:
+            self._check_table()
+        elif self.table is not None:
+            self._check_file(self.table)
+
+    def _check_table(self) -> None:
+        if not re.fullmatch(r"[^.]+(\.[^.]+)?", self.table or ""):
             raise ParameterError(
-                f"table must be the name of a file inside the output folder, not {self.table!r}."
+                "table must be the name of a new table of the database, such as released_visits."
             )
-        if self.table is not None and not is_writable(self.table):
-            raise ParameterError(f"table must end in {WRITABLE}, not be {self.table!r}.")
+
+    @staticmethod
+    def _check_file(table: str) -> None:
+        if PurePath(table).name != table:
+            raise ParameterError(
+                f"table must be the name of a file inside the output folder, not {table!r}."
+            )
+        if not is_writable(table):
+            raise ParameterError(f"table must end in {WRITABLE}, not be {table!r}.")
 
 
 @dataclass(frozen=True)

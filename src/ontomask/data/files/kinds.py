@@ -30,7 +30,9 @@ __all__ = [
 NUMBERS = ("numeric", "count", "weight")
 TEXTS = ("nominal", "flat", "ordinal", "identifier", "date")
 KINDS = (*NUMBERS, *TEXTS)
-KEEPS_TYPES = ("parquet",)
+KEEPS_TYPES = ("parquet", None)
+"""Formats that have types of their own; None is that of a database."""
+
 LARGEST_WHOLE = 2.0**53
 
 

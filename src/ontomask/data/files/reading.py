@@ -23,7 +23,7 @@ from ontomask.data.files.workbooks import read_workbook, workbook_top
 from ontomask.errors import DataError
 from ontomask.wording import option, quoted
 
-__all__ = ["GUESSABLE", "Source", "read_file", "read_texts", "read_top"]
+__all__ = ["GUESSABLE", "Source", "as_declared", "read_file", "read_texts", "read_top"]
 
 GUESSABLE = ("encoding", "decimal")
 """What `read_file` can guess, though only a person knows."""
@@ -149,6 +149,31 @@ def read_file(
         notes = (*notes, *guessed.values(), *doubts, *loaded.notes, *more, *empty)
         digest = file_digest(path)
         return Source(frame, loaded.format, digest, notes, guessed, loaded.numbers)
+
+
+def as_declared(
+    frame: pl.DataFrame, how: FileFormat, kinds: Mapping[str, str], shown: str
+) -> Source:
+    """A frame that has types of its own, as what is said of its columns asks for.
+
+    Parameters
+    ----------
+    frame
+        What a database answered, for instance.
+    how
+        What is said of the values of single columns.
+    kinds
+        The kinds of the columns.
+    shown
+        What to call the frame.
+    """
+    check_kinds(kinds)
+    check_names(frame.columns, shown)
+    loaded = with_readings(Loaded(frame, how), shown)
+    declared = _as_written(kinds, frame.columns)
+    _check_declared(declared, loaded, None, shown)
+    typed, notes = with_kinds(loaded, declared)
+    return Source(typed, how, "", notes)
 
 
 def read_top(path: str | os.PathLike[str], how: FileFormat) -> Top:
