@@ -1,4 +1,4 @@
-"""Loops over independent rows, on all cores.
+"""Loops over independent rows, and works that are independent of each other, on all cores.
 
 The threads are Python's own and live as long as one loop; the kernels let go of the interpreter.
 What Numba starts for `parallel=True` stays alive: it hangs in a process that is forked later
@@ -8,15 +8,18 @@ What Numba starts for `parallel=True` stays alive: it hangs in a process that is
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-__all__ = ["in_blocks"]
+__all__ = ["in_blocks", "workers"]
 
 BLOCKS_PER_THREAD = 4
 """Rows differ in how long they take: who is done early takes another block."""
+SHARING = "ontomask-sharing"
+"""How threads are called that share the cores with others: loops in them start no more."""
 
 
 def in_blocks(work: Callable[[int, int], None], count: int, smallest: int = 1) -> None:
@@ -36,11 +39,19 @@ def in_blocks(work: Callable[[int, int], None], count: int, smallest: int = 1) -
         work(0, count)
         return
     bounds = np.linspace(0, count, BLOCKS_PER_THREAD * threads + 1).astype(int).tolist()
-    with ThreadPoolExecutor(threads) as pool:
+    with workers(threads) as pool:
         list(pool.map(work, bounds[:-1], bounds[1:]))
 
 
+def workers(count: int) -> ThreadPoolExecutor:
+    """Threads for so many works, but no more than the cores; a single one may use all of them."""
+    threads = max(1, min(_allowed_threads(), count))
+    return ThreadPoolExecutor(threads, SHARING if threads > 1 else "")
+
+
 def _allowed_threads() -> int:
-    """One per core, unless ONTOMASK_THREADS says how many."""
+    """One per core, unless ONTOMASK_THREADS says how many or others are at work beside this."""
+    if threading.current_thread().name.startswith(SHARING):
+        return 1
     chosen = os.environ.get("ONTOMASK_THREADS", "")
     return int(chosen) if chosen.isdigit() and int(chosen) else os.cpu_count() or 1

@@ -49,6 +49,7 @@ from ontomask.kernels.records import (
 )
 from ontomask.kernels.units import (
     add_units,
+    amount,
     drop_units,
     is_of_records,
     new_count,
@@ -132,8 +133,7 @@ def _clustered(
     tally, own = new_tally(points), new_tally(points)
     center = tallied(points, tally, np.arange(size))
     marks, held = new_marks(points), points_of_units(points)
-    total = np.count_nonzero(held) if points.owners.size else points.sizes.sum()
-    labels, left = np.full(size, -1, np.int32), np.array([size, total, 0.0])
+    labels, left = np.full(size, -1, np.int32), np.array([size, amount(points), 0.0])
     more = True
     while more and signal[1] == 0:
         order = np.flatnonzero(labels < 0)

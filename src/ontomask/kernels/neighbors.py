@@ -64,32 +64,38 @@ def _link_nearest(
     reference: Floats,
     keys: Floats,
     near: Longs,
+    chosen: Ints,
     first: int,
     last: int,
     graph: Ints,
 ) -> None:
-    """Fill the graph for the points at places first to last."""
+    """Fill the graph for the chosen points from first to last."""
     wanted = graph.shape[1]
-    for place in range(first, last):
-        point = whole(index.cells[POINT, place])
+    for slot in range(first, last):
+        point = whole(chosen[slot])
         point_reference(points, point, reference)
         # one more, as the point finds itself, or an equal one
         found = search(points, index, finds, reference, NEAREST, wanted + 1)
-        for slot in range(found):
-            keys[slot], near[slot] = finds.answers[slot, 0], whole(finds.answers[slot, 2])
+        for place in range(found):
+            keys[place], near[place] = finds.answers[place, 0], whole(finds.answers[place, 2])
         sort_by_keys(keys, near, found)
         filled = 0
-        for slot in range(found):
-            if near[slot] != point and filled < wanted:
-                graph[point, filled] = near[slot]
+        for place in range(found):
+            if near[place] != point and filled < wanted:
+                graph[point, filled] = near[place]
                 filled += 1
 
 
-def nearest_points(points: Points, wanted: int) -> Ints:
-    """For every point the `wanted` nearest others (-1 where there are fewer), by plain distance."""
+def nearest_points(points: Points, wanted: int, chosen: Longs | None = None) -> Ints:
+    """For every point the `wanted` nearest others (-1 where there are fewer), by plain distance.
+
+    Where points are chosen, the rows of all others are -1.
+    """
     size = points.weights.size
     index = build_index(points, np.arange(size), np.ones(size), np.zeros(size), LEAF)
     graph = np.full((size, wanted), -1, np.int32)
+    # neighbors one after the other find the same things in the cache
+    asked = index.cells[POINT].copy() if chosen is None else chosen.astype(np.int32)
     _prepare(index)
 
     def work(first: int, last: int) -> None:
@@ -98,9 +104,9 @@ def nearest_points(points: Points, wanted: int) -> Ints:
             np.empty(points.codes.shape[0] + points.gaps.size),
         )
         keys, near = np.empty(wanted + 1), np.empty(wanted + 1, np.int64)
-        _link_nearest(points, index, finds, reference, keys, near, first, last, graph)
+        _link_nearest(points, index, finds, reference, keys, near, asked, first, last, graph)
 
-    in_blocks(work, size, SMALLEST_SHARE)
+    in_blocks(work, asked.size, SMALLEST_SHARE)
     return graph
 
 

@@ -16,6 +16,7 @@ from ontomask.kernels.records import Points, inner
 
 __all__ = [
     "add_units",
+    "amount",
     "drop_units",
     "is_of_records",
     "new_count",
@@ -33,6 +34,13 @@ def new_marks(points: Points) -> Longs:
 def points_of_units(points: Points) -> Longs:
     """For each unit the number of points that hold records of it."""
     return np.bincount(points.owners[points.weights.size + 1 :]).astype(np.int64)
+
+
+def amount(points: Points) -> float:
+    """How many units there are; without units, the records."""
+    if points.owners.size:
+        return float(np.count_nonzero(points_of_units(points)))
+    return float(points.sizes.sum())
 
 
 @inner

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -25,6 +25,7 @@ from ontomask.checks import (
 from ontomask.data.masked import Masked, joined
 from ontomask.data.microdata import Attribute, Microdata, group_rows
 from ontomask.errors import MethodError, ParameterError
+from ontomask.kernels.blocks import workers
 from ontomask.privacy import KAnonymity, NoAttack
 from ontomask.promises import ClassSize
 from ontomask.semantics.operators import METRICS, OPERATORS
@@ -44,6 +45,7 @@ __all__ = [
     "silent",
     "sizes_asked",
     "watched",
+    "watched_parts",
 ]
 
 Progress = Callable[[float, str], None]
@@ -227,26 +229,34 @@ def watched(
     The kernel writes how far it is to signal[0] and stops soon after signal[1] is set; it runs in
     a thread of its own and releases the interpreter, so the callback stays responsive.
     """
-    signal: Longs = np.zeros(2, np.int64)
-    outcome: list[Result] = []
-    failure: list[BaseException] = []
+    works = [lambda signal: kernel(*args, signal)]
+    return watched_parts(works, totals=[total], context=context, message=message)[0]
 
-    def work() -> None:
+
+def watched_parts(
+    works: Sequence[Callable[[Longs], Result]],
+    *,
+    totals: Sequence[float],
+    context: Context,
+    message: str,
+) -> list[Result]:
+    """Do works that are independent of each other, on all cores, each as `watched` does one."""
+    signals: Longs = np.zeros((len(works), 2), np.int64)
+    amounts = np.maximum(totals, 1.0)
+    with workers(len(works)) as pool:
+        running = [pool.submit(work, own) for work, own in zip(works, signals, strict=True)]
         try:
-            outcome.append(kernel(*args, signal))
-        except BaseException as error:  # noqa: BLE001 - handed on to the caller's thread
-            failure.append(error)
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(POLLED_EVERY)
-            context.progress(min(1.0, float(signal[0]) / max(total, 1.0)), message)
-    except BaseException:
-        signal[1] = 1
-        thread.join()
-        raise
-    if failure:
-        raise failure[0]
-    return outcome[0]
+            more = True
+            while more:
+                ended, waiting = wait(running, POLLED_EVERY)
+                for one in ended:
+                    one.result()
+                more = bool(waiting)
+                done = np.where([one.done() for one in running], amounts, signals[:, 0])
+                passed = np.minimum(done, amounts).sum() / amounts.sum()
+                context.progress(float(passed), message)
+        except BaseException:
+            signals[:, 1] = 1
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [one.result() for one in running]

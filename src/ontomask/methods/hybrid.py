@@ -16,6 +16,7 @@ from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.kernels.windows import draw_near, window_widths
 from ontomask.methods.base import Context, Measure, Method, Metric, Operators, Strata, register
+from ontomask.methods.blocks import BlockSize, check_blocks
 from ontomask.methods.disclosure import Privacy, PrivacyBy, check_privacy
 from ontomask.methods.microaggregation import Microaggregation
 from ontomask.methods.points import number_column
@@ -53,10 +54,12 @@ class Hybrid(Method):
     strata: Strata = ()
     privacy: Privacy = ()
     privacy_by: PrivacyBy = "merge"
+    block_size: BlockSize = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_privacy(self.privacy, self.strata, self.privacy_by)
+        check_blocks(self.block_size, self.privacy_by)
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Cluster, then draw."""
@@ -68,6 +71,7 @@ class Hybrid(Method):
             measure=self.measure,
             privacy=self.privacy,
             privacy_by=self.privacy_by,
+            block_size=self.block_size,
         )
         found = grouping.cluster(microdata, context)
         tuples, points = found.tuples, found.layout.points(found.tuples)

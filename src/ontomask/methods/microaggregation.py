@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ontomask.kernels import centroids as centers
 from ontomask.kernels import clusters as kernel
 from ontomask.kernels.records import Points, select_points
 from ontomask.kernels.refinement import refine
+from ontomask.kernels.units import amount
 from ontomask.methods.base import (
     Context,
     Measure,
@@ -31,7 +32,14 @@ from ontomask.methods.base import (
     Strata,
     check_k,
     register,
-    watched,
+)
+from ontomask.methods.blocks import (
+    BlockSize,
+    around_clusters,
+    blocks_of,
+    check_blocks,
+    in_every,
+    numbered,
 )
 from ontomask.methods.disclosure import Demands, Privacy, PrivacyBy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
@@ -98,6 +106,7 @@ class Microaggregation(Method):
     strata: Strata = ()
     privacy: Privacy = ()
     privacy_by: PrivacyBy = "merge"
+    block_size: BlockSize = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -107,6 +116,7 @@ class Microaggregation(Method):
                 f"refine=True would undo what privacy_by={self.privacy_by!r} has balanced; use "
                 "privacy_by='merge', which refines first, or leave out refine."
             )
+        check_blocks(self.block_size, self.privacy_by)
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Cluster and replace by centroids."""
@@ -176,34 +186,45 @@ class Microaggregation(Method):
     ) -> Ints:
         """The cluster of each tuple, inside the classes of a frame if there is one."""
         points, plain = layout.points(tuples, self.weighting), layout.points(tuples)
-        if frame is None:
-            frame = np.zeros(len(tuples), np.int64)
-        labels, gains, behind = np.zeros(len(tuples), np.int32), [], 0
-        bounds = np.cumsum(np.bincount(frame))[:-1]
-        for members in np.split(np.argsort(frame, kind="stable"), bounds):
-            if not bounds.size or points.sizes[members].sum() >= 2 * self.k:
-                own = self._clustered(select_points(points, members), context)
-                if self.refine:
-                    own, gain = _refined(select_points(plain, members), own, self.k, context)
-                    gains.append(gain)
-                labels[members] = own
-            labels[members] += behind
-            behind = int(labels[members].max()) + 1
-        if self.refine:
-            details["refinement"] = _gained(gains)
-        return labels
-
-    def _clustered(self, points: Points, context: Context) -> Ints:
-        total = float(points.weights.size)
-        work: dict[str, tuple[Any, ...]] = {
-            "sa-mdav": (kernel.sa_mdav, points, self.k, self.dynamic),
-            "mdav": (kernel.mdav, points, self.k),
-            "v-mdav": (kernel.v_mdav, points, self.k, self.gamma),
-        }
-        labels: Ints = watched(
-            *work[self.algorithm], total=total, context=context, message="clustering"
+        classes = [np.arange(len(tuples))] if frame is None else _members(frame)
+        parts = blocks_of(points, classes, self.k, self.block_size, details)
+        found = in_every(
+            parts,
+            lambda members, signal: self._clustered(select_points(points, members), signal),
+            *(None, context, "clustering"),
         )
-        return labels
+        labels = numbered(parts, found)
+        if not self.refine:
+            return labels
+        if frame is None:
+            parts = around_clusters(plain, labels, details.get("block_size"))
+        refined = in_every(
+            parts,
+            lambda members, signal: self._refined(
+                select_points(plain, members), labels[members], signal
+            ),
+            *(float(ROUNDS), context, "refining"),
+        )
+        details["refinement"] = _gained([gain for _, gain in refined])
+        return numbered(parts, [own for own, _ in refined])
+
+    def _clustered(self, points: Points, signal: Longs) -> Ints:
+        if amount(points) < 2 * self.k:
+            return np.zeros(points.weights.size, np.int32)
+        if self.algorithm == "mdav":
+            return kernel.mdav(points, self.k, signal)
+        if self.algorithm == "v-mdav":
+            return kernel.v_mdav(points, self.k, self.gamma, signal)
+        return kernel.sa_mdav(points, self.k, self.dynamic, signal)
+
+    def _refined(
+        self, points: Points, labels: Ints, signal: Longs
+    ) -> tuple[Ints, tuple[float, float]]:
+        """Better clusters, with the loss before and after."""
+        own = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+        better = refine(points, own, float(self.k), NEIGHBORS, ROUNDS, signal)
+        before, after = (centers.loss(points, one, int(one.max()) + 1) for one in (own, better))
+        return better, (before, after)
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,18 +289,10 @@ def _first_records(tuples: Tuples) -> Longs:
     return np.unique(tuples.places, return_index=True)[1]
 
 
-def _refined(
-    points: Points, labels: Ints, k: int, context: Context
-) -> tuple[Ints, tuple[float, float]]:
-    """Better clusters, with the loss before and after."""
-    before = float(centers.loss(points, labels, int(labels.max()) + 1))
-    better: Ints = watched(
-        *(refine, points, labels, float(k), NEIGHBORS, ROUNDS),
-        total=float(ROUNDS),
-        context=context,
-        message="refining",
-    )
-    return better, (before, float(centers.loss(points, better, int(better.max()) + 1)))
+def _members(classes: Longs) -> list[Longs]:
+    """The points of each class."""
+    bounds = np.cumsum(np.bincount(classes))[:-1]
+    return np.split(np.argsort(classes, kind="stable"), bounds)
 
 
 def _gained(losses: Sequence[tuple[float, float]]) -> dict[str, float]:

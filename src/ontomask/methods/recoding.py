@@ -15,7 +15,9 @@ from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import Choice, Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata, Tuples
+from ontomask.errors import MethodError
 from ontomask.kernels.recoding import recode
+from ontomask.kernels.records import select_points
 from ontomask.methods.base import (
     Context,
     Measure,
@@ -25,8 +27,8 @@ from ontomask.methods.base import (
     Strata,
     check_k,
     register,
-    watched,
 )
+from ontomask.methods.blocks import BlockSize, blocks_of, in_every
 from ontomask.methods.disclosure import Demands, Privacy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.points import Layout, quasi_layout
@@ -74,10 +76,16 @@ class Recoding(Method):
     measure: Measure = None
     strata: Strata = ()
     privacy: Privacy = ()
+    block_size: BlockSize = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_privacy(self.privacy, self.strata)
+        if self.block_size is not None and self.guide != "semantic":
+            raise MethodError(
+                f"guide={self.guide!r} compares no tuples, so blocks would save nothing; leave out "
+                "block_size, or use guide='semantic'."
+            )
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Recode rare tuples."""
@@ -85,7 +93,8 @@ class Recoding(Method):
         demands = Demands.of(microdata, self.k, self.privacy)
         layout = quasi_layout(microdata, self)
         tuples = microdata.tuples()
-        targets = self._targets(layout, tuples, context)
+        details: dict[str, object] = {"metric": layout.metric, "tuples_before": len(tuples)}
+        targets = self._targets(layout, tuples, details, context)
         labels = np.unique(targets, return_inverse=True)[1].astype(np.int32)
         labels = demands.merged(layout.points(tuples), tuples.places, labels, context)
         taken = _most_frequent(targets, labels, tuples.counts)
@@ -96,28 +105,28 @@ class Recoding(Method):
             demands.promises(),
             clusters,
             scheme=NearestCentroid.of(layout, tuples_taken),
-            details={
-                "metric": layout.metric,
-                "tuples_before": len(tuples),
-                "tuples_after": taken.size,
-            },
+            details={**details, "tuples_after": taken.size},
         )
 
-    def _targets(self, layout: Layout, tuples: Tuples, context: Context) -> Longs:
-        points = layout.points(tuples)
-        targets: Ints = watched(
-            recode,
-            points,
-            float(self.k),
-            GUIDES.index(self.guide),
-            ORDERS.index(self.order),
-            self.weighting == "frequency",
-            context.generator.random(len(tuples)),
-            total=float(len(tuples)),
-            context=context,
-            message="recoding",
+    def _targets(
+        self, layout: Layout, tuples: Tuples, details: dict[str, object], context: Context
+    ) -> Longs:
+        points, uniforms = layout.points(tuples), context.generator.random(len(tuples))
+        blocks = [np.arange(len(tuples))]
+        if self.guide == "semantic":
+            blocks = blocks_of(points, blocks, self.k, self.block_size, details)
+
+        def work(members: Longs, signal: Longs) -> Longs:
+            chosen = select_points(points, members)
+            guide, order = GUIDES.index(self.guide), ORDERS.index(self.order)
+            by_size, own = self.weighting == "frequency", uniforms[members]
+            return members[recode(chosen, float(self.k), guide, order, by_size, own, signal)]
+
+        targets = np.empty(len(tuples), np.int64)
+        targets[np.concatenate(blocks)] = np.concatenate(
+            in_every(blocks, work, None, context, "recoding")
         )
-        return targets.astype(np.int64)
+        return targets
 
 
 def _most_frequent(targets: Longs, labels: Ints, counts: Floats) -> Longs:

@@ -1,0 +1,87 @@
+"""What a table loses when it is clustered in blocks, and what it gains, beside the whole.
+
+    python benchmarks/blocks.py DATA [--records 50025 300000 1000000] [--sizes 50000 20000 5000]
+
+DATA is the folder that holds `tables/inpatient_claims_icd9.csv.gz`: six mixed columns, k = 5. More
+records than the table has are drawn from it, a share of their cells anew. For each way the loss is
+that of the clusters (weighted squared distances to the centroids), in percent of the whole's; times
+are those of cutting and clustering with one thread and with two, wall clock and processor, in
+one run. The clusters must be the same for both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+import ontomask as om
+from microaggregation import claims_frame, claims_schema, resampled
+from ontomask.data.encoding import encode
+from ontomask.data.microdata import Microdata
+from ontomask.data.tables import open_table
+from ontomask.kernels.centroids import loss
+from ontomask.kernels.records import Points
+from ontomask.methods.base import Context
+from ontomask.methods.points import quasi_layout
+
+K = 5
+
+
+def timed(microdata: Microdata, method: om.Microaggregation) -> tuple[np.ndarray, float, float]:
+    """Clusters of the tuples, and the seconds and processor seconds that they took."""
+    started, worked = time.perf_counter(), time.process_time()
+    found = method.cluster(microdata, Context(np.random.default_rng(1)))
+    return found.labels, time.perf_counter() - started, time.process_time() - worked
+
+
+def compared(points: Points, microdata: Microdata, sizes: list[int], with_whole: bool) -> None:
+    count = points.weights.size
+    print(f"{len(microdata):,} records, {count:,} tuples, k = {K}")
+    print(
+        f"{'blocks of':>11}{'loss':>9}{'1 thread':>10}{'cpu':>7}{'2 threads':>11}{'cpu':>7}{'x':>6}"
+    )
+    whole = None
+    timed(microdata.subset(np.arange(len(microdata)) < 500), om.Microaggregation(K, block_size=100))
+    for size in [*([count] if with_whole else []), *sizes]:
+        times = []
+        for threads in ("1", "2"):
+            os.environ["ONTOMASK_THREADS"] = threads
+            times.append(timed(microdata, om.Microaggregation(K, block_size=size)))
+        (labels, one, busy), (again, two, both) = times
+        assert np.array_equal(labels, again)
+        lost = loss(points, labels, int(labels.max()) + 1)
+        whole = lost if size == count else whole
+        beside = f"{100 * (lost / whole - 1):+8.2f}%" if whole else f"{lost:9.0f}"
+        print(
+            f"{'whole' if size == count else f'{size:,}':>11}{beside:>9}{one:10.1f}{busy:7.1f}"
+            f"{two:11.1f}{both:7.1f}{one / two:6.2f}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--records", nargs="+", type=int, default=[50_025, 300_000, 1_000_000])
+    parser.add_argument("--sizes", nargs="+", type=int, default=[50_000, 20_000, 5_000])
+    parser.add_argument("--no-whole", action="store_true", help="leave out the whole table")
+    given = parser.parse_args()
+    schema = claims_schema()
+    frame = claims_frame(given.data)[list(schema)]
+    for records in given.records:
+        if records > len(frame):
+            chosen = resampled(frame, records, np.random.default_rng(1))
+        else:
+            chosen = frame.head(records)
+        microdata = encode(open_table(chosen), schema)
+        points = quasi_layout(microdata, om.Microaggregation(K)).points(microdata.tuples())
+        sizes = [size for size in given.sizes if size < points.weights.size]
+        compared(points, microdata, sizes, not given.no_whole)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Large tables cut into blocks that are clustered apart, on all cores."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Annotated, TypeVar
+
+import numpy as np
+
+from ontomask.arrays import Ints, Longs
+from ontomask.checks import AnyOf, Integer, Null
+from ontomask.errors import MethodError
+from ontomask.kernels.records import Points, select_points
+from ontomask.kernels.seams import cut_points
+from ontomask.methods.base import Context, watched_parts
+
+__all__ = ["BlockSize", "around_clusters", "blocks_of", "check_blocks", "in_every", "numbered"]
+
+WHOLE_UP_TO = 100_000
+USUAL = 50_000
+"""Tables of so many tuples are clustered as a whole; larger ones in blocks of this size."""
+SHIFTED = 0.8
+"""Blocks for a second look are smaller by this, so that their seams lie elsewhere."""
+
+BlockSize = Annotated[
+    int | None,
+    AnyOf(Integer(2), Null()),
+    "How many tuples (or records, where these are clustered) are clustered together at most. Where "
+    "there are more, they are cut into blocks along seams that part few near ones, and the blocks "
+    "are clustered apart, on all cores; the same blocks whatever the number of cores. By default "
+    "50,000 where there are more than 100,000.",
+]
+
+Result = TypeVar("Result")
+
+
+def blocks_of(
+    points: Points,
+    parts: Sequence[Longs],
+    k: int,
+    block_size: int | None,
+    details: dict[str, object],
+) -> list[Longs]:
+    """Cut parts of a table where they are too large; the details say so."""
+    size = points.weights.size
+    most = block_size or (USUAL if size > WHOLE_UP_TO else size)
+    blocks = cut_points(points, parts, most, 2.0 * k)
+    if len(blocks) > len(parts):
+        details.update(block_size=most, blocks=len(blocks))
+    return blocks
+
+
+def around_clusters(points: Points, labels: Ints, block_size: object) -> list[Longs]:
+    """Blocks of whole clusters, to look at them once more: most seams of the first lie inside."""
+    firsts = np.unique(labels, return_index=True)[1]
+    if not isinstance(block_size, int):
+        return [np.arange(labels.size)]
+    most = max(2, int(SHIFTED * block_size * firsts.size / labels.size))
+    # a point of each cluster stands for it
+    chosen = select_points(points, firsts)._replace(owners=np.empty(0, np.int64))
+    block = np.empty(firsts.size, np.int64)
+    blocks = cut_points(chosen, [np.arange(firsts.size)], most, 2.0)
+    for number, members in enumerate(blocks):
+        block[members] = number
+    return [np.flatnonzero(block[labels] == number) for number in range(len(blocks))]
+
+
+def in_every(
+    parts: Sequence[Longs],
+    work: Callable[[Longs, Longs], Result],
+    total: float | None,
+    context: Context,
+    message: str,
+) -> list[Result]:
+    """Call ``work(members, signal)`` for every part; by default a part's total is its size."""
+    return watched_parts(
+        [functools.partial(work, members) for members in parts],
+        totals=[float(members.size) if total is None else total for members in parts],
+        context=context,
+        message=message,
+    )
+
+
+def numbered(parts: Sequence[Longs], found: Sequence[Ints]) -> Ints:
+    """The clusters found in every part as those of all points, numbered one part after another."""
+    labels, behind = np.empty(sum(members.size for members in parts), np.int32), 0
+    for members, own in zip(parts, found, strict=True):
+        labels[members] = own + behind
+        behind += int(own.max()) + 1
+    return labels
+
+
+def check_blocks(block_size: int | None, privacy_by: str) -> None:
+    """Refuse blocks where clusters need records from the whole table."""
+    if block_size is not None and privacy_by != "merge":
+        raise MethodError(
+            f"privacy_by={privacy_by!r} spreads the sensitive values of the whole table over the "
+            "clusters, so it cannot be cut into blocks; leave out block_size, or use "
+            "privacy_by='merge'."
+        )
