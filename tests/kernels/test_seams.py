@@ -82,6 +82,16 @@ def test_persons_are_counted_where_there_are_any():
     assert all(len(set((block % 3).tolist())) == 3 for block in blocks)
 
 
+def test_former_seams_come_to_lie_inside():
+    line = only_numbers(np.linspace(0.0, 1.0, 200)[:, None])
+    former = np.zeros(200, np.int64)
+    for number, block in enumerate(cut(line, 110)):
+        former[block] = number
+    seams = np.flatnonzero(np.diff(former))
+    for block in cut_points(line, [np.arange(200)], 110, 0.0, former):
+        assert not {block[0] - 1, block[-1]} & set(seams.tolist())
+
+
 def test_the_number_of_threads_changes_nothing(monkeypatch):
     points = random_points(np.random.default_rng(7), 300, rules=(0, 1), numeric=2, holes=True)
     monkeypatch.setattr("ontomask.kernels.seams.SMALLEST_SHARE", 10)

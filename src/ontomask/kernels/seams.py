@@ -38,6 +38,8 @@ SCOUTS = 2_048
 """… so many of them are scouts, …"""
 NEAREST = 6
 """… and each finds so many near it."""
+PARTED_BEFORE = 20
+"""How many times a pair counts that was parted in former blocks."""
 FEWEST_PAIRS = 1_500
 """With fewer, new scouts are sent out."""
 WITNESSES = 1_024
@@ -70,10 +72,17 @@ class Sample(NamedTuple):
     """[2, pairs] places among the points."""
 
 
-def cut_points(points: Points, parts: Sequence[Longs], most: int, least: float) -> list[Longs]:
+def cut_points(
+    points: Points,
+    parts: Sequence[Longs],
+    most: int,
+    least: float,
+    former: Longs | None = None,
+) -> list[Longs]:
     """Cut parts, each given by its points in ascending order, into blocks of at most `most` points.
 
-    A block is left larger where a side would have fewer than `least` records, or persons.
+    A block is left larger where a side would have fewer than `least` records, or persons. Where
+    points lay in `former` blocks, the seams of these are avoided, so that they lie inside.
     """
     blocks: list[Longs] = []
     waiting = [(members, np.empty((2, 0), np.int64)) for members in reversed(parts)]
@@ -83,7 +92,7 @@ def cut_points(points: Points, parts: Sequence[Longs], most: int, least: float) 
             blocks.append(members)
             continue
         if pairs.shape[1] < FEWEST_PAIRS:
-            pairs = _near_pairs(points, members)
+            pairs = _near_pairs(points, members, former)
         side = _sides(points, members, pairs, least)
         if side is None:
             blocks.append(members)
@@ -96,13 +105,17 @@ def cut_points(points: Points, parts: Sequence[Longs], most: int, least: float) 
     return blocks
 
 
-def _near_pairs(points: Points, members: Longs) -> Longs:
-    """Scouts among these points and the points that are nearest to each."""
+def _near_pairs(points: Points, members: Longs, former: Longs | None) -> Longs:
+    """Scouts among these points and the points nearest to each; some of them count many times."""
     field = _evenly(members, FIELD)
     near = select_points(points, field)
     scouts = _evenly(np.arange(field.size), SCOUTS)
     graph = nearest_points(near, min(NEAREST, field.size - 1), scouts)[scouts]
-    return np.stack([np.repeat(field[scouts], graph.shape[1]), field[graph.ravel()]])
+    pairs = np.stack([np.repeat(field[scouts], graph.shape[1]), field[graph.ravel()]])
+    if former is None:
+        return pairs
+    parted = former[pairs[0]] != former[pairs[1]]
+    return np.repeat(pairs, np.where(parted, PARTED_BEFORE, 1), axis=1)
 
 
 def _evenly(members: Longs, most: int) -> Longs:

@@ -15,13 +15,19 @@ from ontomask.kernels.records import Points, select_points
 from ontomask.kernels.seams import cut_points
 from ontomask.methods.base import Context, watched_parts
 
-__all__ = ["BlockSize", "around_clusters", "blocks_of", "check_blocks", "in_every", "numbered"]
+__all__ = [
+    "BlockSize",
+    "around_clusters",
+    "blocks_of",
+    "check_blocks",
+    "in_every",
+    "members_of",
+    "numbered",
+]
 
 WHOLE_UP_TO = 100_000
 USUAL = 50_000
 """Tables of so many tuples are clustered as a whole; larger ones in blocks of this size."""
-SHIFTED = 0.8
-"""Blocks for a second look are smaller by this, so that their seams lie elsewhere."""
 
 BlockSize = Annotated[
     int | None,
@@ -51,19 +57,29 @@ def blocks_of(
     return blocks
 
 
-def around_clusters(points: Points, labels: Ints, block_size: object) -> list[Longs]:
-    """Blocks of whole clusters, to look at them once more: most seams of the first lie inside."""
+def around_clusters(points: Points, labels: Ints, parts: Sequence[Longs]) -> list[Longs]:
+    """Blocks of whole clusters, to look at them once more: the seams between parts lie inside."""
     firsts = np.unique(labels, return_index=True)[1]
-    if not isinstance(block_size, int):
-        return [np.arange(labels.size)]
-    most = max(2, int(SHIFTED * block_size * firsts.size / labels.size))
     # a point of each cluster stands for it
     chosen = select_points(points, firsts)._replace(owners=np.empty(0, np.int64))
-    block = np.empty(firsts.size, np.int64)
-    blocks = cut_points(chosen, [np.arange(firsts.size)], most, 2.0)
-    for number, members in enumerate(blocks):
-        block[members] = number
-    return [np.flatnonzero(block[labels] == number) for number in range(len(blocks))]
+    largest = max(members.size for members in parts)
+    former, most = _numbers(parts)[firsts], max(2, largest * firsts.size // labels.size)
+    blocks = _numbers(cut_points(chosen, [np.arange(firsts.size)], most, 2.0, former))
+    return members_of(blocks[labels])
+
+
+def members_of(classes: Longs) -> list[Longs]:
+    """The points of each class."""
+    bounds = np.cumsum(np.bincount(classes))[:-1]
+    return np.split(np.argsort(classes, kind="stable"), bounds)
+
+
+def _numbers(parts: Sequence[Longs]) -> Longs:
+    """For each point the number of its part."""
+    numbers = np.empty(sum(members.size for members in parts), np.int64)
+    for number, members in enumerate(parts):
+        numbers[members] = number
+    return numbers
 
 
 def in_every(

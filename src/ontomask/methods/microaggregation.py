@@ -39,6 +39,7 @@ from ontomask.methods.blocks import (
     blocks_of,
     check_blocks,
     in_every,
+    members_of,
     numbered,
 )
 from ontomask.methods.disclosure import Demands, Privacy, PrivacyBy, check_privacy
@@ -186,7 +187,7 @@ class Microaggregation(Method):
     ) -> Ints:
         """The cluster of each tuple, inside the classes of a frame if there is one."""
         points, plain = layout.points(tuples, self.weighting), layout.points(tuples)
-        classes = [np.arange(len(tuples))] if frame is None else _members(frame)
+        classes = [np.arange(len(tuples))] if frame is None else members_of(frame)
         parts = blocks_of(points, classes, self.k, self.block_size, details)
         found = in_every(
             parts,
@@ -194,19 +195,16 @@ class Microaggregation(Method):
             *(None, context, "clustering"),
         )
         labels = numbered(parts, found)
-        if not self.refine:
-            return labels
-        if frame is None:
-            parts = around_clusters(plain, labels, details.get("block_size"))
-        refined = in_every(
-            parts,
-            lambda members, signal: self._refined(
-                select_points(plain, members), labels[members], signal
-            ),
-            *(float(ROUNDS), context, "refining"),
-        )
-        details["refinement"] = _gained([gain for _, gain in refined])
-        return numbered(parts, [own for own, _ in refined])
+        if self.refine:
+            before = centers.loss(plain, labels, int(labels.max()) + 1)
+            labels = self._refined(plain, labels, parts, context)
+            if frame is None and len(parts) > 1:
+                parts = around_clusters(plain, labels, parts)
+                labels = self._refined(plain, labels, parts, context)
+            after = centers.loss(plain, labels, int(labels.max()) + 1)
+            gain = 1.0 - after / before if before else 0.0
+            details["refinement"] = {"loss_before": before, "loss_after": after, "gain": gain}
+        return labels
 
     def _clustered(self, points: Points, signal: Longs) -> Ints:
         if amount(points) < 2 * self.k:
@@ -218,13 +216,16 @@ class Microaggregation(Method):
         return kernel.sa_mdav(points, self.k, self.dynamic, signal)
 
     def _refined(
-        self, points: Points, labels: Ints, signal: Longs
-    ) -> tuple[Ints, tuple[float, float]]:
-        """Better clusters, with the loss before and after."""
-        own = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-        better = refine(points, own, float(self.k), NEIGHBORS, ROUNDS, signal)
-        before, after = (centers.loss(points, one, int(one.max()) + 1) for one in (own, better))
-        return better, (before, after)
+        self, points: Points, labels: Ints, parts: Sequence[Longs], context: Context
+    ) -> Ints:
+        """Better clusters, each made of those of one part."""
+
+        def work(members: Longs, signal: Longs) -> Ints:
+            own = np.unique(labels[members], return_inverse=True)[1].astype(np.int32)
+            chosen = select_points(points, members)
+            return refine(chosen, own, float(self.k), NEIGHBORS, ROUNDS, signal)
+
+        return numbered(parts, in_every(parts, work, float(ROUNDS), context, "refining"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,16 +288,3 @@ def _centroids(points: Points, labels: Ints, context: Context) -> tuple[Ints, Fl
 def _first_records(tuples: Tuples) -> Longs:
     """A record of each tuple."""
     return np.unique(tuples.places, return_index=True)[1]
-
-
-def _members(classes: Longs) -> list[Longs]:
-    """The points of each class."""
-    bounds = np.cumsum(np.bincount(classes))[:-1]
-    return np.split(np.argsort(classes, kind="stable"), bounds)
-
-
-def _gained(losses: Sequence[tuple[float, float]]) -> dict[str, float]:
-    """What refining made better in all."""
-    before, after = (sum(one[place] for one in losses) for place in (0, 1))
-    gain = 1.0 - after / before if before else 0.0
-    return {"loss_before": before, "loss_after": after, "gain": gain}
