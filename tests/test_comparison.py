@@ -324,7 +324,9 @@ def test_the_picture_has_every_release_where_its_numbers_are():
         ("no k", "", 5, 40, True),
     ]
     assert [dot.x for dot in chart.frontier] == [5, 10, 12]
-    assert GRID.spec["data"]["values"][0]["told"] == "a <b>, k = 2: loss 10.00%, linkage 5.00%"
+    assert (
+        GRID.chart().spec["data"]["values"][0]["told"] == "a <b>, k = 2: loss 10.00%, linkage 5.00%"
+    )
 
 
 def test_a_page_says_what_accuracy_is_to_be_compared_with(tmp_path):

@@ -14,10 +14,11 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ontomask.cards import card, table
 from ontomask.checks import Choice, Integer, ListOf, Real, check
 from ontomask.data.schema import Schema
 from ontomask.data.tables import open_table
@@ -37,6 +38,9 @@ try:
     import resource
 except ImportError:  # pragma: no cover - Windows does not count memory in this way
     resource = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from ontomask.report.pictures import Picture
 
 __all__ = ["Cell", "Comparison", "compare", "judge_classification", "recommend"]
 
@@ -182,13 +186,26 @@ class Comparison:
         write_new(target, page, force=True, private=True)
         return target
 
-    @property
-    def spec(self) -> dict[str, Any]:
-        """The picture of loss and risk as a Vega-Lite dictionary, for notebooks."""
-        from ontomask.report.alternatives import picture
-        from ontomask.report.vega import vega_lite
+    def chart(self, max_risk: float | None = None) -> Picture:
+        """The picture of loss and risk, for notebooks; `max_risk` draws a line, in percent."""
+        from ontomask.report.alternatives import described, picture
+        from ontomask.report.pictures import Picture
 
-        return vega_lite(picture(self))
+        return Picture("Loss and risk", described(self), picture(self, max_risk))
+
+    def _repr_html_(self) -> str:
+        accuracy = ["accuracy %"] if self.target else []
+        head = ["release", "loss %", "linkage %", "score", *accuracy, "suppressed", "seconds"]
+        names = ["loss", "risk", "score", *(["accuracy"] if self.target else [])]
+        rows = [
+            (cell.title, cell.error)
+            if cell.error
+            else (cell.title, *(getattr(cell, one) for one in (*names, "suppressed", "seconds")))
+            for cell in self.means()
+        ]
+        facts = [("records", f"{self.records:,}"), ("target", self.target)]
+        shown = [one for one in facts if one[1]]
+        return card("Comparison of releases", shown, table(head, rows))
 
     def best(self, max_risk: float) -> Cell:
         """The cell with least loss whose linkage risk stays at or under a threshold, in percent."""

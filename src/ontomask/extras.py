@@ -42,6 +42,7 @@ EXTRAS = {
     "uvicorn": Extra("Pages in the browser (the studio)", "uvicorn", "studio"),
     "tomlkit": Extra("Plans edited in the browser", "tomlkit", "studio"),
     "multipart": Extra("Forms of the studio", "python-multipart", "studio"),
+    "altair": Extra("Charts of Altair", "altair", "notebook"),
     "simple_icd_10_cm": Extra("Codes of ICD-10-CM", "simple-icd-10-cm", "icd10"),
 }
 """The optional packages, by the name of their module."""

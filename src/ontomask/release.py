@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ontomask import cards
 from ontomask.arrays import Longs
-from ontomask.checks import Flag, Integer, check
+from ontomask.checks import Flag, Integer, check, did_you_mean
 from ontomask.data.domains import Concepts
 from ontomask.data.encoding import LEAST, encode, record_counts, record_units, survey_weights
 from ontomask.data.masked import Masked, Scheme, State
@@ -41,6 +42,7 @@ from ontomask.writing import require_new, write_new
 if TYPE_CHECKING:
     from ontomask.data.files import FileFormat
     from ontomask.report.facts import Account
+    from ontomask.report.pictures import Picture
 
 __all__ = ["AppliedScheme", "Release", "protect"]
 
@@ -321,6 +323,47 @@ class Release:
             steps=self.steps,
             details=self.details,
             seed=self.seed,
+        )
+
+    def before_after(self, column: str, original: object = None) -> Picture:
+        """A column before and after masking, as a picture for notebooks.
+
+        It shows the original as it is, so it is for the owner of the table only.
+        """
+        from ontomask.report.columns import single_column
+        from ontomask.report.discretion import Discretion
+        from ontomask.report.figures import distribution
+        from ontomask.report.pictures import Picture
+
+        table, paired = self._found(original, "before_after"), self.paired(original)
+        if column not in paired.columns:
+            hint = did_you_mean(column, list(paired.columns))
+            raise ParameterError(f"The release has no column {column!r}.{hint}")
+        facts = single_column(table, open_table(self.frame), self._rows, paired, column)
+        figure = distribution(facts, Discretion(0, internal=True), len(table))
+        if figure is None:
+            raise DataError(f"Column {column!r} has a single value, so there is nothing to draw.")
+        return Picture(figure.title, figure.text, figure.chart, figure.sides)
+
+    def _repr_html_(self) -> str:
+        sizes = min(self.class_sizes, default=0)
+        facts = [
+            ("steps", " → ".join(step.name for step in self.steps)),
+            ("records", f"{len(open_table(self.frame)):,}"),
+            ("smallest class", sizes or "no quasi-identifiers"),
+            ("suppressed", f"{self.left_out:,} left out, {self.starred:,} starred"),
+            ("seed", self.seed),
+        ]
+        kept = [
+            ("kept" if one.kept else "NOT KEPT", one.promise.describe(), one.measured)
+            for one in self.verification.findings
+        ]
+        gone = [("given up", one.describe(), "") for one in self.given_up]
+        promises = cards.table(["", "promise", "recounted"], [*kept, *gone])
+        changed = sorted(self.changed.items(), key=lambda pair: -pair[1])
+        shares = [(name, f"{share:.1%}") for name, share in changed]
+        return cards.card(
+            "Release", facts, promises, cards.table(["column", "values changed"], shares)
         )
 
     def recount(

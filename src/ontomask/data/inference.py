@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ontomask.cards import card, table
 from ontomask.data import column_names as names
 from ontomask.data.evidence import OFTEN_DISTINCT, Evidence, evidence_of, sampled
 from ontomask.data.profile import Profile, profile_of
@@ -98,6 +99,14 @@ class Proposal:
             return ()
         said = f"{looked_at:,} of {there:,} records were looked at"
         return (f"{said}; other values may be in the rest.",)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, one.kind, one.role, self.reasons[name], "check" if name in self.unsure else "")
+            for name, one in self.schema.items()
+        ]
+        columns = table(["column", "kind", "role", "why", ""], rows)
+        return card("Proposed schema", [("note", one) for one in self.notes], columns)
 
     def __str__(self) -> str:
         lines = [

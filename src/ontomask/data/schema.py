@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ontomask.arrays import Ints
+from ontomask.cards import card, table
 from ontomask.checks import (
     AnyOf,
     Choice,
@@ -405,6 +406,15 @@ class Schema(Mapping[str, AnyColumn]):
             f"{name}={column.kind} ({column.role})" for name, column in self._columns.items()
         )
         return f"Schema({parts})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, one.kind, one.role, getattr(getattr(one, "taxonomy", None), "name", ""))
+            for name, one in self._columns.items()
+        ]
+        rules = [("rules", len(self.rules))] if self.rules else []
+        columns = table(["column", "kind", "role", "taxonomy"], rows)
+        return card(f"Schema of {len(rows)} columns", rules, columns)
 
     def with_role(self, role: str) -> tuple[str, ...]:
         """The names of the columns with a role."""

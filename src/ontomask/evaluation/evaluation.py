@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from ontomask.cards import card, table
 from ontomask.checks import AnyOf, Choice, Declared, Flag, Integer, ListOf, Null, Real, check
 from ontomask.data.schema import Schema
 from ontomask.evaluation import statistics as statistics_room
@@ -154,6 +155,20 @@ class Evaluation:
     def __str__(self) -> str:
         lines = [f"{row.section:12} {row.figure:42} {_shown(row.value)}" for row in self.rows()]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        before, after = self.risk_before, self.risk_after
+        facts = [
+            ("information loss", f"{self.loss.loss:.2f} %"),
+            ("records linked correctly", f"{self.risk:.2f} %"),
+            ("score", f"{self.score:.2f}"),
+            ("smallest class", f"{before.smallest_class:,} → {after.smallest_class:,}"),
+            ("unique records", f"{before.uniques:.1%} → {after.uniques:.1%}"),
+            ("suppressed", f"{self.loss.left_out:,} left out, {self.loss.starred:,} starred"),
+        ]
+        columns = [(one.name, f"{one.changed:.1%}", one.semantic_loss) for one in self.loss.columns]
+        moved = table(["column", "values changed", "mean distance"], columns)
+        return card("Evaluation", [*facts, *(("note", one) for one in self.notes)], moved)
 
     def _rows(self) -> Iterator[Row]:
         yield Row("summary", "score", self.score, DEFINITIONS["score"])

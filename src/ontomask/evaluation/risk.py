@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.cards import card, table
 from ontomask.checks import ListOf, Real, check
 from ontomask.data.microdata import Attribute, Microdata, Tuples, group_rows
 from ontomask.errors import DataError, ParameterError
@@ -193,6 +194,24 @@ class FileRisk:
     def as_dict(self) -> dict[str, Any]:
         """The figures as a dictionary."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        structure = self.structure
+        facts = [
+            ("known to an intruder", ", ".join(self.columns)),
+            ("people", f"{structure.people:,} in {structure.classes:,} classes"),
+            ("smallest class", f"{structure.smallest:,}"),
+            ("alone in their class", f"{structure.uniques:,} ({structure.unique_share:.1%})"),
+            ("highest risk", f"{self.prosecutor.highest:.3g}"),
+            ("average risk", f"{self.prosecutor.average:.3g}"),
+            (f"share above {self.threshold:g}", f"{self.prosecutor.above:.1%}"),
+        ]
+        rows = [
+            (one.column, one.distinct_l, f"{one.homogeneous:.1%}", one.closeness_t)
+            for one in self.sensitive
+        ]
+        head = ["sensitive column", "least distinct", "in classes of one value", "largest distance"]
+        return card("Risk of the table", facts, *([table(head, rows)] if rows else []))
 
 
 def file_risk(

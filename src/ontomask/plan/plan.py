@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ontomask.cards import card
 from ontomask.data.files import is_table_name
 from ontomask.data.schema import Schema
 from ontomask.errors import PlanError
@@ -49,6 +50,10 @@ class Plan(Job):
     def __repr__(self) -> str:
         steps = " → ".join(step.name for step in self.steps)
         return f"Plan({self.name}: {len(self.schema)} columns, {steps}, to {self.target})"
+
+    def _repr_html_(self) -> str:
+        facts = [("steps", " → ".join(step.name for step in self.steps)), ("to", self.target)]
+        return card(f"Plan {self.name}", facts, self.schema._repr_html_())
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Plan:

@@ -15,7 +15,7 @@ from ontomask.report.words import listing, plural
 if TYPE_CHECKING:
     from ontomask.comparison import Cell, Comparison
 
-__all__ = ["picture", "render_comparison"]
+__all__ = ["described", "picture", "render_comparison"]
 
 TITLES = ("information loss, %", "records linked correctly, %")
 PLACES = ("desk", "phone")
@@ -41,7 +41,7 @@ def render_comparison(
     cells = comparison.means()
     failed = [cell for cell in cells if cell.error]
     charts = {name: picture(comparison, max_risk, wide=name == "desk") for name in PLACES}
-    words = ("Loss and risk", _described(comparison))
+    words = ("Loss and risk", described(comparison))
     content: dict[str, Any] = {
         "title": title,
         "subtitle": ", ".join(_extent(comparison)),
@@ -100,7 +100,7 @@ def _two(cell: Cell) -> str:
     return f"loss {cell.loss:.2f}%, linkage {cell.risk:.2f}%"
 
 
-def _described(comparison: Comparison) -> str:
+def described(comparison: Comparison) -> str:
     """What is to be seen in the picture."""
     count = plural(len(_made(comparison)), "release")
     named = [f"{cell.title} ({_two(cell)})" for cell in comparison.frontier()]

@@ -26,7 +26,7 @@ from ontomask.report.distributions import (
     rare_values,
 )
 
-__all__ = ["CHARTED", "ColumnFacts", "Missing", "column_facts"]
+__all__ = ["CHARTED", "ColumnFacts", "Missing", "column_facts", "single_column"]
 
 CHARTED = 24
 """How many columns get a chart: quasi-identifiers first, then sensitive ones, then others."""
@@ -127,6 +127,15 @@ class _Tables:
     told: Paired
     least: int
 
+    @classmethod
+    def of(
+        cls, before: Table, after: Table, rows: Longs | None, paired: Paired, least: int
+    ) -> _Tables:
+        whole, kept = paired, before if rows is None else before.part(rows)
+        if paired.left_out:
+            whole = pair_tables(before, before, paired.schema)
+        return cls(before, whole, kept, after, paired, paired.without_suppressed(), least)
+
 
 def column_facts(
     before: Table,
@@ -137,15 +146,19 @@ def column_facts(
     least: int,
 ) -> tuple[ColumnFacts, ...]:
     """What a report shows of each column; `least` is the threshold of a public report."""
-    whole, kept = paired, before if rows is None else before.part(rows)
-    if paired.left_out:
-        whole = pair_tables(before, before, paired.schema)
-    tables = _Tables(before, whole, kept, after, paired, paired.without_suppressed(), least)
+    tables = _Tables.of(before, after, rows, paired, least)
     charted = _charted(paired)
     losses = {one.name: one for one in evaluation.loss.columns}
     return tuple(
         _column(tables, name, losses.get(name), charts=name in charted) for name in paired.columns
     )
+
+
+def single_column(
+    before: Table, after: Table, rows: Longs | None, paired: Paired, name: str
+) -> ColumnFacts:
+    """One column with its distribution, for the owner of the table; its loss is not measured."""
+    return _column(_Tables.of(before, after, rows, paired, 1), name, None, charts=True)
 
 
 def _charted(paired: Paired) -> set[str]:

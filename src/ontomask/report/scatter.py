@@ -33,7 +33,7 @@ def swatch(place: int) -> str:
     """The color and shape of a series, by its place, for a legend."""
     color = SERIES[place % len(SERIES)]
     shape = colored(color, [_symbol(place, 8.0, 8.0)], fill="currentColor", stroke="currentColor")
-    return tag("svg", shape, viewBox="0 0 16 16", aria_hidden="true")
+    return tag("svg", shape, viewBox="0 0 16 16", width=16.0, height=16.0, aria_hidden="true")
 
 
 def _symbol(place: int, x: float, y: float, /, *inside: str, **look: str | float) -> str:

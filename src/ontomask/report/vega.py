@@ -52,7 +52,7 @@ def _base(chart: Chart, shown: Sequence[Mark | Dot]) -> Spec:
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "width": chart.width,
         "height": chart.height,
-        "background": None,
+        "background": "transparent",
         "autosize": {"type": "fit", "contains": "padding"},
         "data": {"values": [{"row": row, **vars(one)} for row, one in enumerate(shown)]},
         "config": {

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs, Shorts
-from ontomask.checks import did_you_mean
+from ontomask.cards import card
+from ontomask.checks import Integer, check, did_you_mean
 from ontomask.errors import ParameterError, UnknownConceptError
 from ontomask.kernels import concepts as kernel
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ontomask.taxonomy.mapping import Mapping as TermMapping
     from ontomask.taxonomy.measures import Space
     from ontomask.taxonomy.term_index import TermIndex
+    from ontomask.taxonomy.tree import Tree
 
 __all__ = ["Taxonomy"]
 
@@ -132,6 +134,18 @@ class Taxonomy:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the content only, not what was derived from it."""
         return type(self), tuple(getattr(self, one.name) for one in fields(self))
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("concepts", f"{len(self):,}"),
+            ("links", f"{self.parent_numbers.size:,}"),
+            ("depth", self.max_depth),
+            ("version", self.version),
+            ("license", self.license),
+            ("from", self.origin),
+        ]
+        below = self.tree(depth=1)._repr_html_()
+        return card(f"Taxonomy {self.name}".strip(), [one for one in facts if one[1]], below)
 
     def __deepcopy__(self, memo: object) -> Taxonomy:
         """Itself: nothing in it changes, and it may have 100,000 concepts."""
@@ -356,6 +370,26 @@ class Taxonomy:
 
         chosen = Path(overrides) if isinstance(overrides, os.PathLike) else overrides
         return map_values(self, values, counts=counts, overrides=chosen)
+
+    def tree(
+        self, concept: str | None = None, *, depth: int = 2, values: Sequence[object] | None = None
+    ) -> Tree:
+        """A part of the taxonomy to look at, as text or in a notebook.
+
+        Parameters
+        ----------
+        concept
+            Where to begin; the root by default.
+        depth
+            How many levels below it are shown.
+        values
+            A column whose values are counted: only concepts that occur are shown then, the most
+            frequent first. Values without a concept are not counted.
+        """
+        from ontomask.taxonomy.tree import tree_of
+
+        check("depth", depth, Integer(0))
+        return tree_of(self, self.ids[0] if concept is None else concept, depth, values)
 
     # Distances ------------------------------------------------------------------------------
 
