@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import linprog
 
 import ontomask.promises as promises_room
-from ontomask import errors
+from ontomask import errors, transport
 from ontomask.data.tables import open_table
 from ontomask.promises import (
     AverageRiskLimit,
@@ -197,6 +197,24 @@ def test_semantic_closeness_is_the_earth_movers_distance(seed):
         found = recount(promise, frame=frame).findings[-1]
         assert found.kept is kept
         assert found.figure >= farthest - 1e-9
+
+
+def test_costs_of_many_classes_are_those_of_each(monkeypatch):
+    generator = np.random.default_rng(5)
+    places = generator.random((12, 2))
+    distances = np.linalg.norm(places[:, None] - places[None], axis=2)
+    shares = generator.dirichlet(np.full(12, 0.5), 9)
+    excesses, least = shares - shares.mean(axis=0), []
+    monkeypatch.setattr(transport, "CELLS", 24)
+    monkeypatch.setattr(transport, "AT_A_TIME", 5)
+    for one in shares:
+        least.append(brute_transport(distances, one, shares.mean(axis=0)))
+        single = transport.largest_cost_of_moving(distances, iter([one - shares.mean(axis=0)]), 0.0)
+        assert single == pytest.approx(least[-1])
+    found = transport.largest_cost_of_moving(distances, iter(excesses), 0.0)
+    assert found == pytest.approx(max(least))
+    # a plan that is good enough is one that can be carried out
+    assert max(least) <= transport.largest_cost_of_moving(distances, iter(excesses), 9.0) < 1.2
 
 
 def test_weights_shape_distributions():

@@ -6,38 +6,73 @@ needless. What is stated is at least the true distance: the cost of a plan that 
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 
 import numpy as np
+from scipy.cluster.hierarchy import linkage
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
+from scipy.spatial.distance import squareform
 
 from ontomask.arrays import Floats, Longs
 
-__all__ = ["cost_of_moving"]
+__all__ = ["largest_cost_of_moving"]
 
+CELLS = 2**21
+"""So many cells of class times value are worked on at a time."""
 NEAR = 32
 """So many ways of each value are enough for a plan that is nearly the best."""
+AT_A_TIME = 512
+"""Of so many ways it is seen at once which are still of use."""
 
 
-def cost_of_moving(distances: Floats, nearest: Longs, excess: Floats, limit: float) -> float:
-    """What it costs to bring what is too much to where it lacks; the least, if above the limit.
+def largest_cost_of_moving(distances: Floats, excesses: Iterator[Floats], limit: float) -> float:
+    """What it costs in the worst class to bring what is too much to where it lacks.
 
     Parameters
     ----------
     distances
         Of all pairs of values.
-    nearest
-        For each value all values, the nearest first.
-    excess
-        What each value has too much of, negative where it lacks.
+    excesses
+        For each class what each value has too much of, negative where it lacks.
     limit
         A plan that costs no more is good enough.
     """
-    cost = _simple_plan(distances, nearest, excess)
+    largest, united = 0.0, _united(distances)
+    while block := list(itertools.islice(excesses, 1 + CELLS // len(distances))):
+        costs = _plans_over_a_tree(united, np.array(block))
+        for place in np.flatnonzero(costs > limit).tolist():
+            costs[place] = min(costs[place], _cost_of_moving(distances, block[place], limit))
+        largest = max(largest, float(costs.max()))
+    return largest
+
+
+def _united(distances: Floats) -> list[list[float]]:
+    """Groups of values, united two at a time, with the greatest distance in each union."""
+    if len(distances) < 2:
+        return []
+    merged: list[list[float]] = linkage(squareform(distances, checks=False), "complete").tolist()
+    return merged
+
+
+def _plans_over_a_tree(united: list[list[float]], excesses: Floats) -> Floats:
+    """What one group has too much of and the other lacks is exchanged when they are united."""
+    count, size = excesses.shape
+    groups, total = np.concatenate([excesses.T, np.empty((len(united), count))]), np.zeros(count)
+    for place, (one, other, greatest, _) in enumerate(united):
+        first, second = groups[int(one)], groups[int(other)]
+        opposed = np.minimum(np.abs(first), np.abs(second))
+        total += greatest * np.where(first * second < 0.0, opposed, 0.0)
+        groups[size + place] = first + second
+    return total
+
+
+def _cost_of_moving(distances: Floats, excess: Floats, limit: float) -> float:
     sources, targets = np.flatnonzero(excess > 0), np.flatnonzero(excess < 0)
-    if cost <= limit or not sources.size or not targets.size:
-        return cost
+    if not sources.size or not targets.size:
+        return 0.0
     costs = distances[np.ix_(sources, targets)]
     surplus, lack = excess[sources], -excess[targets]
     cost, ways = _thrifty_plan(costs, surplus, lack)
@@ -48,30 +83,20 @@ def cost_of_moving(distances: Floats, nearest: Longs, excess: Floats, limit: flo
     return cost
 
 
-def _simple_plan(distances: Floats, nearest: Longs, excess: Floats) -> float:
-    """Each surplus goes to the nearest values that still lack some."""
-    lack, cost = np.maximum(-excess, 0.0), 0.0
-    for source in np.flatnonzero(excess > 0).tolist():
-        targets = nearest[source]
-        wanted = np.cumsum(lack[targets])
-        moved = np.diff(np.minimum(wanted, excess[source]), prepend=0.0)
-        cost += float(moved @ distances[source, targets])
-        lack[targets] -= moved
-    return cost
-
-
 def _thrifty_plan(costs: Floats, surplus: Floats, lack: Floats) -> tuple[float, list[int]]:
     """The cheapest ways first, each as far as it can be used; the cost and the ways."""
-    left, wanted = surplus.tolist(), lack.tolist()
+    left, wanted = surplus.copy(), lack.copy()
     order = np.argsort(costs, axis=None, kind="stable")
     total, used = 0.0, []
-    for way, price in zip(order.tolist(), costs.ravel()[order].tolist(), strict=True):
-        source, target = divmod(way, len(wanted))
-        moved = min(left[source], wanted[target])
-        if moved > 0.0:
+    for start in range(0, order.size, AT_A_TIME):
+        ways = order[start : start + AT_A_TIME]
+        useful = (left[ways // lack.size] > 0.0) & (wanted[ways % lack.size] > 0.0)
+        for way in ways[useful].tolist():
+            source, target = divmod(way, lack.size)
+            moved = min(left[source], wanted[target])
             left[source] -= moved
             wanted[target] -= moved
-            total += moved * price
+            total += float(moved * costs[source, target])
             used.append(way)
     return total, used
 

@@ -43,7 +43,7 @@ from ontomask.promises import (
     Unchanged,
     UniquenessLimit,
 )
-from ontomask.transport import cost_of_moving
+from ontomask.transport import largest_cost_of_moving
 
 __all__ = ["Claim", "Finding", "Verification", "verify"]
 
@@ -514,11 +514,7 @@ def _semantic_ground(promise: Closeness, whole: Floats, classes: Classes) -> flo
     What is stated is at least the true distance: the cost of a transport that can be carried out.
     """
     distances = np.asarray(promise.distances, np.float64)
-    nearest = np.argsort(distances, axis=1, kind="stable")
-    return max(
-        cost_of_moving(distances, nearest, excess, promise.t + ROUNDING)
-        for excess in _excesses(whole, classes)
-    )
+    return largest_cost_of_moving(distances, _excesses(whole, classes), promise.t + ROUNDING)
 
 
 _GROUNDS: dict[str, Callable[[Closeness, Floats, Classes], float]] = {

@@ -37,7 +37,6 @@ from ontomask.kernels.records import (
     compiled,
     contribution,
     distances,
-    inner,
     nearest_references,
     part,
     point_reference,
@@ -48,10 +47,10 @@ __all__ = ["Tree", "by_exchanges", "by_slices"]
 
 TRIED = 4
 """How many times as many points as a cluster has may come in by an exchange, …"""
-LEAST_TRIED, STEPS = 200, 20_000
-"""… up to so many, or as many as can be tried in so many steps on the tree, …"""
 TRIED_MORE = 32
 """… and so many more."""
+SMALLEST_GAIN = 1e-12
+"""Less is rounding."""
 
 
 class Tree(NamedTuple):
@@ -63,8 +62,6 @@ class Tree(NamedTuple):
     """[nodes] of the link to the parent."""
     shares: Floats
     """[nodes] what the table has at or below the node."""
-    depths: Longs
-    """[nodes] links to the root."""
 
 
 @compiled
@@ -108,35 +105,59 @@ def _form_slices(
 @part
 def _spread(tree: Tree, values: Ints, chosen: Longs, size: int, flows: Floats) -> float:
     """What must pass each node for the first `size` chosen points; what that costs."""
-    for node in range(flows.size):
-        flows[node] = -size * tree.shares[node]
+    flows[:] = 0.0
     for slot in range(size):
-        node = whole(values[chosen[slot]])
-        while node >= 0:
-            flows[node] += 1.0
-            node = tree.parents[node]
+        flows[values[chosen[slot]]] += 1.0
     total = 0.0
     for node in range(flows.size):
+        if tree.parents[node] >= 0:
+            flows[tree.parents[node]] += flows[node]
+        flows[node] -= size * tree.shares[node]
         total += tree.lengths[node] * abs(flows[node])
     return total
 
 
-@inner
-def _exchange(tree: Tree, flows: Floats, out: int, new: int, change: bool) -> float:
-    """The change of the cost when a value goes and another comes; made, or only computed."""
-    total, one, other = 0.0, out, new
-    while one != other:
-        if tree.depths[one] >= tree.depths[other]:
-            total += tree.lengths[one] * (abs(flows[one] - 1.0) - abs(flows[one]))
-            if change:
-                flows[one] -= 1.0
-            one = tree.parents[one]
-        else:
-            total += tree.lengths[other] * (abs(flows[other] + 1.0) - abs(flows[other]))
-            if change:
-                flows[other] += 1.0
-            other = tree.parents[other]
-    return total
+@part
+def _leaving(tree: Tree, flows: Floats, held: Longs, least: Floats, leaver: Longs) -> None:
+    """Write for each node which held value at or below it leaves most cheaply, and the change.
+
+    The change is that of what passes the links below the node.
+    """
+    for node in range(flows.size):
+        least[node] = np.inf
+        if held[node] > 0:
+            least[node], leaver[node] = 0.0, node
+    for node in range(flows.size - 1):
+        above, flow = tree.parents[node], flows[node]
+        change = least[node] + tree.lengths[node] * (abs(flow - 1.0) - abs(flow))
+        if change < least[above]:
+            least[above], leaver[above] = change, leaver[node]
+
+
+@part
+def _best_exchange(
+    tree: Tree, flows: Floats, least: Floats, leaver: Longs, new: int
+) -> tuple[float, int]:
+    """The change of the cost when a value comes and the best one leaves for it, and which that is.
+
+    Ways that go up a link and down again need not be kept apart: they never seem cheaper.
+    """
+    best, out, coming, node = np.inf, whole(-1), 0.0, new
+    while node >= 0:
+        if coming + least[node] < best:
+            best, out = coming + least[node], leaver[node]
+        coming += tree.lengths[node] * (abs(flows[node] + 1.0) - abs(flows[node]))
+        node = tree.parents[node]
+    return best, out
+
+
+@part
+def _pass(tree: Tree, flows: Floats, value: int, amount: float) -> None:
+    """Let a value pass all nodes above it."""
+    node = value
+    while node >= 0:
+        flows[node] += amount
+        node = tree.parents[node]
 
 
 @part
@@ -149,22 +170,42 @@ def _nearest_first(finds: Finds, found: int, keys: Floats, near: Longs) -> None:
 
 @part
 def _exchange_members(
-    tree: Tree, values: Ints, near: Longs, size: int, found: int, bar: float, flows: Floats
+    tree: Tree,
+    values: Ints,
+    near: Longs,
+    size: int,
+    found: int,
+    bar: float,
+    flows: Floats,
+    least: Floats,
+    held: Longs,
+    leaver: Longs,
 ) -> None:
     """Let the next nearest take the place of members until what must pass costs at most `bar`."""
-    cost = _spread(tree, values, near, size, flows)
+    cost, fresh = _spread(tree, values, near, size, flows), False
+    held[:] = 0
+    # the seed itself stays
+    for slot in range(1, size):
+        held[values[near[slot]]] += 1
     for candidate in range(size, found):
         if cost <= bar:
             break
-        best, place, new = -1e-12, -1, whole(values[near[candidate]])
-        # the seed itself stays
-        for slot in range(1, size):
-            change = _exchange(tree, flows, whole(values[near[slot]]), new, False)
-            if change < best:
-                best, place = change, slot
-        if place >= 0:
-            cost += _exchange(tree, flows, whole(values[near[place]]), new, True)
-            near[place], near[candidate] = near[candidate], near[place]
+        if not fresh:
+            _leaving(tree, flows, held, least, leaver)
+        new = whole(values[near[candidate]])
+        change, out = _best_exchange(tree, flows, least, leaver, new)
+        fresh = change >= -SMALLEST_GAIN
+        if not fresh:
+            cost += change
+            held[out] -= 1
+            held[new] += 1
+            _pass(tree, flows, out, -1.0)
+            _pass(tree, flows, new, 1.0)
+            # of those with the value the farthest goes
+            slot = size - 1
+            while values[near[slot]] != out:
+                slot -= 1
+            near[slot], near[candidate] = near[candidate], near[slot]
 
 
 @compiled
@@ -181,10 +222,9 @@ def _form_exchanges(
     signal: Longs,
 ) -> None:
     """Form clusters of the nearest points, changed until their values are t-close."""
-    flows, reference = (
-        np.empty(tree.shares.size),
-        np.empty(points.codes.shape[0] + points.gaps.size),
-    )
+    nodes, width = tree.shares.size, points.codes.shape[0] + points.gaps.size
+    flows, least, reference = np.empty(nodes), np.empty(nodes), np.empty(width)
+    held, leaver = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     keys, near = np.empty(finds.answers.shape[0]), np.empty(finds.answers.shape[0], np.int64)
     cluster, turn, count = 0, whole(0), labels.size
     bound_all(index)
@@ -194,7 +234,7 @@ def _form_exchanges(
         point_reference(points, seeds[turn], reference)
         found = search(points, index, finds, reference, NEAREST, whole(keys.size))
         _nearest_first(finds, found, keys, near)
-        _exchange_members(tree, values, near, size, found, t * size, flows)
+        _exchange_members(tree, values, near, size, found, t * size, flows, least, held, leaver)
         for slot in range(size):
             remove(index, near[slot])
             labels[near[slot]] = cluster
@@ -229,9 +269,7 @@ def by_exchanges(
     count = values.size
     labels = np.full(count, -1, np.int32)
     index = build_index(points, np.arange(count), np.ones(count), np.zeros(count), LEAF)
-    most = max(LEAST_TRIED, STEPS // (1 + int(tree.depths.mean())))
-    tried = min(TRIED * size, most) + TRIED_MORE
-    finds = new_finds(index, min(size + tried, count))
+    finds = new_finds(index, min((1 + TRIED) * size + TRIED_MORE, count))
     _form_exchanges(
         *(points, index, finds, tree, values.astype(np.int32), _seeds(points), size, float(t)),
         *(labels, signal),

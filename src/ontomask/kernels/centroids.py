@@ -56,6 +56,7 @@ __all__ = [
     "loss_to",
     "members_by_cluster",
     "new_tally",
+    "price",
     "tallied",
 ]
 
@@ -316,6 +317,18 @@ def centroid_reference(points: Points, tally: Tally, reference: Floats) -> None:
         # the majority decides; where nothing is known there is no mean
         missing = 2.0 * known < weight or known <= 0.0
         reference[coded + attribute] = np.nan if missing else total / known
+
+
+@inner
+def price(points: Points, tally: Tally, members: Longs, reference: Floats) -> float:
+    """Loss of a cluster of these points; its centroid becomes the reference."""
+    total = 0.0
+    if members.size > 0:
+        fill(points, tally, members)
+        centroid_reference(points, tally, reference)
+    for point in members:
+        total += points.weights[point] * replacement_cost(points, reference, point)
+    return total
 
 
 def members_by_cluster(labels: Ints, count: int) -> tuple[Longs, Longs]:

@@ -18,12 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.centroids import (
-    Tally,
-    centroid_reference,
-    fill,
-    new_tally,
-)
+from ontomask.kernels.centroids import Tally, new_tally, price
 from ontomask.kernels.neighbors import nearest_points, sort_by_keys
 from ontomask.kernels.records import (
     Points,
@@ -34,7 +29,6 @@ from ontomask.kernels.records import (
     number_difference,
     part,
     point_reference,
-    replacement_cost,
     whole,
 )
 from ontomask.kernels.units import add_units, new_count, new_marks
@@ -117,18 +111,6 @@ def _collect(partition: Partition, members: Longs, row: int, count: int, cluster
 
 
 @inner
-def _price(points: Points, tally: Tally, members: Longs, reference: Floats) -> float:
-    """Loss of a cluster of these points; its centroid becomes the reference."""
-    total = 0.0
-    if members.size > 0:
-        fill(points, tally, members)
-        centroid_reference(points, tally, reference)
-    for point in members:
-        total += points.weights[point] * replacement_cost(points, reference, point)
-    return total
-
-
-@inner
 def _settle(points: Points, partition: Partition, bench: Bench, cluster: int) -> float:
     """Bring a cluster's centroid and figures up to date after a change; its loss."""
     figures, tally, coded = partition.figures, bench.tally, points.codes.shape[0]
@@ -136,7 +118,7 @@ def _settle(points: Points, partition: Partition, bench: Bench, cluster: int) ->
     count = _collect(partition, bench.members, whole(1), whole(0), cluster)
     members = bench.members[1, :count]
     reference = figures[cluster, CENTROID : CENTROID + coded + numeric]
-    figures[cluster, LOSS] = _price(points, tally, members, reference)
+    figures[cluster, LOSS] = price(points, tally, members, reference)
     figures[cluster, RECORDS] = 0.0
     new_count(bench.marks)
     for attribute in range(numeric):
@@ -333,7 +315,7 @@ def _improve_point(
 def _order_between_ends(points: Points, bench: Bench, members: Longs) -> None:
     """Order points from one end of the set to the other: by the difference of distances."""
     keys, reference = bench.keys, bench.saved[0, : points.codes.shape[0] + points.gaps.size]
-    _price(points, bench.tally, members, reference)
+    price(points, bench.tally, members, reference)
     for turn in range(3):
         farthest = 0
         for slot in range(members.size):
@@ -362,9 +344,9 @@ def _best_cut(points: Points, bench: Bench, members: Longs, k: float) -> tuple[f
     for cut in range(1, members.size):
         passed += add_units(points, marks, members[cut - 1])
         if passed >= k and behind[cut] >= k and cut % step == 0:
-            loss = _price(points, tally, members[:cut], reference)
+            loss = price(points, tally, members[:cut], reference)
             if loss < best:
-                loss += _price(points, tally, members[cut:], reference)
+                loss += price(points, tally, members[cut:], reference)
             if loss < best:
                 best, chosen = loss, cut
     return best, chosen

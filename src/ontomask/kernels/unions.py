@@ -6,17 +6,12 @@ the exact loss of each union decides; equal ones by the smaller number.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.centroids import (
-    Tally,
-    centroid_reference,
-    centroids,
-    fill,
-    members_by_cluster,
-    new_tally,
-)
+from ontomask.kernels.centroids import Tally, members_by_cluster, new_tally, price
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
@@ -27,23 +22,25 @@ from ontomask.kernels.index import (
     new_finds,
     search,
 )
-from ontomask.kernels.records import Points, compiled, inner, part, replacement_cost, whole
+from ontomask.kernels.records import Points, compiled, part, replacement_cost, whole
 
-__all__ = ["PARTNERS", "united"]
+__all__ = ["PARTNERS", "Clusters", "described", "united"]
 
 PARTNERS = 4
 """How many of the nearest clusters are tried."""
 
 
-@inner
-def _loss(points: Points, tally: Tally, members: Longs, reference: Floats) -> float:
-    """Loss of a cluster of these points; its centroid becomes the reference."""
-    total = 0.0
-    fill(points, tally, members)
-    centroid_reference(points, tally, reference)
-    for point in members:
-        total += points.weights[point] * replacement_cost(points, reference, point)
-    return total
+class Clusters(NamedTuple):
+    """Clusters of points and what is known of each."""
+
+    labels: Ints
+    """[p] the cluster of each point."""
+    references: Floats
+    """[clusters, coded + numeric] the centroids."""
+    losses: Floats
+    """[clusters] to the centroids."""
+    middles: Longs
+    """[clusters] the member nearest to the centroid."""
 
 
 @compiled
@@ -52,14 +49,15 @@ def _describe(
     tally: Tally,
     offsets: Longs,
     members: Longs,
+    changed: Longs,
     references: Floats,
     losses: Floats,
     middles: Longs,
 ) -> None:
-    """Write the loss of every cluster, and the member nearest to its centroid."""
-    for cluster in range(losses.size):
+    """Write what there is to know of the clusters that changed."""
+    for cluster in changed:
         own = members[offsets[cluster] : offsets[cluster + 1]]
-        losses[cluster] = _loss(points, tally, own, references[cluster])
+        losses[cluster] = price(points, tally, own, references[cluster])
         least = np.inf
         for point in own:
             cost = replacement_cost(points, references[cluster], point)
@@ -107,33 +105,56 @@ def _choose(
             if other == cluster:
                 continue
             count = _joined(offsets, members, room, cluster, other)
-            cost = _loss(points, tally, room[:count], reference) - losses[other]
+            cost = price(points, tally, room[:count], reference) - losses[other]
             if cost < least or (cost == least and other < chosen):
                 least, chosen = cost, other
         if chosen >= 0 and partners[chosen] < 0:
             partners[cluster], partners[chosen] = chosen, cluster
 
 
-def united(points: Points, labels: Ints, failing: Longs) -> Ints:
+def described(points: Points, labels: Ints) -> Clusters:
+    """Look at every cluster."""
+    count, width = int(labels.max()) + 1, points.codes.shape[0] + points.numbers.shape[0]
+    clusters = Clusters(
+        labels, np.empty((count, width)), np.empty(count), np.empty(count, np.int64)
+    )
+    _describe(
+        *(points, new_tally(points), *members_by_cluster(labels, count)),
+        *(np.arange(count), *clusters[1:]),
+    )
+    return clusters
+
+
+def united(points: Points, clusters: Clusters, failing: Longs) -> Clusters:
     """Unite the clusters that fail, given in their order, with the cheapest ones, in pairs.
 
     A cluster whose partner is already taken stays as it is; the first one never does.
     """
-    count = int(labels.max()) + 1
-    offsets, members = members_by_cluster(labels, count)
-    rows, numbers = centroids(points, labels, count, np.zeros(count))
-    references = np.ascontiguousarray(np.concatenate([rows, numbers], axis=1))
-    losses, middles = np.empty(count), np.empty(count, np.int64)
-    tally = new_tally(points)
-    _describe(points, tally, offsets, members, references, losses, middles)
-    owners = np.full(labels.size, -1)
-    owners[middles] = np.arange(count)
-    index = build_index(points, middles, np.ones(labels.size), np.zeros(labels.size), LEAF)
-    finds = new_finds(index, min(PARTNERS + 1, count))
-    partners = np.full(count, -1)
-    _choose(
-        *(points, index, finds, tally, offsets, members, references, losses, owners),
-        *(failing, partners),
+    partners = _partners(points, clusters, failing)
+    every = np.arange(partners.size)
+    firsts, numbers = np.unique(
+        np.where(partners >= 0, np.minimum(partners, every), every), return_inverse=True
     )
-    firsts = np.where(partners >= 0, np.minimum(partners, np.arange(count)), np.arange(count))
-    return np.unique(firsts[labels], return_inverse=True)[1].astype(np.int32)
+    new = Clusters(
+        numbers[clusters.labels].astype(np.int32), *(one[firsts] for one in clusters[1:])
+    )
+    _describe(
+        *(points, new_tally(points), *members_by_cluster(new.labels, firsts.size)),
+        *(np.flatnonzero(partners[firsts] >= 0), *new[1:]),
+    )
+    return new
+
+
+def _partners(points: Points, clusters: Clusters, failing: Longs) -> Longs:
+    """For each cluster the one that it is to be united with, or -1."""
+    labels, references, losses, middles = clusters
+    count, size = losses.size, labels.size
+    owners, partners = np.full(size, -1), np.full(count, -1)
+    owners[middles] = np.arange(count)
+    index = build_index(points, middles, np.ones(size), np.zeros(size), LEAF)
+    finds = new_finds(index, min(PARTNERS + 1, count))
+    _choose(
+        *(points, index, finds, new_tally(points), *members_by_cluster(labels, count)),
+        *(references, losses, owners, failing, partners),
+    )
+    return partners

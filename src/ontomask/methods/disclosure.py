@@ -22,7 +22,7 @@ from ontomask.data.microdata import Attribute, Microdata, Owners, group_rows
 from ontomask.errors import MethodError
 from ontomask.kernels.balanced import by_exchanges, by_slices
 from ontomask.kernels.records import Points
-from ontomask.kernels.unions import united
+from ontomask.kernels.unions import described, united
 from ontomask.methods.base import Context, class_size, watched
 from ontomask.methods.generalization.encoding import sensitive_columns
 from ontomask.methods.generalization.evaluation import check_models
@@ -192,17 +192,17 @@ class Demands:
         """
         if not self.privacy:
             return labels
-        failing = self.failing(labels[places])
+        failing, clusters = self.failing(labels[places]), described(points, labels)
         while failing.any() and failing.size > 1:
             count = failing.size
             context.progress(1.0 - np.count_nonzero(failing) / count, "merging clusters")
             sizes = np.bincount(labels, weights=points.sizes)
             order = np.flatnonzero(failing)
             order = order[np.argsort(sizes[order], kind="stable")]
-            new = united(points, labels, order)
-            failing = self._failing_after(labels, new, failing, places)
-            labels = new
-        if failing.any() or (failing.size == 1 and self.records >= 2 * self.k):
+            clusters = united(points, clusters, order)
+            failing = self._failing_after(labels, clusters.labels, failing, places)
+            labels = clusters.labels
+        if failing.any():
             self._refuse_one_cluster()
         return labels
 
@@ -220,8 +220,8 @@ class Demands:
     def _refuse_one_cluster(self) -> None:
         asked = " and ".join(repr(model) for model in self.privacy)
         raise MethodError(
-            f"Only where all {self.records:,} records are one cluster, all with the same values, "
-            f"clusters satisfy {asked}; weaken it, or choose another privacy_by."
+            f"Even all {self.records:,} records as one cluster do not satisfy {asked}; weaken it, "
+            "or leave it out."
         )
 
     def settled(
@@ -272,11 +272,12 @@ class Demands:
         count, size = order.size, self.k
         if model.ground == "ordered":
             size = max(size, math.ceil(count / (2.0 * (count - 1) * model.t + 1.0)))
-        while 2 * size <= count:
+        # two halves are tried before everything becomes one cluster
+        while size < count:
             clusters = self._drawn(column, order, size, context)
             if model.holds(clusters).mean() >= CLOSE:
                 break
-            size = math.ceil(GROWTH * size)
+            size = min(math.ceil(GROWTH * size), count // 2 if 2 * size < count - 1 else count)
         return min(size, count)
 
     def _drawn(self, column: str, order: Longs, size: int, context: Context) -> Classes:

@@ -17,13 +17,11 @@ def ground_tree(domain: Domain, ground: str) -> Tree:
     Semantic distances are replaced by those of a tree in which none is smaller.
     """
     parents, lengths = _LINKS[ground](domain)
-    shares, depths = np.zeros(parents.size), np.zeros(parents.size, np.int64)
+    shares = np.zeros(parents.size)
     shares[: domain.size] = domain.shares
     for node in range(parents.size - 1):
         shares[parents[node]] += shares[node]
-    for node in range(parents.size - 2, -1, -1):
-        depths[node] = depths[parents[node]] + 1
-    return Tree(parents, lengths, shares, depths)
+    return Tree(parents, lengths, shares)
 
 
 def _star(domain: Domain) -> tuple[Longs, Floats]:
