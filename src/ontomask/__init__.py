@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ontomask.data.schema import Ordinal as Ordinal
     from ontomask.data.schema import Schema as Schema
     from ontomask.data.schema import Weight as Weight
+    from ontomask.engines.measuring import file_risk as file_risk
+    from ontomask.engines.measuring import minimal_unique_sets as minimal_unique_sets
     from ontomask.engines.release import protect as protect
-    from ontomask.evaluation.assessment import file_risk as file_risk
-    from ontomask.evaluation.assessment import minimal_unique_sets as minimal_unique_sets
     from ontomask.evaluation.clustering import partition_distance as partition_distance
     from ontomask.evaluation.evaluation import Evaluation as Evaluation
     from ontomask.evaluation.evaluation import evaluate as evaluate
@@ -144,7 +144,7 @@ _HOMES = {
     "evaluate": "evaluation.evaluation",
     "Evaluation": "evaluation.evaluation",
     "explore": "methods.generalization.exploration",
-    "file_risk": "evaluation.assessment",
+    "file_risk": "engines.measuring",
     "FileFormat": "data.files.formats",
     "Flat": "data.schema",
     "frequency_hierarchy": "taxonomy.from_data",
@@ -178,7 +178,7 @@ _HOMES = {
     "masking_taxonomy": "taxonomy.from_data",
     "measures": "taxonomy.measures",
     "Microaggregation": "methods.microaggregation",
-    "minimal_unique_sets": "evaluation.assessment",
+    "minimal_unique_sets": "engines.measuring",
     "nested_taxonomy": "taxonomy.from_data",
     "Noise": "methods.perturbation",
     "Nominal": "data.schema",

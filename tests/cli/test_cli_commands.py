@@ -17,7 +17,7 @@ import ontomask as om
 from ontomask.cli import app
 from ontomask.cli import demonstration as demonstration
 from ontomask.cli import voice as voice_room
-from ontomask.plan import execution
+from ontomask.plan import execution, places
 from plans import names_in, write_plan, write_small
 
 RUNNER = CliRunner()
@@ -165,7 +165,7 @@ def test_a_broken_promise_is_exit_code_1_and_nothing_is_written(plan, tmp_path, 
     def short(frame, path, *_):
         frame.head(5).write_csv(path)
 
-    monkeypatch.setattr(execution, "write_file", short)
+    monkeypatch.setattr(places, "write_file", short)
     before = names_in(tmp_path)
     said = refused("run", plan, code=1)
     assert "does not keep its promise and is withheld: the file holds 5 records" in said

@@ -19,8 +19,8 @@ from ontomask.cli.tables import (
     Reading,
     Separator,
     Sheet,
+    measured_table,
     require_columns,
-    table_of,
 )
 from ontomask.cli.voice import EXCEEDED, Force, Json, Quiet, Voice, grid
 from ontomask.writing import require_new, write_new
@@ -253,15 +253,15 @@ def risk(
     """
     voice = Voice(json_, quiet)
     with voice.answering():
-        from ontomask.evaluation.assessment import file_risk, minimal_unique_sets
+        from ontomask.engines.measuring import file_risk, minimal_unique_sets
 
-        source = table_of(data, Reading(separator, encoding, decimal, sheet))
-        voice.aside(*(Text(note, style="dim") for note in source.guessed.values()))
-        frame = source.frame
-        schema = _known(voice, frame, quasi, unit)
-        with voice.progress("measuring the risk", measured=False):
-            found = file_risk(frame, schema, threshold=threshold, fraction=fraction)
-            unique = minimal_unique_sets(frame, schema, max_size=_combined(len(schema.quasi)))
+        how = Reading(separator, encoding, decimal, sheet)
+        with measured_table(data, how) as (source, whole):
+            voice.aside(*(Text(note, style="dim") for note in source.guessed.values()))
+            schema = _known(voice, source.frame, quasi, unit)
+            with voice.progress("measuring the risk", measured=False):
+                found = file_risk(whole, schema, threshold=threshold, fraction=fraction)
+                unique = minimal_unique_sets(whole, schema, max_size=_combined(len(schema.quasi)))
         _show_risk(voice, found)
         table = grid("what singles people out", "people", numbers=("people",))
         for one in [each for each in unique.combinations if each.minimal][:10]:

@@ -5,9 +5,11 @@ What reads files is imported when it is needed, so that help is quick.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,6 +29,7 @@ __all__ = [
     "Sheet",
     "Skip",
     "column_of",
+    "measured_table",
     "require_columns",
     "table_of",
 ]
@@ -92,6 +95,21 @@ def table_of(data: Path, how: Reading) -> Source:
     from ontomask.data.files import first_look
 
     return first_look(data, how.format, how.guess)
+
+
+@contextmanager
+def measured_table(data: Path, how: Reading) -> Iterator[tuple[Source, Any]]:
+    """A first look at a file, and the whole table: a frame, or what DuckDB holds of a large one."""
+    from ontomask.engines.files import Resources, files_of, opened, read, too_large
+    from ontomask.plan.proposal import sample_of
+
+    if not too_large(data):
+        source = table_of(data, how)
+        yield source, source.frame
+        return
+    with opened(Resources()) as connection:
+        look = sample_of(data, how.format, how.guess)
+        yield look, read(connection, files_of(data), how.format, {})
 
 
 def _spelled_out(separator: str | None) -> str | None:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import polars as pl
 
 from ontomask.checks import AnyOf, Declared, Integer, Null, Text, composed
-from ontomask.data.files import FileFormat, Source, file_digest
+from ontomask.data.files import FileFormat, Source, file_digest, read_file
 from ontomask.data.files.formats import format_of_name
 from ontomask.engines.databases import LOST, Answer, Database
 from ontomask.errors import DataError, OutputError, ParameterError
@@ -27,9 +27,11 @@ __all__ = [
     "copied",
     "digest_of",
     "files_of",
+    "open_path",
     "opened",
     "read",
     "read_back",
+    "sampled",
     "too_large",
     "too_many",
     "write",
@@ -41,6 +43,10 @@ NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 UNPACKED = {"parquet": 40, "csv": 20}
 """How many times its size on the disk a table takes in memory while it is protected."""
 
+SAMPLE = 100_000
+"""How many records of a large table are looked at to propose a plan."""
+
+PLAIN = {"preserve_insertion_order": False, "autoinstall_known_extensions": False}
 CELL = 150
 """How many bytes a value of a database takes then."""
 
@@ -102,8 +108,7 @@ def opened(resources: Resources) -> Iterator[Any]:
         chosen = {"memory_limit": resources.memory, "threads": resources.threads}
         config = {
             "temp_directory": spill,
-            "preserve_insertion_order": False,
-            "autoinstall_known_extensions": False,
+            **PLAIN,
             **{name: value for name, value in chosen.items() if value is not None},
         }
         with optional("duckdb").connect(config=config) as connection:
@@ -137,11 +142,50 @@ def _in_words() -> Iterator[None]:
 
 
 def too_large(path: Path) -> bool:
-    """Whether a table is too large to be protected in memory."""
+    """Whether a table is too large to be protected in memory, or several files."""
     found = format_of_name(path)
-    if found not in UNPACKED or not path.is_file():
+    if not path.is_file():
+        return _holds_tables(path) or bool(set("*?[") & set(path.name))
+    if found not in UNPACKED:
         return False
     return path.stat().st_size * UNPACKED[found] > _memory()
+
+
+def _holds_tables(folder: Path) -> bool:
+    """Whether a folder holds Parquet files, or folders of them by the value of a column."""
+    return folder.is_dir() and any(
+        one.suffix == ".parquet" or "=" in one.name for one in folder.iterdir()
+    )
+
+
+def open_path(path: str | os.PathLike[str], kinds: Mapping[str, str]) -> Any:
+    """A table file as a frame; as a relation of DuckDB where it is too large, or several files."""
+    place = Path(path)
+    if not too_large(place):
+        return read_file(place, kinds=kinds).frame
+    with _in_words():
+        connection = optional("duckdb").connect(config=PLAIN)
+        return read(connection, files_of(place), FileFormat(), kinds)
+
+
+def sampled(connection: Any, path: Path, how: FileFormat, folder: Path) -> tuple[Path, int]:
+    """A file with some records of a large table, and how many there are of them all.
+
+    Parameters
+    ----------
+    connection
+        The connection that reads the table.
+    path, how
+        The table, and how it is written.
+    folder
+        Where to put the file.
+    """
+    relation = read(connection, files_of(path), how, {})
+    count = int(relation.aggregate("count(*)").fetchall()[0][0])
+    target = folder / f"sample.{how.format or format_of_name(files_of(path)[0])}"
+    some = f"SELECT * FROM large USING SAMPLE reservoir({SAMPLE} ROWS) REPEATABLE (1)"
+    write(relation.query("large", some), target, how)
+    return target, count
 
 
 def too_many(database: Database, query: str) -> bool:

@@ -26,7 +26,7 @@ from ontomask.methods.columns import DropColumns, Pseudonyms
 from ontomask.release import Release
 from ontomask.wording import plural
 
-__all__ = ["Prepared", "prepare"]
+__all__ = ["Prepared", "by_value", "condensed_schema", "prepare"]
 
 KEPT = "ontomask kept"
 """A column that is missing in rows that a rule for missing values leaves out."""
@@ -151,8 +151,8 @@ def prepare(
     rest = [name for name in published if name not in grouped and name != schema.count]
     progress(0.0, "looking at columns")
     _check_amounts(table, schema)
-    _check_summaries(table, schema, [name for name in rest if not _by_value(table, schema, name)])
-    understood = [Group((name,), {}) for name in rest if _by_value(table, schema, name)]
+    _check_summaries(table, schema, [name for name in rest if not by_value(table, schema, name)])
+    understood = [Group((name,), {}) for name in rest if by_value(table, schema, name)]
     asking = _Asking(table, schema, chosen, max([LEAST, *sizes_asked(steps)]))
     lone = [asking.condensed(group, group.columns) for group in [*others, *understood]]
     alone = [name for one in others for name in one.columns]
@@ -180,7 +180,7 @@ class _Asking:
         started = time.perf_counter()
         before = self.table.tuples(keys, Amounts.of(self.schema))
         counted = time.perf_counter() - started
-        schema, shown = self._schema(keys), [*group.columns]
+        schema, shown = condensed_schema(self.schema, keys), [*group.columns]
         if not group.steps:
             table = open_table(before)
             microdata = encode(table, schema, self.least)
@@ -191,27 +191,28 @@ class _Asking:
         assert release.rows is not None
         return Condensed(group, tuple(keys), before, after, release.rows, release, counted)
 
-    def _schema(self, keys: Sequence[str]) -> Schema:
-        """What the columns of a condensed table are."""
-        mark = Flat(role="other", missing="suppress")
-        columns = {name: self.schema.get(name, mark) for name in keys}
-        weights = {} if self.schema.weight is None else {PEOPLE: Weight()}
-        return Schema.of({**columns, RECORDS: Count(), **weights})
-
     def left_out(self, name: str) -> nw.Expr | None:
         """Which rows the rule of a column for missing values leaves out; None if it has none."""
         column = self.schema[name]
         if not isinstance(column, Column) or column.missing != "suppress":
             return None
         own = self.table.column(name)
-        if not _by_value(self.table, self.schema, name):
+        if not by_value(self.table, self.schema, name):
             return own.is_null()
         found = self.condensed(Group((name,), {}), (name,))
         values = found.left_out[name].drop_nulls().to_list()
         return own.is_null() | own.is_in(values) if values else own.is_null()
 
 
-def _by_value(table: LargeTable, schema: Schema, name: str) -> bool:
+def condensed_schema(schema: Schema, keys: Sequence[str]) -> Schema:
+    """What the columns of a condensed table are."""
+    mark = Flat(role="other", missing="suppress")
+    columns = {name: schema.get(name, mark) for name in keys}
+    weights = {} if schema.weight is None else {PEOPLE: Weight()}
+    return Schema.of({**columns, RECORDS: Count(), **weights})
+
+
+def by_value(table: LargeTable, schema: Schema, name: str) -> bool:
     """Whether every value of a column has to be understood: it has a meaning, an order or a day."""
     kind = schema[name].kind
     return kind in ("nominal", "ordinal") or (kind == "date" and table.types[name] == nw.String)

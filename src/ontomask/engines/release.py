@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,13 @@ import polars as pl
 from ontomask import release as in_memory
 from ontomask.data.schema import Schema
 from ontomask.data.tables import open_table
+from ontomask.engines.files import open_path
 from ontomask.engines.libraries import Library, library_of
 from ontomask.engines.protecting import Condensed, Prepared, prepare
 from ontomask.engines.tables import RECORDS, ROWS, Amounts, LargeTable
 from ontomask.errors import DataError, MethodError
 from ontomask.evaluation.evaluation import Evaluation
-from ontomask.evaluation.unchanged import MOSTLY, NOTHING_UNCHANGED, UnchangedRisk
+from ontomask.evaluation.unchanged import MOSTLY, UnchangedRisk
 from ontomask.methods.base import Method, Progress, silent
 from ontomask.promises import Permutation, Promise, Published, Records, Unchanged
 from ontomask.release import Release
@@ -78,15 +80,11 @@ class LargeRelease(Release):
         """Who is alone by the columns that are published as they are."""
         names = [name for name, share in self.changed.items() if share <= MOSTLY]
         others = [n for n in names if n in self.names and n not in self.schema.quasi]
-        if not others:
-            return NOTHING_UNCHANGED
         assert self._prepared is not None
         table = self._prepared.table
         if self.left_out:
             table = LargeTable.of(self.frame, table.library)
-        single = tuple((name, table.alone([name], self.schema.count)) for name in others)
-        alone = single[0][1] if len(single) == 1 else table.alone(others, self.schema.count)
-        return UnchangedRisk(tuple(others), alone, single)
+        return table.alone_by(others, self.schema.count)
 
     @property
     def published(self) -> tuple[str, ...]:
@@ -264,7 +262,9 @@ def protect(
     frame
         A pandas, Polars or PyArrow data frame; or a DuckDB relation, a frame of PySpark or a lazy
         frame of Polars, which may be larger than memory: their distinct combinations are masked,
-        and `Release.frame` is a query of the same kind. It is not changed.
+        and `Release.frame` is a query of the same kind. Or the path of a table file: what is too
+        large for memory, a folder of Parquet files or a pattern is left to DuckDB. It is not
+        changed.
     schema
         What its columns are. Columns that the schema does not name are not published; one whose
         role is `undecided` is refused.
@@ -289,6 +289,8 @@ def protect(
     >>> release.verification.kept
     True
     """
+    if isinstance(frame, (str, os.PathLike)):
+        frame = open_path(frame, {name: one.kind for name, one in Schema.require(schema).items()})
     library = library_of(frame)
     if library is None or keep_index:
         return in_memory.protect(

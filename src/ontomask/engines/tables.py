@@ -21,6 +21,7 @@ from ontomask.checks import composed, did_you_mean
 from ontomask.data.schema import Schema
 from ontomask.engines.libraries import Library
 from ontomask.errors import DataError, SchemaError
+from ontomask.evaluation.unchanged import NOTHING_UNCHANGED, UnchangedRisk
 
 __all__ = ["PEOPLE", "RECORDS", "ROWS", "Amounts", "LargeTable", "Rewriting", "Summary"]
 
@@ -224,6 +225,27 @@ class LargeTable:
         answer = self.library.collected(self.lazy.select(*columns).select(*asked).to_native())
         return {name: _summary(answer, place, name) for place, name in enumerate(names)}
 
+    def size(self, count: str | None) -> tuple[int, int]:
+        """How many rows there are, and how many records they stand for."""
+        rows = self.lazy.select(nw.len().alias("rows"))
+        found = int(self.library.collected(rows.to_native()).item())
+        if count is None:
+            return found, found
+        records = self.lazy.select(self.column(count).cast(nw.Int64).sum().alias("records"))
+        return found, int(self.library.collected(records.to_native()).item() or 0)
+
+    def distinct(self, names: Sequence[str]) -> dict[str, int]:
+        """How many different values each of some columns has, without the missing one."""
+        columns = [self.column(name).alias(f"v{place}") for place, name in enumerate(names)]
+        asked = [
+            (
+                nw.col(f"v{place}").n_unique() - nw.col(f"v{place}").is_null().any().cast(nw.Int64)
+            ).alias(f"v{place}")
+            for place in range(len(names))
+        ]
+        answer = self.library.collected(self.lazy.select(*columns).select(*asked).to_native())
+        return dict(zip(names, map(int, answer.row(0)), strict=True))
+
     def alone(self, names: Sequence[str], count: str | None) -> float:
         """The share of records that share their values of some columns with no other."""
         keys = [f"k{place}" for place in range(len(names))]
@@ -235,6 +257,14 @@ class LargeTable:
         answer = sizes.select(single.sum().alias("alone"), nw.col("records").sum().alias("all"))
         alone, everyone = self.library.collected(answer.to_native()).row(0)
         return float(alone) / float(everyone)
+
+    def alone_by(self, names: Sequence[str], count: str | None) -> UnchangedRisk:
+        """The records that some columns single out, together and one by one."""
+        if not names:
+            return NOTHING_UNCHANGED
+        single = tuple((name, self.alone([name], count)) for name in names)
+        alone = single[0][1] if len(single) == 1 else self.alone(names, count)
+        return UnchangedRisk(tuple(names), alone, single)
 
     # The second question ----------------------------------------------------------------------
 

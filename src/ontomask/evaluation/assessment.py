@@ -37,15 +37,6 @@ def file_risk(
         The share of the population that is in the table, for estimates of population uniqueness.
     population
         A table of the population with the same columns, for the journalist risk.
-
-    Examples
-    --------
-    >>> frame = pl.DataFrame({"sex": ["f", "f", "m", "m", "m"], "age": [30, 30, 40, 40, 70]})
-    >>> risk = om.file_risk(frame, om.Schema(sex=om.Flat(), age=om.Numeric()))
-    >>> risk.prosecutor.highest, risk.prosecutor.average
-    (1.0, 0.6)
-    >>> om.file_risk(frame, om.Schema(sex=om.Flat())).prosecutor.highest
-    0.5
     """
     microdata = encode(open_table(frame), schema)
     sizes = None
@@ -61,14 +52,6 @@ def file_risk(
 def minimal_unique_sets(
     frame: object, schema: Schema, columns: Sequence[str] | None = None, max_size: int = 3
 ) -> UniqueSets:
-    """Find which combinations of columns single records out; see `evaluation.uniques`.
-
-    Examples
-    --------
-    >>> frame = pl.DataFrame({"sex": ["f", "f", "m", "m"], "age": [30, 40, 30, 40]})
-    >>> found = om.minimal_unique_sets(frame, om.Schema(sex=om.Flat(), age=om.Numeric()))
-    >>> found.combinations[0].columns, found.combinations[0].unique
-    (('sex', 'age'), 4)
-    """
+    """Find which combinations of columns single records out; see `evaluation.uniques`."""
     microdata = replace(encode(open_table(frame), schema), units=None)
     return uniques.minimal_unique_sets(microdata, columns, max_size)

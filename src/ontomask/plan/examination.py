@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ontomask.arrays import Ints
 from ontomask.checks import composed
 from ontomask.data.encoding import encode
 from ontomask.data.files import FileFormat, Source, first_look, read_file
@@ -31,7 +30,19 @@ from ontomask.plan.vocabulary import COLUMNS
 from ontomask.toml_text import toml_value
 from ontomask.wording import plural
 
-__all__ = ["Examination", "Examined", "examine", "notes_on", "read_declared"]
+__all__ = [
+    "Examination",
+    "Examined",
+    "as_they_are",
+    "examine",
+    "extras_of",
+    "mapped_how",
+    "misfit",
+    "notes_on",
+    "read_declared",
+    "too_few",
+    "ungeneralizable",
+]
 
 
 @dataclass(frozen=True)
@@ -112,19 +123,21 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
             refuse_at(name, text, _unreadable(contents, folder))
         raise
     table = open_table(source.frame)
-    refuse_at(name, text, [*_misfits(table, contents.schema), *_too_few(contents, table)])
-    refuse_at(name, text, _ungeneralizable(contents, table))
+    column = contents.schema.count
+    people = len(table) if column is None else int(np.nansum(table.numbers(column)))
+    refuse_at(name, text, [*_misfits(table, contents.schema), *too_few(contents, people)])
+    refuse_at(name, text, ungeneralizable(contents, table))
     return Examination(
         records=len(table),
         columns=tuple(_examined(table, contents.schema)),
         risk=_risk(table, contents.schema),
-        unchanged=unchanged_in_table(table, contents.schema, _unchanged(contents)),
+        unchanged=unchanged_in_table(table, contents.schema, as_they_are(contents)),
         undecided=_looks(source, contents.schema.undecided),
         notes=(
             *_excluded(table, contents.schema),
             *_suspicions(contents, folder),
             *notes_on(source, contents),
-            *_extras(contents),
+            *extras_of(contents),
         ),
     )
 
@@ -166,16 +179,19 @@ def _misfits(table: Table, schema: Schema) -> Iterator[tuple[Place, str]]:
     """Columns that do not hold what they are said to hold."""
     for name, column in schema.items():
         if isinstance(column, Column):
-            try:
-                encode(table, Schema.of({name: column}))
-            except OntomaskError as error:
-                yield ("columns", name), COLUMNS[column.kind].in_words_of_the_plan(str(error))
+            yield from misfit(table, name, column)
 
 
-def _too_few(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
+def misfit(table: Table, name: str, column: Column) -> Iterator[tuple[Place, str]]:
+    """What is wrong with what a column holds, if anything."""
+    try:
+        encode(table, Schema.of({name: column}))
+    except OntomaskError as error:
+        yield ("columns", name), COLUMNS[column.kind].in_words_of_the_plan(str(error))
+
+
+def too_few(contents: Contents, count: int) -> Iterator[tuple[Place, str]]:
     """Steps whose classes would be larger than the table; a counted record is several."""
-    column = contents.schema.count
-    count = len(table) if column is None else int(np.nansum(table.numbers(column)))
     for number, step in enumerate(contents.steps):
         k = max(sizes_asked([step]), default=0)
         if k > count:
@@ -183,7 +199,7 @@ def _too_few(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
             yield ("steps", number), f"k is {k}, but the table has only {records}."
 
 
-def _ungeneralizable(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
+def ungeneralizable(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
     """What keeps the generalizations of a plan from being run: hierarchies, models, targets.
 
     Columns that an earlier step changes are not judged by the values that they have now.
@@ -214,15 +230,16 @@ def _examined(table: Table, schema: Schema) -> Iterator[Examined]:
     for name, column in schema.items():
         codes, values = table.distinct(name)
         missing = int(np.count_nonzero(codes < 0))
-        mapped = _mapped(column, codes, values)
+        counts = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
+        mapped = mapped_how(column, values, counts)
         look = "; ".join(filter(None, [looks[name].span, *looks[name].odd]))
         yield Examined(name, column.kind, column.role, len(values), missing, mapped, look)
 
 
-def _mapped(column: AnyColumn, codes: Ints, values: list[object]) -> str:
+def mapped_how(column: AnyColumn, values: list[object], counts: list[int]) -> str:
+    """How many values of a column a taxonomy knows, in words; nothing where there is none."""
     mapped = ""
     if isinstance(column, Nominal) and column.taxonomy is not None:
-        counts = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
         mapping = column.taxonomy.map(values, counts=counts, overrides=column.overrides)
         stems = mapping.how.count("stem")
         doubt = f"; {stems:,} by the stem of a word, please look at them" if stems else ""
@@ -230,7 +247,7 @@ def _mapped(column: AnyColumn, codes: Ints, values: list[object]) -> str:
     return mapped
 
 
-def _unchanged(contents: Contents) -> list[str]:
+def as_they_are(contents: Contents) -> list[str]:
     """The columns that are published as they are: neither quasi-identifiers nor named by a step."""
     named = {
         name
@@ -244,7 +261,8 @@ def _unchanged(contents: Contents) -> list[str]:
     ]
 
 
-def _extras(contents: Contents) -> list[str]:
+def extras_of(contents: Contents) -> list[str]:
+    """The extras that a plan needs, in a sentence."""
     extras = sorted({EXTRAS[module].extra for _, module in needed(contents)})
     listed = f"ontomask[{','.join(extras)}]"
     return [f"The plan needs more than the core package: {listed} (installed)."] if extras else []

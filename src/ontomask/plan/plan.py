@@ -11,9 +11,10 @@ from ontomask.data.files import is_table_name
 from ontomask.data.schema import Schema
 from ontomask.errors import PlanError
 from ontomask.methods.base import Method, Progress, silent
-from ontomask.plan.examination import Examination, examine
+from ontomask.plan.examination import Examination
 from ontomask.plan.execution import Job, Outcome, execute
 from ontomask.plan.reading import read_contents
+from ontomask.plan.surveying import survey
 
 __all__ = ["Plan"]
 
@@ -95,7 +96,7 @@ class Plan(Job):
 
     def check(self) -> Examination:
         """Read the table too and see whether the plan fits it; nothing is written."""
-        return examine(self.contents, self.folder, self.name, self.text)
+        return survey(self.contents, self.folder, self.name, self.text)
 
     def run(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import tempfile
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,13 +18,15 @@ from ontomask.data.inference import Proposal, infer_schema
 from ontomask.data.schema import AnyColumn, Column, Date, Identifier, Nominal, Ordinal, Schema
 from ontomask.data.tables import open_table
 from ontomask.engines.databases import Database, check_address, is_server, read_query
+from ontomask.engines.files import Resources, opened, sampled, too_large
 from ontomask.errors import DataError
 from ontomask.evaluation.unchanged import unchanged_in_table
 from ontomask.methods.generalization.recipes import drafted
+from ontomask.plan.sections import is_writable
 from ontomask.toml_text import toml_comment, toml_key, toml_value
 from ontomask.wording import plural
 
-__all__ = ["propose"]
+__all__ = ["propose", "sample_of"]
 
 HEAD = """\
 # A plan for ontomask: everything about one release in one file.
@@ -129,7 +132,7 @@ def propose(
     left_out = dict(_useless(source))
     frame = source.frame.drop(left_out)
     proposal = _publishable(infer_schema(frame), str(data)) if frame.width else _nothing(str(data))
-    target = Path(plan)
+    target, named = Path(plan), query is None and is_writable(Path(data).name)
     shown = toml_comment(shlex.quote(target.name))
     names = ", ".join(name for name in sorted(METHODS) if name != "microaggregation")
     others = textwrap.fill(
@@ -147,7 +150,7 @@ def propose(
             k=k,
             hierarchies="".join(_hierarchies(frame, proposal.schema)),
             folder=toml_value(f"{target.stem}-release"),
-            table='# table = "table.csv"' if query is None else 'table = "table.csv"  ',
+            table='# table = "table.csv"' if named else 'table = "table.csv"  ',
             most=MOST_UNIQUE,
             now=_unchanged(frame, proposal.schema),
         ),
@@ -158,10 +161,23 @@ def propose(
 def _looked_at(
     data: str | os.PathLike[str], how: FileFormat, guess: Sequence[str], query: str | None
 ) -> Source:
-    if query is None:
+    if query is not None:
+        check_address(str(data))
+        return read_query(Database(str(data)), query, how, {})
+    if not too_large(Path(data)):
         return first_look(data, how, guess)
-    check_address(str(data))
-    return read_query(Database(str(data)), query, how, {})
+    return sample_of(Path(data), how, guess)
+
+
+def sample_of(data: Path, how: FileFormat, guess: Sequence[str] = GUESSABLE) -> Source:
+    """A first look at some records of a table that is too large for memory."""
+    with opened(Resources()) as connection, tempfile.TemporaryDirectory() as folder:
+        path, count = sampled(connection, data, how, Path(folder))
+        source = first_look(path, how, guess)
+    said = (note.replace(str(path), str(data)) for note in source.notes)
+    note = f"Guessed from {plural(source.rows, 'record')}, drawn from {count:,}."
+    guessed = {name: one.replace(str(path), str(data)) for name, one in source.guessed.items()}
+    return replace(source, notes=(note, *said), guessed=guessed)
 
 
 def _place(data: str, plan: Path, query: str | None) -> str:
