@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import ontomask as om
+from ontomask.errors import DataError
 
 ODD = 'größe in "cm", a.b `c`'
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark and pandas warn of each other
@@ -154,6 +155,23 @@ def test_partitions_do_not_matter_and_neither_does_the_order(engine, frame, tmp_
     assert found[0].equals(found[1])
     assert found[0]["cost"].sort().equals(frame["cost"])
     assert found[0].group_by("age", "sex").len()["len"].min() >= 3
+
+
+def test_values_that_change_between_the_two_questions_are_noticed(engine, tmp_path):
+    from ontomask.engines.libraries import library_of
+    from ontomask.engines.protecting import prepare
+    from ontomask.engines.release import recounted
+
+    frame = people()
+    native = engine.open(written(frame, tmp_path / "in"))
+    ready = prepare(native, library_of(native), SCHEMA, om.Suppression(3), 1)
+    kept = recounted(ready, ready.rewritten(), library_of(native))
+    assert "cost, wage, illness: unchanged" in [one.promise.describe() for one in kept.findings]
+    later = frame.with_columns(wage=pl.col("wage").shift(1, fill_value=0))
+    other = engine.open(written(later, tmp_path / "later"))
+    made = prepare(other, library_of(other), SCHEMA, om.Suppression(3), 1).rewritten()
+    with pytest.raises(DataError, match="other values beside them"):
+        recounted(ready, made, library_of(other))
 
 
 def test_counts_and_weights_are_added_up(engine, tmp_path):

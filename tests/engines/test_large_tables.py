@@ -167,6 +167,16 @@ def test_a_table_that_changed_is_not_released():
         recounted(ready, other, LazyPolars())
 
 
+def test_values_beside_the_combinations_are_promised_to_be_unchanged():
+    ready = prepared()
+    found = recounted(ready, ready.rewritten(), LazyPolars())
+    assert "day, cost: unchanged" in [one.promise.describe() for one in found.findings]
+    frame = ready.rewritten().collect()
+    for cost in (pl.lit(7.0), pl.col("cost").reverse(), pl.col("cost").fill_null(0.0)):
+        with pytest.raises(DataError, match="other values beside them"):
+            recounted(ready, frame.with_columns(cost=cost).lazy(), LazyPolars())
+
+
 def test_other_columns_are_not_released():
     ready = prepared()
     with pytest.raises(PromiseError, match="columns are exactly"):

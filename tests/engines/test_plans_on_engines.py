@@ -108,6 +108,7 @@ def test_the_manifest_says_what_was_recounted_and_anyone_can_recount_it(folder):
     assert [one["promise"]["type"] for one in manifest["guarantee"]] == [
         "Published",
         "Records",
+        "Unchanged",
         "ClassSize",
     ]
     assert outcome.report.is_file()

@@ -6,6 +6,7 @@ need no quoting, and how files are read and written. Everything else is asked th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,6 +16,10 @@ import polars as pl
 from ontomask.extras import optional
 
 __all__ = ["DuckDB", "LazyPolars", "Library", "Spark", "library_of"]
+
+
+MARKS = 2**28
+"""How many marks there are: their sum over ten thousand million rows is still a whole number."""
 
 
 class Library(Protocol):
@@ -39,6 +44,10 @@ class Library(Protocol):
 
     def lent(self, frame: pl.DataFrame, beside: Any) -> Any:
         """A small table, where it can be joined with a large one."""
+        ...
+
+    def marked(self, native: Any, names: Sequence[str], mark: str) -> Any:
+        """The table with a column that tells rows of other values in some columns apart."""
         ...
 
 
@@ -70,6 +79,10 @@ class DuckDB:
         del lent
         return relation
 
+    def marked(self, native: Any, names: Sequence[str], mark: str) -> Any:
+        """The table with a digest of some columns, whose names need no quoting."""
+        return native.project(f"*, (hash({', '.join(names)}) % {MARKS})::BIGINT AS {mark}")
+
 
 @dataclass(frozen=True)
 class Spark:
@@ -92,6 +105,12 @@ class Spark:
     def lent(self, frame: pl.DataFrame, beside: Any) -> Any:
         """A small table in the session of the large one."""
         return beside.sparkSession.createDataFrame(frame.to_arrow())
+
+    def marked(self, native: Any, names: Sequence[str], mark: str) -> Any:
+        """The table with a digest of some columns."""
+        functions = optional("pyspark.sql.functions")
+        digest = functions.xxhash64(*names)
+        return native.withColumn(mark, functions.pmod(digest, functions.lit(MARKS)))
 
 
 @dataclass(frozen=True)
@@ -117,6 +136,12 @@ class LazyPolars:
     def lent(self, frame: pl.DataFrame, beside: Any) -> Any:  # noqa: ARG002 - no session to share
         """A small table as a lazy frame."""
         return frame.lazy()
+
+    def marked(self, native: Any, names: Sequence[str], mark: str) -> Any:
+        """The table with a digest of some columns."""
+        digests = [pl.col(name).hash(place) for place, name in enumerate(names)]
+        together = functools.reduce(lambda one, other: one ^ other, digests)
+        return native.with_columns((together % MARKS).cast(pl.Int64).alias(mark))
 
 
 def _from_arrow(table: Any) -> pl.DataFrame:

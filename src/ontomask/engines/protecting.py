@@ -52,6 +52,8 @@ class Condensed:
         The account of the masking; None where no step concerned the columns.
     seconds
         How long the table took to count them.
+    beside
+        The columns of whose values `before` holds digests: those that nothing changes.
     """
 
     group: Group
@@ -61,6 +63,7 @@ class Condensed:
     kept: Longs
     release: Release | None
     seconds: float
+    beside: tuple[str, ...] = ()
 
     @property
     def rewriting(self) -> Rewriting:
@@ -160,7 +163,14 @@ def prepare(
     progress(0.1, "counting combinations")
     asking = replace(asking, table=marked)
     keys = [*main.columns, *marked.names[len(table.names) :]]
-    first = asking.condensed(main, keys, lambda part, said: progress(0.2 + 0.8 * part, said))
+    rewritten = {
+        *main.columns,
+        *(name for one in lone if one.changes for name in one.after.columns),
+    }
+    beside = [one for one in published if one not in rewritten and table.markable(one)]
+    first = asking.condensed(
+        main, keys, lambda part, said: progress(0.2 + 0.8 * part, said), beside
+    )
     return Prepared(marked, schema, steps, chosen, first, tuple(lone), published)
 
 
@@ -174,22 +184,28 @@ class _Asking:
     least: int
 
     def condensed(
-        self, group: Group, keys: Sequence[str], progress: Progress = silent
+        self,
+        group: Group,
+        keys: Sequence[str],
+        progress: Progress = silent,
+        beside: Sequence[str] = (),
     ) -> Condensed:
         """The combinations of a group's columns (and of marks beside them), masked."""
         started = time.perf_counter()
-        before = self.table.tuples(keys, Amounts.of(self.schema))
+        before = self.table.tuples(keys, Amounts.of(self.schema), beside=beside)
         counted = time.perf_counter() - started
         schema, shown = condensed_schema(self.schema, keys), [*group.columns]
         if not group.steps:
             table = open_table(before)
             microdata = encode(table, schema, self.least)
             after = State.start(table, microdata).frame(shown)
-            return Condensed(group, tuple(keys), before, after, microdata.rows, None, counted)
+            kept, known = microdata.rows, tuple(beside)
+            return Condensed(group, tuple(keys), before, after, kept, None, counted, known)
         release = in_memory.protect(before, schema, group.steps, self.seed, progress=progress)
         after = release.frame.select(name for name in shown if name in release.frame.columns)
         assert release.rows is not None
-        return Condensed(group, tuple(keys), before, after, release.rows, release, counted)
+        kept, known = release.rows, tuple(beside)
+        return Condensed(group, tuple(keys), before, after, kept, release, counted, known)
 
     def left_out(self, name: str) -> nw.Expr | None:
         """Which rows the rule of a column for missing values leaves out; None if it has none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from ontomask.data.tables import open_table
 from ontomask.engines.files import open_path
 from ontomask.engines.libraries import Library, library_of
 from ontomask.engines.protecting import Condensed, Prepared, prepare
-from ontomask.engines.tables import RECORDS, ROWS, Amounts, LargeTable
+from ontomask.engines.tables import MARK, RECORDS, ROWS, Amounts, LargeTable
 from ontomask.errors import DataError, MethodError
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.evaluation.unchanged import MOSTLY, UnchangedRisk
@@ -143,11 +143,13 @@ def recounted(prepared: Prepared, native: Any, library: Library) -> Verification
         [name for name in table.names if name in names],
         Amounts(prepared.schema.count),
         as_seen=True,
+        beside=[name for name in prepared.main.beside if name in table.names],
     )
     rows, wanted = int(found[ROWS].sum()), prepared.main.total(ROWS)
     if rows != wanted:
         raise DataError(CHANGED.format(what=f"{rows:,} rows instead of {wanted:,}"))
-    _require_same(prepared, found.select(*expected, ROWS))
+    marks = [MARK] if MARK in found.columns else []
+    _require_same(prepared, found.select(*expected, ROWS, *marks))
     counted = verify(
         found.select(names),
         promises,
@@ -158,6 +160,7 @@ def recounted(prepared: Prepared, native: Any, library: Library) -> Verification
     shape = (
         _published(table.names, prepared.published),
         Finding(Records((), wanted), True, rows, f"found {rows}"),
+        *_unchanged(prepared.main.beside),
     )
     made = [one.release for one in (prepared.main, *prepared.lone) if one.release is not None]
     given_up = tuple(promise for one in made for promise in one.given_up)
@@ -169,6 +172,12 @@ def _published(found: tuple[str, ...], published: tuple[str, ...]) -> Finding:
     return Finding(Published(published), found == published, len(found), said)
 
 
+def _unchanged(columns: tuple[str, ...]) -> Iterator[Finding]:
+    """What `_require_same` found of the columns that nothing changes; else nothing is released."""
+    if columns:
+        yield Finding(Unchanged(columns), True, 0, "by a digest of the values of every class")
+
+
 def _promises(prepared: Prepared) -> list[Promise]:
     """What the steps promise of the table itself, not of what it was before."""
     made = [one.release for one in (prepared.main, *prepared.lone) if one.release is not None]
@@ -177,17 +186,22 @@ def _promises(prepared: Prepared) -> list[Promise]:
 
 
 def _require_same(prepared: Prepared, found: pl.DataFrame) -> None:
-    """Refuse a release whose combinations are not as frequent as they were counted."""
-    names = [name for name in found.columns if name != ROWS]
+    """Refuse a release whose combinations are not as frequent as they were counted.
+
+    Nor may what stands beside them have changed: its digests add up to what they were.
+    """
+    sums = [name for name in (ROWS, MARK) if name in found.columns]
+    names = [name for name in found.columns if name not in sums]
     main = prepared.main
-    rows = main.before[main.kept].select(ROWS)
-    known = pl.concat([main.after, rows], how="horizontal")
+    known = pl.concat([main.after, main.before[main.kept].select(sums)], how="horizontal")
     tallies = [
-        one.group_by(names).agg(pl.col(ROWS).sum()).sort(names, nulls_last=True)
+        one.group_by(names).agg(pl.col(sums).sum()).sort(names, nulls_last=True)
         for one in (known.select(found.columns), found)
     ]
-    if not tallies[0].equals(tallies[1]):
-        raise DataError(CHANGED.format(what="other combinations"))
+    for what, left in (("other combinations", MARK), ("other values beside them", "")):
+        first, second = (one.drop(left, strict=False) for one in tallies)
+        if not first.equals(second):
+            raise DataError(CHANGED.format(what=what))
 
 
 def released(prepared: Prepared, native: Any, verification: Verification) -> LargeRelease:
@@ -243,7 +257,8 @@ def _timings(parts: Sequence[Condensed]) -> dict[str, float]:
 
 def _digests(main: Condensed) -> dict[str, str]:
     """Digests of the combinations, which do not depend on the order of the records."""
-    return {"input": open_table(main.before).digest(), "output": open_table(main.after).digest()}
+    before = main.before.drop(MARK, strict=False)
+    return {"input": open_table(before).digest(), "output": open_table(main.after).digest()}
 
 
 def protect(

@@ -23,10 +23,13 @@ from ontomask.engines.libraries import Library
 from ontomask.errors import DataError, SchemaError
 from ontomask.evaluation.unchanged import NOTHING_UNCHANGED, UnchangedRisk
 
-__all__ = ["PEOPLE", "RECORDS", "ROWS", "Amounts", "LargeTable", "Rewriting", "Summary"]
+__all__ = ["MARK", "PEOPLE", "RECORDS", "ROWS", "Amounts", "LargeTable", "Rewriting", "Summary"]
 
 ROWS, RECORDS, PEOPLE = "ontomask rows", "ontomask records", "ontomask weight"
 """How many rows, records (rows times their count) and people each a combination stands for."""
+
+MARK = "ontomask mark"
+"""The sum of digests of what else stands in the rows of a combination."""
 
 FINEST = 2**31
 """Survey weights are added up as whole multiples of their largest over this: sums of floats would
@@ -161,7 +164,12 @@ class LargeTable:
     # The first question -----------------------------------------------------------------------
 
     def tuples(
-        self, names: Sequence[str], amounts: Amounts, *, as_seen: bool = False
+        self,
+        names: Sequence[str],
+        amounts: Amounts,
+        *,
+        as_seen: bool = False,
+        beside: Sequence[str] = (),
     ) -> pl.DataFrame:
         """The distinct combinations of some columns, in their order, with what they stand for.
 
@@ -173,14 +181,22 @@ class LargeTable:
             The columns that count and weigh rows.
         as_seen
             Tell values apart as a reader of the table would: -0.0 from 0.0, NaN from a gap.
+        beside
+            Columns of whose values a digest is added up for each combination (`MARK`).
         """
         keys = [f"k{place}" for place in range(len(names))]
         view = self._seen if as_seen else self.column
         columns = [view(name).alias(key) for key, name in zip(keys, names, strict=True)]
         scale = self._finest(amounts.weight)
-        grouped = self.lazy.select(*columns, *self._amounts(amounts, scale)).group_by(*keys)
+        chosen = self.lazy.select(
+            *columns,
+            *self._amounts(amounts, scale),
+            *(self._marked(name).alias(f"m{place}") for place, name in enumerate(beside)),
+        )
+        grouped = self._with_mark(chosen, len(beside)).group_by(*keys)
+        marks = [nw.col("mark").sum().cast(nw.Int64)] if beside else []
         answer = self.library.collected(
-            grouped.agg(nw.len().alias("rows"), *self._sums(amounts)).to_native()
+            grouped.agg(nw.len().alias("rows"), *self._sums(amounts), *marks).to_native()
         )
         whole = [pl.col(one).cast(pl.Int64) for one in ("rows", "records") if one in answer.columns]
         found = answer.with_columns(whole).rename(dict(zip(keys, names, strict=True)))
@@ -188,7 +204,29 @@ class LargeTable:
             found = found.with_columns(
                 pl.col(n).cast(one) for n, one in self._floats(names).items()
             )
-        return _with_amounts(found, amounts, scale).sort(names, nulls_last=True)
+        named = found.rename({"mark": MARK}, strict=False)
+        return _with_amounts(named, amounts, scale).sort(names, nulls_last=True)
+
+    def markable(self, name: str) -> bool:
+        """Whether a column's values are the same numbers and texts wherever they are written."""
+        kind = self.types[name]
+        texts = (nw.String, nw.Date, nw.Boolean, nw.Categorical, nw.Enum)
+        return kind.is_numeric() or kind in texts
+
+    def _marked(self, name: str) -> nw.Expr:
+        """A column as numbers or texts, which another place of writing does not change."""
+        kind = self.types[name]
+        plain = kind.is_numeric() or kind == nw.Boolean
+        return self.column(name).cast(nw.Float64 if plain else nw.String)
+
+    def _with_mark(self, chosen: nw.LazyFrame[Any], columns: int) -> nw.LazyFrame[Any]:
+        if not columns:
+            return chosen
+        names = [f"m{place}" for place in range(columns)]
+        marked: nw.LazyFrame[Any] = nw.from_native(
+            self.library.marked(chosen.to_native(), names, "mark")
+        ).lazy()
+        return marked
 
     def _finest(self, weight: str | None) -> float:
         """What survey weights are multiplied by to be added up as whole numbers."""
