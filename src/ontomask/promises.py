@@ -37,6 +37,7 @@ __all__ = [
     "Records",
     "RiskLimit",
     "SensitivePromise",
+    "SequenceSize",
     "Unchanged",
     "UniquenessLimit",
 ]
@@ -229,6 +230,31 @@ class ClassSize(ClassPromise):
         """Say it to a person."""
         whom = f" persons (different {self.unit})" if self.unit else ""
         return f"every combination of {self.listed} is shared by at least {self.k}{whom}"
+
+
+@dataclass(frozen=True)
+class SequenceSize(ClassPromise):
+    """All records of a person together are, by the columns, those of at least k persons.
+
+    Whose each record is tells the column `unit`, or a pseudonym of it; how many records a person
+    has, and which of them are alike, is part of what is compared, their order is not.
+    """
+
+    k: int
+    unit: str
+
+    @property
+    def intruder(self) -> str:
+        """Whom it guards against, in words."""
+        known = enumerated(self.columns, most=len(self.columns))
+        return f"an intruder who knows {known} of all records of a person, and can join them"
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        return (
+            f"all records of a person (one {self.unit}) together, by {self.listed}, are those of "
+            f"at least {self.k} persons"
+        )
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime
 import functools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -40,6 +41,7 @@ from ontomask.promises import (
     Records,
     RiskLimit,
     SensitivePromise,
+    SequenceSize,
     Unchanged,
     UniquenessLimit,
 )
@@ -217,10 +219,21 @@ class _Release:
 
     def persons(self, names: Sequence[str]) -> Floats:
         """How many different persons have records in each class."""
+        pairs = np.unique(np.stack([self.classes(names), self._whose()]), axis=1)
+        return np.bincount(pairs[0]).astype(np.float64)
+
+    def alike(self, names: Sequence[str]) -> Floats:
+        """For each list of records that a person has, how many persons have the same one."""
+        classes, whose = self.classes(names), self._whose()
+        order = np.lexsort((classes, whose))
+        ends = np.flatnonzero(np.diff(whose[order])) + 1
+        lists = Counter(one.tobytes() for one in np.split(classes[order], ends))
+        return np.array(list(lists.values()), np.float64)
+
+    def _whose(self) -> Longs:
         if self.units is None:
             raise PromiseError("Nobody can tell here whose record each row is.")
-        pairs = np.unique(np.stack([self.classes(names), self.units]), axis=1)
-        return np.bincount(pairs[0]).astype(np.float64)
+        return self.units
 
     def histogram(self, promise: SensitivePromise, amounts: Floats) -> _Histogram:
         """How much of which sensitive value each class has."""
@@ -298,6 +311,14 @@ def _at_most(promise: Promise, figure: float, bound: float) -> Finding:
 def _class_size(promise: ClassSize, release: _Release, _before: Mapping[str, Seen]) -> Finding:
     count = release.persons if promise.unit else release.sizes
     smallest = float(count(promise.columns).min())
+    return Finding(promise, smallest >= promise.k, smallest, f"at least {smallest:.0f}")
+
+
+@_recount.register
+def _sequence_size(
+    promise: SequenceSize, release: _Release, _before: Mapping[str, Seen]
+) -> Finding:
+    smallest = float(release.alike(promise.columns).min())
     return Finding(promise, smallest >= promise.k, smallest, f"at least {smallest:.0f}")
 
 

@@ -391,6 +391,19 @@ def _searches() -> list[tuple[str, Draw]]:
     ]
 
 
+def _levels() -> list[tuple[str, Draw]]:
+    """None, and a level for each quasi-identifier, often the highest."""
+
+    def draw(people: People, generator: Generator) -> dict[str, Any]:
+        rows = people.hierarchies
+        heights = {name: len(rows[name][0]) - 1 for name in people.quasi}
+        levels = {name: int(generator.integers(0, high + 3)) for name, high in heights.items()}
+        chosen = {name: min(level, heights[name]) for name, level in levels.items()}
+        return {"levels": chosen, "hierarchies": rows, "search": "optimal"}
+
+    return [("none", lambda _p, _g: {"levels": {}}), ("some", draw)]
+
+
 def _bounds() -> list[tuple[str, Draw]]:
     """Bounds of presence that leave some freedom."""
 
@@ -442,6 +455,7 @@ FITTING: dict[tuple[str, str], Callable[[], list[tuple[str, Draw]]]] = {
         ("None", lambda _p, _g: {"population": None}),
     ],
     ("Generalization", "search"): _searches,
+    ("Generalization", "levels"): _levels,
     ("Generalization", "steps"): _budget("steps", 40),
     ("Generalization", "seconds"): _budget("seconds", 0.2),
     ("", "adversary_gain"): _number("adversary_gain", 1.0, 8.0),

@@ -185,6 +185,24 @@ class TestMistakes:
         with pytest.raises(DataError, match="says whose record it is, but has no value in records"):
             om.protect(frame, declared(), om.Microaggregation(k=2))
 
+    def test_a_number_that_is_none(self) -> None:
+        frame = (
+            visits(9).with_columns(person=pl.Series([float("nan")] * len(visits(9)))).to_pandas()
+        )
+        with pytest.raises(DataError, match="says whose record it is, but has no value in records"):
+            om.protect(frame, declared(), om.Microaggregation(k=2))
+
+    @pytest.mark.parametrize("name", ["sa-mdav", "resampling", "tuple", "recoding", "star"])
+    def test_one_person(self, name: str) -> None:
+        frame = visits(9).with_columns(person=pl.lit("Ann"))
+        with pytest.raises(MethodError, match="k is 4, but there is only 1 person"):
+            om.protect(frame, declared(), METHODS[name])
+
+    def test_a_stratum_of_few(self) -> None:
+        method = om.Microaggregation(k=39, strata=("sex",))
+        with pytest.raises(MethodError, match="Stratum sex = 'f': k is 39, but there are only"):
+            om.protect(visits(40), declared(), method)
+
     def test_two_units(self) -> None:
         with pytest.raises(SchemaError, match="Only one column can be the unit, not a, b"):
             om.Schema(a=om.Identifier(unit=True), b=om.Identifier(unit=True))

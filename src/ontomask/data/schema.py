@@ -99,6 +99,20 @@ class Identifier(Declared):
         "Whether its values say whose record it is, so that people rather than records are "
         "protected: every k then counts different values of this column. At most one column.",
     ] = False
+    sequences: Annotated[
+        bool,
+        Flag(),
+        "Whether the records of a person may be joined, by a pseudonym or else: persons are then "
+        "masked as wholes, so that all records of one together are those of k. Needs `unit`.",
+    ] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.sequences and not self.unit:
+            raise SchemaError(
+                "sequences says that persons are masked with all their records, but not whose each "
+                "record is; say unit=True (in a plan unit = true) for the same column."
+            )
 
 
 @dataclass(frozen=True)
@@ -449,6 +463,11 @@ class Schema(Mapping[str, AnyColumn]):
     def unit(self) -> str | None:
         """The name of the column that says whose record it is."""
         return next((name for name, column in self.items() if _is_the("unit", column)), None)
+
+    @property
+    def sequences(self) -> bool:
+        """Whether persons are masked with all their records, which others may join."""
+        return any(getattr(column, "sequences", False) for column in self.values())
 
     @property
     def published(self) -> tuple[str, ...]:

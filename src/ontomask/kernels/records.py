@@ -56,6 +56,7 @@ __all__ = [
     "pack_points",
     "part",
     "point_reference",
+    "repeated_attributes",
     "replacement_cost",
     "select_points",
     "whole",
@@ -214,6 +215,13 @@ def _lineages(attributes: Sequence[Attribute]) -> Longs:
     records: Longs = np.insert(above, starts[:-1], depths)
     firsts = starts + np.arange(starts.size) + starts.size + own_rows.size
     return np.concatenate([own_rows, firsts, records])
+
+
+def repeated_attributes(attributes: Sequence[Attribute], times: int) -> tuple[Longs, Longs]:
+    """Heads and lineages of points that have each attribute several times, over the same tables."""
+    heads = _heads([*attributes] * times)
+    heads[:, START] = np.tile(_heads(attributes)[:, START], times)
+    return heads, _lineages([*attributes] * times)
 
 
 def select_points(points: Points, chosen: Longs) -> Points:

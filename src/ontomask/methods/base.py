@@ -197,8 +197,17 @@ def check_columns(names: tuple[str, ...], microdata: Microdata, parameter: str) 
             )
 
 
-def check_k(k: int, microdata: Microdata) -> None:
-    """Refuse a k that the table cannot give, and a table without quasi-identifiers."""
+def check_k(k: int, microdata: Microdata, *, by_records: bool = True) -> None:
+    """Refuse a k that the table cannot give, and a table without quasi-identifiers.
+
+    Methods that mask record by record are refused where persons are masked as wholes.
+    """
+    if by_records and microdata.schema.sequences:
+        raise MethodError(
+            "This method masks single records, but column "
+            f"{microdata.schema.unit!r} says by sequences that persons are masked with all their "
+            "records; use microaggregation, or declare the column without sequences."
+        )
     if not microdata.quasi:
         raise MethodError("No column has the role 'quasi'; say which columns an intruder may know.")
     if k > microdata.total:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -45,8 +45,15 @@ from ontomask.methods.blocks import (
 from ontomask.methods.disclosure import Demands, Privacy, PrivacyBy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.persons import constant_columns, one_each
-from ontomask.methods.points import Layout, quasi_layout
+from ontomask.methods.points import Layout, factors, quasi_layout
+from ontomask.methods.resampling import sorted_places
+from ontomask.methods.sequences import (
+    distinct_persons,
+    lists_of_records,
+    refuse_single_records,
+)
 from ontomask.methods.stand_ins import StandIns
+from ontomask.promises import SequenceSize
 
 __all__ = ["ALGORITHMS", "Microaggregation"]
 
@@ -55,6 +62,7 @@ ALGORITHMS = ("sa-mdav", "mdav", "v-mdav")
 NEIGHBORS = 32
 ROUNDS = 60
 """How far a refinement looks around a point, and how often it goes over the table."""
+LOSSES = ("loss_before", "loss_after")
 
 
 @register
@@ -121,6 +129,8 @@ class Microaggregation(Method):
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Cluster and replace by centroids."""
+        if microdata.schema.sequences:
+            return self._mask_persons(microdata, context)
         found = self.cluster(microdata, context)
         tuples, demands = found.tuples, found.demands
         labels, centroids = demands.settled(
@@ -158,8 +168,56 @@ class Microaggregation(Method):
             details["once_per_person"] = list(constant)
         if constant and len(constant) < len(microdata.quasi):
             frame = self._frame(microdata, constant, context)[_first_records(tuples)]
-        labels = self._labels(layout, tuples, frame, details, context)
+        labels = self._labels(layout.points(tuples), frame, details, context)
         return Clustering(layout, tuples, labels, demands, details, constant, frame, self.centers)
+
+    def _mask_persons(self, microdata: Microdata, context: Context) -> Masked:
+        """Cluster persons with all their records; some leave records out to be like others."""
+        check_k(self.k, microdata, by_records=False)
+        refuse_single_records(microdata, self.strata, tuple(self.privacy))
+        layout, constant = quasi_layout(microdata, self), constant_columns(microdata)
+        details: dict[str, object] = {"metric": layout.metric}
+        persons, labels = self._persons(microdata, layout, details, context)
+        kept = labels >= 0
+        left = microdata.subset(kept)
+        frame = persons[kept] if constant else None
+        details |= {"once_per_person": list(constant), "records_left_out": int((~kept).sum())}
+        found = Clustering(
+            *(layout, left.records(), labels[kept], Demands.of(left, self.k, ()), details),
+            *(constant, frame, self.centers),
+        )
+        clusters = np.maximum(labels, 0).astype(np.int64)
+        columns = found.centroids(found.labels, context)
+        promise = SequenceSize(microdata.quasi, self.k, str(microdata.schema.unit))
+        return Masked(
+            {name: one.of(clusters) for name, one in columns.items()},
+            (*found.demands.promises(), promise),
+            clusters,
+            kept=None if kept.all() else kept,
+            details={**details, "clusters": int(persons.max()) + 1},
+        )
+
+    def _persons(
+        self, microdata: Microdata, layout: Layout, details: dict[str, object], context: Context
+    ) -> tuple[Longs, Ints]:
+        """For each record the cluster of its person, and its own in that; -1 if it is left out."""
+        records, found = layout.points(microdata.records()), list[dict[str, Any]]()
+        order = sorted_places(layout, records, np.arange(len(microdata)), context)
+        persons = np.full(len(microdata), -1, np.int64)
+        labels, behind, before = np.full(len(microdata), -1, np.int32), 0, 0
+        for lists in lists_of_records(microdata, order, self.k):
+            united = self.algorithm == "sa-mdav"
+            points, places = distinct_persons(layout, records, lists, united=united)
+            found.append({})
+            own = self._labels(points, None, found[-1], context)[places]
+            length = lists.shape[1]
+            persons[lists] = before + own[:, None]
+            labels[lists] = behind + own[:, None] * length + np.arange(length)
+            before, behind = before + int(own.max()) + 1, int(labels.max()) + 1
+        if self.refine:
+            losses = ([one["refinement"][when] for one in found] for when in LOSSES)
+            details["refinement"] = _gain(*map(sum, losses))
+        return persons, labels
 
     def _tuples(self, microdata: Microdata, constant: tuple[str, ...]) -> Tuples:
         """What is clustered: distinct tuples, records, or persons who have one tuple each."""
@@ -179,15 +237,14 @@ class Microaggregation(Method):
 
     def _labels(
         self,
-        layout: Layout,
-        tuples: Tuples,
+        plain: Points,
         frame: Longs | None,
         details: dict[str, object],
         context: Context,
     ) -> Ints:
-        """The cluster of each tuple, inside the classes of a frame if there is one."""
-        points, plain = layout.points(tuples, self.weighting), layout.points(tuples)
-        classes = [np.arange(len(tuples))] if frame is None else members_of(frame)
+        """The cluster of each point, inside the classes of a frame if there is one."""
+        points = plain._replace(factors=factors(plain.sizes, self.weighting, plain.power))
+        classes = [np.arange(plain.sizes.size)] if frame is None else members_of(frame)
         parts = blocks_of(points, classes, self.k, self.block_size, details)
         found = in_every(
             parts,
@@ -196,14 +253,13 @@ class Microaggregation(Method):
         )
         labels = numbered(parts, found)
         if self.refine:
-            before = centers.loss(plain, labels, int(labels.max()) + 1)
+            before = float(centers.loss(plain, labels, int(labels.max()) + 1))
             labels = self._refined(plain, labels, parts, context)
             if frame is None and len(parts) > 1:
                 parts = around_clusters(plain, labels, parts)
                 labels = self._refined(plain, labels, parts, context)
-            after = centers.loss(plain, labels, int(labels.max()) + 1)
-            gain = 1.0 - after / before if before else 0.0
-            details["refinement"] = {"loss_before": before, "loss_after": after, "gain": gain}
+            after = float(centers.loss(plain, labels, int(labels.max()) + 1))
+            details["refinement"] = _gain(before, after)
         return labels
 
     def _clustered(self, points: Points, signal: Longs) -> Ints:
@@ -283,6 +339,12 @@ class Clustering:
 def _centroids(points: Points, labels: Ints, context: Context) -> tuple[Ints, Floats]:
     count = int(labels.max()) + 1
     return centers.centroids(points, labels, count, context.generator.random(count))
+
+
+def _gain(before: float, after: float) -> dict[str, float]:
+    """What refining made better."""
+    gain = 1.0 - after / before if before else 0.0
+    return {**dict(zip(LOSSES, (before, after), strict=True)), "gain": gain}
 
 
 def _first_records(tuples: Tuples) -> Longs:

@@ -53,13 +53,17 @@ def constant_columns(microdata: Microdata) -> tuple[str, ...]:
 
 def refuse_links(attribute: Attribute, microdata: Microdata) -> None:
     """Refuse to publish what joins the records of a person, as they are, in a column."""
-    if microdata.units is None or _linked(attribute.codes, microdata.units) <= LINKED:
+    if microdata.units is None or microdata.schema.sequences:
+        return
+    if _linked(attribute.codes, microdata.units) <= LINKED:
         return
     raise MethodError(
         f"Column {attribute.name!r} would join the records of single persons (it has a value of "
         f"its own for most of those who have several by {microdata.schema.unit!r}), and persons "
         "whose every record is shared by k others need not be alike when theirs are joined; do not "
-        "publish it (declare it as Identifier, or leave it out), or keep one record of each person."
+        "publish it (declare it as Identifier, or leave it out), or have persons masked with all "
+        f"their records: Identifier(unit=True, sequences=True) for {microdata.schema.unit!r}, in a "
+        "plan sequences = true."
     )
 
 

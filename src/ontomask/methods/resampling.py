@@ -32,7 +32,7 @@ from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.points import Layout, quasi_layout
 from ontomask.wording import plural
 
-__all__ = ["Resampling"]
+__all__ = ["Resampling", "sorted_places"]
 
 
 @register
@@ -95,7 +95,7 @@ class Resampling(Method):
         size = min(sample.size for sample in samples)
         labels = np.full(len(microdata), -1, np.int32)
         for number, chosen in enumerate(samples, start=1):
-            order = chosen[_sorted_places(layout, records, chosen, context)]
+            order = chosen[sorted_places(layout, records, chosen, context)]
             labels[order] = np.arange(chosen.size) * size // chosen.size
             context.progress(number / self.k, f"sample {number} of {self.k}")
         averages = _averaged(records, labels, rest, size, context)
@@ -125,10 +125,10 @@ class Resampling(Method):
         drawn = np.empty((self.k, size), np.int64)
         for sample in range(self.k):
             chosen = context.generator.integers(0, size, size)
-            drawn[sample] = chosen[_sorted_places(layout, records, chosen, context)]
+            drawn[sample] = chosen[sorted_places(layout, records, chosen, context)]
             context.progress((sample + 1) / self.k, f"sample {sample + 1} of {self.k}")
         everything = np.arange(size)
-        order = everything[_sorted_places(layout, records, everything, context)]
+        order = everything[sorted_places(layout, records, everything, context)]
         labels = np.tile(np.arange(size, dtype=np.int32), self.k)
         points = select_points(records, drawn.ravel())
         rows, numbers = centers.centroids(points, labels, size, context.generator.random(size))
@@ -159,7 +159,7 @@ def _samples(microdata: Microdata, k: int, context: Context) -> list[Longs]:
     return [*(shuffled[own == number] for number in range(k)), shuffled[:0]]
 
 
-def _sorted_places(layout: Layout, records: Points, chosen: Longs, context: Context) -> Longs:
+def sorted_places(layout: Layout, records: Points, chosen: Longs, context: Context) -> Longs:
     """The sorting operator: by distance to the record farthest from the centroid."""
     points = select_points(records, chosen)
     rows, numbers = centers.centroids(

@@ -13,7 +13,8 @@ import numpy as np
 from ontomask.arrays import Floats, Longs
 from ontomask.data.microdata import Microdata, group_rows
 from ontomask.errors import MethodError
-from ontomask.kernels.records import Points
+from ontomask.kernels.records import Points, repeated_attributes
+from ontomask.methods.points import Layout
 from ontomask.privacy import PrivacyModel
 
 __all__ = ["distinct_persons", "kept_lengths", "lists_of_records", "refuse_single_records"]
@@ -71,13 +72,21 @@ def lists_of_records(microdata: Microdata, order: Longs, k: int) -> list[Longs]:
     return lists
 
 
-def persons_as_points(records: Points, lists: Longs) -> Points:
+def _persons_as_points(layout: Layout, records: Points, lists: Longs) -> Points:
     """Persons with equally many records, each a point with the attributes of all of them."""
     count, length = lists.shape
+    every = lists.T.ravel()  # the first records of all persons, then the second ones, …
+    codes, numbers = (
+        one[:, every].reshape(-1, length, count).swapaxes(0, 1).reshape(-1, count)
+        for one in (records.codes, records.numbers)
+    )
+    heads, lineages = repeated_attributes([coded.arrays for _, coded in layout.coded], length)
     return records._replace(
-        codes=np.concatenate([records.codes[:, one] for one in lists.T]),
-        numbers=np.concatenate([records.numbers[:, one] for one in lists.T]),
-        heads=np.tile(records.heads, (length, 1)),
+        # kernels are compiled for arrays that lie line by line
+        codes=np.ascontiguousarray(codes),
+        numbers=np.ascontiguousarray(numbers),
+        heads=heads,
+        lineages=lineages,
         gaps=np.tile(records.gaps, length),
         sizes=np.ones(count),
         weights=records.weights[lists].mean(axis=1),
@@ -86,9 +95,11 @@ def persons_as_points(records: Points, lists: Longs) -> Points:
     )
 
 
-def distinct_persons(records: Points, lists: Longs, *, united: bool) -> tuple[Points, Longs]:
+def distinct_persons(
+    layout: Layout, records: Points, lists: Longs, *, united: bool
+) -> tuple[Points, Longs]:
     """Persons as points, those who are alike as one where they are `united`; and each one's."""
-    points = persons_as_points(records, lists)
+    points = _persons_as_points(layout, records, lists)
     if not united:
         return points, np.arange(len(lists))
     columns = [*points.codes, *(np.unique(one, return_inverse=True)[1] for one in points.numbers)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,14 +21,16 @@ from ontomask.evaluation.risk import FileRisk, file_risk
 from ontomask.evaluation.unchanged import UnchangedRisk, unchanged_in_table
 from ontomask.extras import EXTRAS
 from ontomask.methods.base import sizes_asked
+from ontomask.methods.columns import Pseudonyms
 from ontomask.methods.generalization.method import Generalization
+from ontomask.methods.persons import constant_columns, refuse_links
 from ontomask.plan.lines import Place
 from ontomask.plan.problems import missing_column, refuse_at
 from ontomask.plan.reading import Contents
 from ontomask.plan.requirements import absent, needed
 from ontomask.plan.vocabulary import COLUMNS
 from ontomask.toml_text import toml_value
-from ontomask.wording import plural
+from ontomask.wording import enumerated, plural
 
 __all__ = [
     "Examination",
@@ -123,9 +125,9 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
             refuse_at(name, text, _unreadable(contents, folder))
         raise
     table = open_table(source.frame)
-    column = contents.schema.count
-    people = len(table) if column is None else int(np.nansum(table.numbers(column)))
+    people = _counted(table, contents.schema)
     refuse_at(name, text, [*_misfits(table, contents.schema), *too_few(contents, people)])
+    refuse_at(name, text, _joining(contents, table))
     refuse_at(name, text, ungeneralizable(contents, table))
     return Examination(
         records=len(table),
@@ -134,6 +136,7 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
         unchanged=unchanged_in_table(table, contents.schema, as_they_are(contents)),
         undecided=_looks(source, contents.schema.undecided),
         notes=(
+            *_persons(table, contents.schema),
             *_excluded(table, contents.schema),
             *_suspicions(contents, folder),
             *notes_on(source, contents),
@@ -178,11 +181,11 @@ def _no_numbers(path: Path, how: FileFormat, name: str, kind: str) -> str:
 def _misfits(table: Table, schema: Schema) -> Iterator[tuple[Place, str]]:
     """Columns that do not hold what they are said to hold."""
     for name, column in schema.items():
-        if isinstance(column, Column):
+        if isinstance(column, Column) or name == schema.unit:
             yield from misfit(table, name, column)
 
 
-def misfit(table: Table, name: str, column: Column) -> Iterator[tuple[Place, str]]:
+def misfit(table: Table, name: str, column: AnyColumn) -> Iterator[tuple[Place, str]]:
     """What is wrong with what a column holds, if anything."""
     try:
         encode(table, Schema.of({name: column}))
@@ -190,13 +193,62 @@ def misfit(table: Table, name: str, column: Column) -> Iterator[tuple[Place, str
         yield ("columns", name), COLUMNS[column.kind].in_words_of_the_plan(str(error))
 
 
+def _counted(table: Table, schema: Schema) -> int:
+    """How many persons or records k can be counted of; a counted record is several."""
+    if schema.unit is not None:
+        return len(table.distinct(schema.unit)[1])
+    return len(table) if schema.count is None else int(np.nansum(table.numbers(schema.count)))
+
+
 def too_few(contents: Contents, count: int) -> Iterator[tuple[Place, str]]:
-    """Steps whose classes would be larger than the table; a counted record is several."""
+    """Steps whose classes would be larger than what can be counted in the table."""
+    there, unit = plural(count, "record"), contents.schema.unit
+    if unit is not None:
+        there = f"{plural(count, 'person')} (different {unit})"
     for number, step in enumerate(contents.steps):
         k = max(sizes_asked([step]), default=0)
         if k > count:
-            records = plural(count, "record")
-            yield ("steps", number), f"k is {k}, but the table has only {records}."
+            yield ("steps", number), f"k is {k}, but the table has only {there}."
+
+
+def _joining(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
+    """Columns that would be published and join the records of single persons."""
+    schema = contents.schema.decided()
+    if schema.unit is None:
+        return
+    microdata = encode(table, schema)
+    for name, attribute in microdata.attributes.items():
+        if name not in microdata.quasi:
+            yield from _refused(("columns", name), refuse_links, attribute, microdata)
+    for number, step in enumerate(contents.steps):
+        if isinstance(step, Pseudonyms) and schema.unit in step.columns:
+            unit = microdata.read_identifier(schema.unit).of(microdata.rows)
+            yield from _refused(("steps", number), refuse_links, unit, microdata)
+
+
+def _refused(
+    place: Place, asked: Callable[..., None], *given: object
+) -> Iterator[tuple[Place, str]]:
+    """What is refused, and where the plan says it."""
+    try:
+        asked(*given)
+    except OntomaskError as error:
+        yield place, str(error)
+
+
+def _persons(table: Table, schema: Schema) -> Iterator[str]:
+    """How many persons there are, and what is the same in all records of each."""
+    if schema.unit is None:
+        return
+    microdata = encode(table, schema.decided())
+    assert microdata.units is not None
+    constant, most = constant_columns(microdata), int(np.bincount(microdata.units).max())
+    yield (
+        f"k counts persons (different {schema.unit}): {plural(microdata.total, 'person')} with "
+        f"{plural(len(microdata), 'record')}, at most {most:,} of one."
+    )
+    if constant:
+        yield f"The same in all records of a person: {enumerated(constant)}."
 
 
 def ungeneralizable(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:

@@ -58,6 +58,7 @@ ROLES = """
 # kind: identifier (never published), numeric, date, nominal (codes or words of a taxonomy),
 #       ordinal (words with an order), flat (words without one), weight
 # unit: true for the identifier that says whose record it is: every k then counts persons
+# sequences: true beside it, if a pseudonym or else lets others join the records of a person
 # role: quasi      others may know it about a person, so it is masked
 #       sensitive  to be kept from others; published with the masked columns around it
 #       other      published as it is

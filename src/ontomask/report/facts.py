@@ -220,7 +220,7 @@ def _left_out(
     count: int, steps: Sequence[Method], schema: Schema, least: int
 ) -> tuple[int, int] | None:
     """How many records were left out, in public; None where the plan says that it is none."""
-    suppressing = bool(_suppressing(schema))
+    suppressing = bool(_suppressing(schema)) or schema.sequences
     if not count and not suppressing and not any(step.leaves_out for step in steps):
         return None
     return bucket(count, least)

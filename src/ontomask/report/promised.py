@@ -24,6 +24,7 @@ from ontomask.promises import (
     Published,
     Records,
     RiskLimit,
+    SequenceSize,
     Unchanged,
     UniquenessLimit,
 )
@@ -41,8 +42,8 @@ class Kept:
     Attributes
     ----------
     kind
-        `group size`, `diversity`, `closeness`, `population`, `average`, `differential privacy`,
-        `permutation`, `unchanged`, `rules` or `shape`.
+        `group size`, `wholes`, `diversity`, `closeness`, `population`, `average`, `differential
+        privacy`, `permutation`, `unchanged`, `rules` or `shape`.
     badge
         The promise in two or three words.
     promise, measured
@@ -118,6 +119,18 @@ def _class_size(promise: ClassSize, finding: Finding) -> Kept:
         f"{promise.k}-anonymity",
         f"Every {what} of {_every(promise)} {how}.",
         f"the smallest group has {finding.figure:,.0f} {whom}",
+        finding.kept,
+    )
+
+
+@_kept.register
+def _sequence_size(promise: SequenceSize, finding: Finding) -> Kept:
+    return Kept(
+        "wholes",
+        "persons as wholes",
+        f"All records of a person (by {promise.unit}) together, by {_every(promise)}, are those of "
+        f"at least {promise.k} persons, so that joining them singles out nobody.",
+        f"the rarest list of records is that of {finding.figure:,.0f} persons",
         finding.kept,
     )
 

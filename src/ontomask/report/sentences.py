@@ -38,7 +38,15 @@ TONES = {
     Verdict.BROKEN: ("bad", "✗"),
 }
 """How a verdict is colored, and the mark that says the same without color."""
-COUNTED_ON_RELEASE = ("group size", "diversity", "average", "permutation", "unchanged", "shape")
+COUNTED_ON_RELEASE = (
+    "group size",
+    "wholes",
+    "diversity",
+    "average",
+    "permutation",
+    "unchanged",
+    "shape",
+)
 """Promises whose recount a reader can repeat on the release."""
 LOCAL = ("local", "mondrian", "tuple")
 MOST_DIGITS = 3
@@ -293,6 +301,8 @@ class Beyond:
         Whether no more was generalized than a promise about sensitive values needs.
     ordered
         Whether the records keep their order.
+    wholes
+        Whether persons are protected with all their records, which may be joined.
     """
 
     unchanged: str
@@ -300,6 +310,7 @@ class Beyond:
     local: bool
     minimal: bool
     ordered: bool
+    wholes: bool
 
 
 def beyond(account: Account) -> Beyond:
@@ -320,4 +331,5 @@ def beyond(account: Account) -> Beyond:
         local=any(one in LOCAL for one in searches),
         minimal=bool(generalized and about_values),
         ordered=account.shuffled is False,
+        wholes=account.promised is not None and bool(account.promised.of_kind("wholes")),
     )

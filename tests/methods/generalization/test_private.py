@@ -6,7 +6,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, chisquare
 
 import ontomask as om
 from ontomask.data.encoding import encode
@@ -131,6 +131,59 @@ def test_a_wrong_epsilon_would_be_noticed(monkeypatch):
     monkeypatch.setattr(private, "sampling_probability", lambda epsilon: 0.97)
     monkeypatch.setattr(private, "least_class", lambda *_: 2)
     assert excess(method()) > 0.0
+
+
+def misfit(made, size):
+    """How improbable many runs are, if records are drawn and left out as the promise needs it.
+
+    What it needs is counted out here: beta = 1 - e^-epsilon, and the least class of which no
+    number of records n gives more than gamma n of them with a probability above delta.
+    """
+    beta = 1.0 - math.exp(-made.epsilon)
+    gamma = 1.0 - (1.0 - beta) * math.exp(-made.epsilon)
+    tails = [binom.sf(math.floor(gamma * n), n, beta) for n in range(1, 400)]
+    enough = next(n for n in range(1, 400) if max(tails[n - 1 :]) <= made.delta)
+    least = next(k for k in range(2, 400) if math.ceil(k / gamma - 1) >= enough)
+    seen = np.bincount(counts(made, microdata(size), RUNS), minlength=size + 1)
+    expected = RUNS * released(size, beta, least, size)
+    frequent = expected >= 5.0
+    pooled = [np.append(one[frequent], one[~frequent].sum()) for one in (seen, expected)]
+    return chisquare(*pooled).pvalue
+
+
+@pytest.mark.parametrize("size", [31, 32])
+def test_what_is_drawn_is_distributed_as_was_counted_out(size):
+    """With the tests above: outcomes on neighboring tables are as alike as promised."""
+    assert misfit(method(), size) > 1e-6
+
+
+@pytest.mark.parametrize("factor", [0.85, 1.15])
+@pytest.mark.parametrize("parameter", ["sampling_probability", "least_class"])
+def test_a_slightly_wrong_epsilon_would_be_noticed(monkeypatch, parameter, factor):
+    """Drawing, or leaving out, for an epsilon that is 15 percent off; the other one is right."""
+    original = getattr(private, parameter)
+    monkeypatch.setattr(
+        private, parameter, lambda epsilon, *rest: original(factor * epsilon, *rest)
+    )
+    assert misfit(method(), 32) < 1e-9
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0])
+def test_a_scheme_is_hardly_more_probable_with_a_record_than_without(epsilon):
+    """The draw of a scheme is epsilon-differentially private by itself, whatever the tables."""
+    generator = np.random.default_rng(3)
+    schemes, k = [{"a": 0, "b": 1}, {"a": 2, "b": 1}, {"a": 2, "b": 0}], 4
+    for _ in range(200):
+        places = [generator.integers(0, most, 30) for most in (8, 3, 1)]
+        with_one, without = (
+            private.scheme_chances(
+                private.scheme_costs(schemes, [private._small(one[first:], k) for one in places]),
+                epsilon,
+                k,
+            )
+            for first in (0, 1)
+        )
+        assert np.abs(np.log(with_one / without)).max() <= epsilon + 1e-12
 
 
 def people(count=400):

@@ -181,6 +181,7 @@ class Generalization(Method):
         yield from found
         if not found and set(columns) == set(microdata.quasi):
             try:
+                self._check_persons(microdata)
                 self._problem(microdata)
             except OntomaskError as error:
                 yield (), str(error)

@@ -6,6 +6,7 @@ guarantees" (2018). All random choices come from the operating system's cryptogr
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -107,7 +108,7 @@ class PrivateGeneralization(Method):
         """The probability with which a record is drawn."""
         return sampling_probability(self.epsilon - self.search_epsilon)
 
-    @property
+    @functools.cached_property
     def k(self) -> int:
         """The least class."""
         return least_class(self.epsilon - self.search_epsilon, self.delta, self.beta)
