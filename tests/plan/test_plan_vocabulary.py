@@ -17,6 +17,7 @@ from ontomask.checks import (
     ListOf,
     Null,
     Real,
+    TableOf,
     Text,
     Typed,
     constraints_of,
@@ -119,6 +120,8 @@ def another(constraint: object, old: object) -> object:
         return ["age"] if list(old or ()) != ["age"] else ["charge"]
     if isinstance(constraint, ListOf):
         return [another(constraint.item, None)]
+    if isinstance(constraint, TableOf):
+        return {"age": another(constraint.item, None)}
     assert isinstance(constraint, (Text, Typed)), constraint
     return None
 
