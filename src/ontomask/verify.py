@@ -11,14 +11,13 @@ from __future__ import annotations
 import datetime
 import functools
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.stats import binom, poisson
 
-from ontomask.arrays import Bools, Floats, Longs
+from ontomask.arrays import Floats, Longs
 from ontomask.data.tables import Seen, Table, open_table
 from ontomask.errors import PromiseError
 from ontomask.population import population_uniqueness
@@ -40,11 +39,11 @@ from ontomask.promises import (
     Published,
     Records,
     RiskLimit,
-    SensitivePromise,
     SequenceSize,
     Unchanged,
     UniquenessLimit,
 )
+from ontomask.tallies import Rows, Tally, plain
 from ontomask.transport import largest_cost_of_moving
 
 __all__ = ["Claim", "Finding", "Verification", "verify"]
@@ -166,7 +165,7 @@ def verify(
     findings = [_published(table, tuple(published)), _records(len(table), records)]
     if all(finding.kept for finding in findings):
         amounts = np.ones(len(table)) if counts is None else counts
-        release = _Release(table, amounts, amounts if weights is None else weights, units)
+        release = Rows(table, amounts, amounts if weights is None else weights, units)
         made = [_as_claim(one) for one in claims]
         findings += [_recount(one.promise, release, one.before) for one in made]
     return Verification(tuple(findings))
@@ -186,116 +185,11 @@ def _records(found: int, expected: int) -> Finding:
     return Finding(Records((), expected), found == expected, found, f"found {found}")
 
 
-# Counting -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Release:
-    """The released columns as they are seen, each looked at once."""
-
-    table: Table
-    counts: Floats
-    weights: Floats
-    units: Longs | None = None
-    seen: dict[str, Seen] = field(default_factory=dict)
-
-    def column(self, name: str) -> Seen:
-        if name not in self.seen:
-            self.seen[name] = self.table.seen(name)
-        return self.seen[name]
-
-    def classes(self, names: Sequence[str]) -> Longs:
-        """The class of each row: those that look the same in all the columns."""
-        places = np.zeros(len(self.table), np.int64)
-        for name in names:
-            column = self.column(name)
-            keys = places * len(column.values) + column.codes
-            places = np.unique(keys, return_inverse=True)[1].astype(np.int64)
-        return places
-
-    def sizes(self, names: Sequence[str]) -> Floats:
-        """How many records each class has."""
-        return np.bincount(self.classes(names), weights=self.counts).astype(np.float64)
-
-    def persons(self, names: Sequence[str]) -> Floats:
-        """How many different persons have records in each class."""
-        pairs = np.unique(np.stack([self.classes(names), self._whose()]), axis=1)
-        return np.bincount(pairs[0]).astype(np.float64)
-
-    def alike(self, names: Sequence[str]) -> Floats:
-        """For each list of records that a person has, how many persons have the same one."""
-        classes, whose = self.classes(names), self._whose()
-        order = np.lexsort((classes, whose))
-        ends = np.flatnonzero(np.diff(whose[order])) + 1
-        lists = Counter(one.tobytes() for one in np.split(classes[order], ends))
-        return np.array(list(lists.values()), np.float64)
-
-    def _whose(self) -> Longs:
-        if self.units is None:
-            raise PromiseError("Nobody can tell here whose record each row is.")
-        return self.units
-
-    def histogram(self, promise: SensitivePromise, amounts: Floats) -> _Histogram:
-        """How much of which sensitive value each class has."""
-        column, classes = self.column(promise.sensitive), self.classes(promise.columns)
-        pairs, places = np.unique(classes * len(column.values) + column.codes, return_inverse=True)
-        return _Histogram(
-            pairs // len(column.values),
-            pairs % len(column.values),
-            np.bincount(places, weights=amounts).astype(np.float64),
-            column.values,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Histogram:
-    """One entry per class and sensitive value that occurs in it, sorted by class."""
-
-    classes: Longs
-    values: Longs
-    amounts: Floats
-    names: Sequence[object]
-
-    @property
-    def size(self) -> int:
-        return int(self.classes[-1]) + 1
-
-    @functools.cached_property
-    def shares(self) -> Floats:
-        """The share of each entry in its class."""
-        totals = np.bincount(self.classes, weights=self.amounts)
-        shares: Floats = self.amounts / totals[self.classes]
-        return shares
-
-    def summed(self, numbers: Floats | Bools) -> Floats:
-        """For each class the sum over its entries."""
-        return np.bincount(self.classes, weights=numbers, minlength=self.size).astype(np.float64)
-
-    def whole(self, counts: Sequence[tuple[object, float]]) -> tuple[Floats, Longs]:
-        """The table's distribution, and the place of each entry's value in it.
-
-        A value that the table is not said to have has the last place, with a share of 0.
-        """
-        places = {_plain(value): place for place, (value, _) in enumerate(counts)}
-        shares = np.zeros(len(counts) + 1)
-        for value, amount in counts:
-            shares[places[_plain(value)]] += amount
-        own = np.array([places.get(_plain(value), len(counts)) for value in self.names])
-        return shares / shares.sum(), own[self.values]
-
-
-def _plain(value: object) -> object:
-    """Make all kinds of missing values equal to each other."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    return None if isinstance(value, float) and value != value else value
-
-
 # One recount for each kind of promise ---------------------------------------------------------
 
 
 @functools.singledispatch
-def _recount(promise: Promise, _release: _Release, _before: Mapping[str, Seen]) -> Finding:
+def _recount(promise: Promise, _release: Rows, _before: Mapping[str, Seen]) -> Finding:
     raise PromiseError(f"There is no way to recount a {type(promise).__name__}.")
 
 
@@ -308,22 +202,20 @@ def _at_most(promise: Promise, figure: float, bound: float) -> Finding:
 
 
 @_recount.register
-def _class_size(promise: ClassSize, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+def _class_size(promise: ClassSize, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     count = release.persons if promise.unit else release.sizes
     smallest = float(count(promise.columns).min())
     return Finding(promise, smallest >= promise.k, smallest, f"at least {smallest:.0f}")
 
 
 @_recount.register
-def _sequence_size(
-    promise: SequenceSize, release: _Release, _before: Mapping[str, Seen]
-) -> Finding:
+def _sequence_size(promise: SequenceSize, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     smallest = float(release.alike(promise.columns).min())
     return Finding(promise, smallest >= promise.k, smallest, f"at least {smallest:.0f}")
 
 
 @_recount.register
-def _map_size(promise: MapSize, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+def _map_size(promise: MapSize, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     if promise.population is None:
         people = np.bincount(release.classes(promise.columns), weights=release.weights)
         return _at_least(promise, float(people.min()), promise.k)
@@ -332,7 +224,7 @@ def _map_size(promise: MapSize, release: _Release, _before: Mapping[str, Seen]) 
 
 
 @_recount.register
-def _presence(promise: Presence, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+def _presence(promise: Presence, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     people, known = _in_population(release, promise, promise.population or ())
     sizes = np.zeros(people.size)
     sizes[known] = release.sizes(promise.columns)
@@ -343,7 +235,7 @@ def _presence(promise: Presence, release: _Release, _before: Mapping[str, Seen])
 
 
 def _in_population(
-    release: _Release, promise: Promise, population: Sequence[tuple[tuple[object, ...], float]]
+    release: Rows, promise: Promise, population: Sequence[tuple[tuple[object, ...], float]]
 ) -> tuple[Floats, Longs]:
     """The people in each class of the population, and which of them each class is."""
     classes = release.classes(promise.columns)
@@ -351,12 +243,12 @@ def _in_population(
     columns = [release.column(name) for name in promise.columns]
     amounts: dict[tuple[object, ...], float] = {}
     for key, amount in population:
-        plain = tuple(_plain(value) for value in key)
-        amounts[plain] = amounts.get(plain, 0.0) + amount
+        values = tuple(plain(value) for value in key)
+        amounts[values] = amounts.get(values, 0.0) + amount
     places = {key: place for place, key in enumerate(amounts)}
     own = []
     for first in firsts.tolist():
-        key = tuple(_plain(one.values[one.codes[first]]) for one in columns)
+        key = tuple(plain(one.values[one.codes[first]]) for one in columns)
         own.append(places.setdefault(key, len(places)))
     people = np.zeros(len(places))
     people[: len(amounts)] = list(amounts.values())
@@ -364,24 +256,20 @@ def _in_population(
 
 
 @_recount.register
-def _average_risk(
-    promise: AverageRiskLimit, release: _Release, _before: Mapping[str, Seen]
-) -> Finding:
+def _average_risk(promise: AverageRiskLimit, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     sizes = release.sizes(promise.columns)
     return _at_most(promise, float(sizes.size / sizes.sum()), promise.t)
 
 
 @_recount.register
-def _uniqueness(
-    promise: UniquenessLimit, release: _Release, _before: Mapping[str, Seen]
-) -> Finding:
+def _uniqueness(promise: UniquenessLimit, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     sizes = release.sizes(promise.columns)
     return _at_most(promise, float((sizes == 1).sum() / sizes.sum()), promise.t)
 
 
 @_recount.register
 def _estimated_map_size(
-    promise: EstimatedMapSize, release: _Release, _before: Mapping[str, Seen]
+    promise: EstimatedMapSize, release: Rows, _before: Mapping[str, Seen]
 ) -> Finding:
     """A class of k people has more records than this with a probability below the significance."""
     seen, least = 0.0, 0
@@ -396,7 +284,7 @@ def _estimated_map_size(
 
 
 @_recount.register
-def _risk(promise: RiskLimit, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+def _risk(promise: RiskLimit, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     sizes = release.sizes(promise.columns)
     risky = sizes[1.0 / sizes > promise.t + ROUNDING]
     return _at_most(promise, float(risky.sum() / sizes.sum()), promise.share)
@@ -404,7 +292,7 @@ def _risk(promise: RiskLimit, release: _Release, _before: Mapping[str, Seen]) ->
 
 @_recount.register
 def _population_uniqueness(
-    promise: PopulationUniquenessLimit, release: _Release, _before: Mapping[str, Seen]
+    promise: PopulationUniquenessLimit, release: Rows, _before: Mapping[str, Seen]
 ) -> Finding:
     sizes = np.rint(release.sizes(promise.columns)).astype(np.int64)
     share = getattr(population_uniqueness(sizes, promise.fraction), promise.estimator).share
@@ -413,7 +301,7 @@ def _population_uniqueness(
 
 @_recount.register
 def _differential_privacy(
-    promise: DifferentialPrivacy, release: _Release, _before: Mapping[str, Seen]
+    promise: DifferentialPrivacy, release: Rows, _before: Mapping[str, Seen]
 ) -> Finding:
     """How it was made cannot be seen; that it was enough, and no class is too small, can."""
     smallest = float(release.sizes(promise.columns).min(initial=math.inf))
@@ -437,7 +325,7 @@ def _largest_tail(k: int, beta: float, epsilon: float) -> float:
 
 
 @_recount.register
-def _diversity(promise: Diversity, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+def _diversity(promise: Diversity, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     """Values are counted by records: whoever reads the release sees no weights."""
     histogram = release.histogram(promise, release.counts)
     if promise.kind == "recursive":
@@ -452,7 +340,7 @@ def _diversity(promise: Diversity, release: _Release, _before: Mapping[str, Seen
     return found if enough else Finding(promise, False, different, f"{different:g} different")
 
 
-def _entropies(histogram: _Histogram, estimator: str) -> Floats:
+def _entropies(histogram: Tally, estimator: str) -> Floats:
     """The entropy of each class: -sum p ln p, or Grassberger's estimate G(n) - sum s G(s) / n."""
     if estimator == "shannon":
         return -histogram.summed(histogram.shares * np.log(histogram.shares))
@@ -467,7 +355,7 @@ def _grassberger(count: int) -> float:
     return -np.euler_gamma - math.log(2) + sum(2 / (2 * j - 1) for j in range(1, count // 2 + 1))
 
 
-def _no_value_dominates(histogram: _Histogram, diversity: float, factor: float) -> bool:
+def _no_value_dominates(histogram: Tally, diversity: float, factor: float) -> bool:
     """f_1 < c (f_l + f_(l+1) + …) in every class, frequencies descending."""
     order = np.lexsort((-histogram.amounts, histogram.classes))
     owners, amounts = histogram.classes[order], histogram.amounts[order]
@@ -478,7 +366,7 @@ def _no_value_dominates(histogram: _Histogram, diversity: float, factor: float) 
 
 
 @_recount.register
-def _closeness(promise: Closeness, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+def _closeness(promise: Closeness, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     histogram = release.histogram(promise, release.weights)
     whole, places = histogram.whole(promise.counts)
     if promise.ground == "equal":
@@ -490,12 +378,12 @@ def _closeness(promise: Closeness, release: _Release, _before: Mapping[str, Seen
     return _at_most(promise, farthest, promise.t)
 
 
-def _equal_ground(histogram: _Histogram, whole: Floats, places: Longs) -> float:
+def _equal_ground(histogram: Tally, whole: Floats, places: Longs) -> float:
     """1/2 sum |p - q|, which is the sum of p - q where that is positive."""
     return float(histogram.summed(np.maximum(histogram.shares - whole[places], 0.0)).max())
 
 
-def _distributions(histogram: _Histogram, places: Longs) -> Classes:
+def _distributions(histogram: Tally, places: Longs) -> Classes:
     """For each class the places of its values and their shares."""
     bounds = np.searchsorted(histogram.classes, np.arange(histogram.size + 1))
     for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
@@ -546,7 +434,7 @@ _GROUNDS: dict[str, Callable[[Closeness, Floats, Classes], float]] = {
 
 
 @_recount.register
-def _disclosure(promise: Disclosure, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+def _disclosure(promise: Disclosure, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     histogram = release.histogram(promise, release.weights)
     whole, places = histogram.whole(promise.counts)
     with np.errstate(divide="ignore"):
@@ -556,7 +444,7 @@ def _disclosure(promise: Disclosure, release: _Release, _before: Mapping[str, Se
 
 
 @_recount.register
-def _likeness(promise: Likeness, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+def _likeness(promise: Likeness, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     histogram = release.histogram(promise, release.weights)
     whole, places = histogram.whole(promise.counts)
     own = whole[places]
@@ -569,14 +457,14 @@ def _likeness(promise: Likeness, release: _Release, _before: Mapping[str, Seen])
 
 
 @_recount.register
-def _possible(promise: Possible, release: _Release, _before: Mapping[str, Seen]) -> Finding:
+def _possible(promise: Possible, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     found = np.zeros(len(release.table), bool)
     for rule in promise.rules:
         meets = np.ones(len(release.table), bool)
         for column, values, spans, dates in rule:
             seen = release.column(column)
             known = {str(value) for value in values}
-            meant = [_is_meant(_plain(one), known, spans, dates) for one in seen.values]
+            meant = [_is_meant(plain(one), known, spans, dates) for one in seen.values]
             meets &= np.array(meant, bool)[seen.codes]
         found |= meets
     count = int(release.counts[found].sum())
@@ -609,7 +497,7 @@ def _as_number(value: object, dates: str) -> float:
 
 
 @_recount.register
-def _permutation(promise: Permutation, release: _Release, before: Mapping[str, Seen]) -> Finding:
+def _permutation(promise: Permutation, release: Rows, before: Mapping[str, Seen]) -> Finding:
     wrong = 0.0
     for name in promise.columns:
         old, new = _tally(before[name]), _tally(release.column(name))
@@ -625,12 +513,12 @@ def _tally(column: Seen) -> dict[object, int]:
     counts = np.bincount(column.codes, minlength=len(column.values))
     for value, count in zip(column.values, counts.tolist(), strict=True):
         if count:
-            tally[_plain(value)] = tally.get(_plain(value), 0) + count
+            tally[plain(value)] = tally.get(plain(value), 0) + count
     return tally
 
 
 @_recount.register
-def _unchanged(promise: Unchanged, release: _Release, before: Mapping[str, Seen]) -> Finding:
+def _unchanged(promise: Unchanged, release: Rows, before: Mapping[str, Seen]) -> Finding:
     wrong = sum(_differing(before[name], release.column(name)) for name in promise.columns)
     return _compared(promise, wrong)
 
@@ -643,8 +531,8 @@ def _differing(before: Seen, after: Seen) -> int:
     return sum(
         count
         for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True)
-        if _plain(before.values[pair // len(after.values)])
-        != _plain(after.values[pair % len(after.values)])
+        if plain(before.values[pair // len(after.values)])
+        != plain(after.values[pair % len(after.values)])
     )
 
 

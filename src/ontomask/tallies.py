@@ -1,0 +1,125 @@
+"""The rows of a release as a reader sees them, counted with plain NumPy.
+
+Nothing here is shared with the methods: an error in their encoding, kernels or searches cannot hide
+in what `verify` counts by it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ontomask.arrays import Bools, Floats, Longs
+from ontomask.data.tables import Seen, Table
+from ontomask.errors import PromiseError
+from ontomask.promises import SensitivePromise
+
+__all__ = ["Rows", "Tally", "plain"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The released columns as they are seen, each looked at once."""
+
+    table: Table
+    counts: Floats
+    weights: Floats
+    units: Longs | None = None
+    seen: dict[str, Seen] = field(default_factory=dict)
+
+    def column(self, name: str) -> Seen:
+        """A column, its values told apart as they are written."""
+        if name not in self.seen:
+            self.seen[name] = self.table.seen(name)
+        return self.seen[name]
+
+    def classes(self, names: Sequence[str]) -> Longs:
+        """The class of each row: those that look the same in all the columns."""
+        places = np.zeros(len(self.table), np.int64)
+        for name in names:
+            column = self.column(name)
+            keys = places * len(column.values) + column.codes
+            places = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+        return places
+
+    def sizes(self, names: Sequence[str]) -> Floats:
+        """How many records each class has."""
+        return np.bincount(self.classes(names), weights=self.counts).astype(np.float64)
+
+    def persons(self, names: Sequence[str]) -> Floats:
+        """How many different persons have records in each class."""
+        pairs = np.unique(np.stack([self.classes(names), self._whose()]), axis=1)
+        return np.bincount(pairs[0]).astype(np.float64)
+
+    def alike(self, names: Sequence[str]) -> Floats:
+        """For each list of records that a person has, how many persons have the same one."""
+        classes, whose = self.classes(names), self._whose()
+        order = np.lexsort((classes, whose))
+        ends = np.flatnonzero(np.diff(whose[order])) + 1
+        lists = Counter(one.tobytes() for one in np.split(classes[order], ends))
+        return np.array(list(lists.values()), np.float64)
+
+    def _whose(self) -> Longs:
+        if self.units is None:
+            raise PromiseError("Nobody can tell here whose record each row is.")
+        return self.units
+
+    def histogram(self, promise: SensitivePromise, amounts: Floats) -> Tally:
+        """How much of which sensitive value each class has."""
+        column, classes = self.column(promise.sensitive), self.classes(promise.columns)
+        pairs, places = np.unique(classes * len(column.values) + column.codes, return_inverse=True)
+        return Tally(
+            pairs // len(column.values),
+            pairs % len(column.values),
+            np.bincount(places, weights=amounts).astype(np.float64),
+            column.values,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """One entry per class and sensitive value that occurs in it, sorted by class."""
+
+    classes: Longs
+    values: Longs
+    amounts: Floats
+    names: Sequence[object]
+
+    @property
+    def size(self) -> int:
+        """How many classes there are."""
+        return int(self.classes[-1]) + 1
+
+    @functools.cached_property
+    def shares(self) -> Floats:
+        """The share of each entry in its class."""
+        totals = np.bincount(self.classes, weights=self.amounts)
+        shares: Floats = self.amounts / totals[self.classes]
+        return shares
+
+    def summed(self, numbers: Floats | Bools) -> Floats:
+        """For each class the sum over its entries."""
+        return np.bincount(self.classes, weights=numbers, minlength=self.size).astype(np.float64)
+
+    def whole(self, counts: Sequence[tuple[object, float]]) -> tuple[Floats, Longs]:
+        """The table's distribution, and the place of each entry's value in it.
+
+        A value that the table is not said to have has the last place, with a share of 0.
+        """
+        places = {plain(value): place for place, (value, _) in enumerate(counts)}
+        shares = np.zeros(len(counts) + 1)
+        for value, amount in counts:
+            shares[places[plain(value)]] += amount
+        own = np.array([places.get(plain(value), len(counts)) for value in self.names])
+        return shares / shares.sum(), own[self.values]
+
+
+def plain(value: object) -> object:
+    """Make all kinds of missing values equal to each other."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return None if isinstance(value, float) and value != value else value
