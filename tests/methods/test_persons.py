@@ -70,6 +70,8 @@ METHODS = {
     "refined mdav": om.Microaggregation(k=K, algorithm="mdav", refine=True),
     "merged": om.Microaggregation(k=K, privacy=[om.KAnonymity(K + 3)]),
     "strata": om.Microaggregation(k=K, strata=("sex",)),
+    "blocks": om.Microaggregation(k=K, block_size=12),
+    "refined blocks": om.Microaggregation(k=K, algorithm="mdav", refine=True, block_size=12),
     "recoding": om.Recoding(k=K),
     "recoding by frequency": om.Recoding(k=K, weighting="frequency", order="any"),
     "discernibility": om.Recoding(k=K, guide="discernibility"),

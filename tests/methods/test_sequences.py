@@ -26,6 +26,7 @@ METHODS = {
     "v-mdav": om.Microaggregation(k=K, algorithm="v-mdav", gamma=2.0, weighting="frequency"),
     "refined": om.Microaggregation(k=K, refine=True),
     "medoids": om.Microaggregation(k=K, centers="medoid"),
+    "blocks": om.Microaggregation(k=K, block_size=12),
     "random": om.Microaggregation(k=K, operators="random"),
 }
 

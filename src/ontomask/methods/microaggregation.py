@@ -45,7 +45,7 @@ from ontomask.methods.blocks import (
 from ontomask.methods.disclosure import Demands, Privacy, PrivacyBy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.persons import constant_columns, one_each
-from ontomask.methods.points import Layout, factors, quasi_layout
+from ontomask.methods.points import Layout, quasi_layout
 from ontomask.methods.resampling import sorted_places
 from ontomask.methods.sequences import (
     distinct_persons,
@@ -243,7 +243,9 @@ class Microaggregation(Method):
         context: Context,
     ) -> Ints:
         """The cluster of each point, inside the classes of a frame if there is one."""
-        points = plain._replace(factors=factors(plain.sizes, self.weighting, plain.power))
+        points = plain
+        if self.weighting == "frequency":  # distances times sizes, squared sums times squares
+            points = plain._replace(factors=plain.sizes**plain.power)
         classes = [np.arange(plain.sizes.size)] if frame is None else members_of(frame)
         parts = blocks_of(points, classes, self.k, self.block_size, details)
         found = in_every(

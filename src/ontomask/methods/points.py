@@ -20,7 +20,7 @@ from ontomask.kernels.records import Points, flat_owners, pack_points
 from ontomask.semantics.moments import variance
 from ontomask.semantics.operators import Coded, Comparison, coded_operator
 
-__all__ = ["Layout", "Scaled", "factors", "layout_of", "number_column", "quasi_layout"]
+__all__ = ["Layout", "Scaled", "layout_of", "number_column", "quasi_layout"]
 
 ROUNDING = 1e-13
 """Relative differences up to here come from computing, not from the data."""
@@ -57,7 +57,7 @@ class Layout:
         """The exponent of a number's difference."""
         return 1 if self.metric == "mean" else 2
 
-    def points(self, tuples: Tuples, weighting: str = "none") -> Points:
+    def points(self, tuples: Tuples) -> Points:
         """Weighted points for the kernels."""
         order = {name: place for place, name in enumerate(tuples.names)}
         codes = [tuples.codes[order[one.name]] for one, _ in self.coded]
@@ -68,7 +68,7 @@ class Layout:
             np.array(numbers, np.float64).reshape(len(numbers), len(tuples)),
             tuples.counts,
             tuples.weights,
-            factors(tuples.counts, weighting, self.power),
+            np.ones_like(tuples.counts),
             np.array([one.gap for one in self.numeric]),
             self.power,
             None if tuples.units is None else flat_owners(tuples.units.starts, tuples.units.units),
@@ -168,11 +168,6 @@ def _scaled(attribute: Attribute, microdata: Microdata, metric: str) -> Scaled:
         return Scaled(attribute, importance / np.sqrt(spread), importance)
     spread = spread if metric == "euclidean" else 2.0 * spread
     return Scaled(attribute, float(np.sqrt(importance / spread)), importance)
-
-
-def factors(counts: Floats, weighting: str, power: int) -> Floats:
-    """The comparison operator multiplies distances by frequencies (squared sums by squares)."""
-    return counts**power if weighting == "frequency" else np.ones_like(counts)
 
 
 def _coded_column(attribute: Attribute, operator: Coded, rows: Ints) -> Attribute:
