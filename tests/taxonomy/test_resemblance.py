@@ -1,5 +1,7 @@
 """What is suggested for words that no rule finds: by roots, abbreviations, initials, context."""
 
+import dataclasses
+
 import pytest
 
 import ontomask as om
@@ -92,12 +94,12 @@ def test_synonyms_teach_what_abbreviations_mean():
     parents = {"all": [], **{site: ["all"] for site in sites}, "hip": ["all"]}
     labels = {site: f"Fracture of {site}, unspecified" for site in [*sites, "hip"]}
     labels["hip"] = "Fracture of hip"
-    synonyms = {site: [f"fx {site} NOS"] for site in sites}
+    synonyms = {site: [f"qx {site} NOS"] for site in sites}
     taught = om.Taxonomy.from_parents(parents, labels=labels, synonyms=synonyms)
-    assert suggested("fx hip", taught)[0][0] == "hip"
+    assert suggested("qx hip", taught)[0][0] == "hip"
     untaught = om.Taxonomy.from_parents(parents, labels=labels)
     before, after = (
-        max(one.likeness for one in names_of(each.term_index).like("fx hip"))
+        max(one.likeness for one in names_of(each.term_index).like("qx hip"))
         for each in (untaught, taught)
     )
     assert after > before
@@ -106,3 +108,104 @@ def test_synonyms_teach_what_abbreviations_mean():
 def test_words_of_no_name_at_all():
     for text in ("zzzz", "Prof-xyz 3", "...", "ß"):
         assert suggested(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "reason"),
+    [
+        ("MI", "410", "short for the label"),
+        ("HF", "428", "initials of the label"),
+        ("acute MI NOS", "410", "initials of the label"),
+        ("HF NOS", "428", "short for the label"),
+        ("abscess", None, None),
+    ],
+)
+def test_abbreviations_of_hospitals_are_understood(text, concept, reason):
+    found = suggested(text)
+    assert (found[0] if found else (None, None)) == (concept, reason)
+
+
+def test_a_dictionary_is_asked_only_where_names_teach_nothing():
+    tuberculosis = {"all": [], "hip": ["all"], "ureter": ["all"], "boat": ["all"]}
+    labels = {
+        "hip": "Tuberculosis of hip",
+        "ureter": "Tuberculous inflammation of ureter",
+        "boat": "Tow boat",
+    }
+    taxonomy = om.Taxonomy.from_parents(tuberculosis, labels=labels)
+    assert suggested("TB hip", taxonomy)[0][0] == "hip"
+    assert suggested("TB ureter", taxonomy)[0][0] == "ureter"
+    own = om.Taxonomy.from_parents(tuberculosis, labels={**labels, "boat": "TB 12"})
+    assert suggested("TB", own)[0] == ("boat", "all its words in the label")
+
+
+def test_words_written_with_signs_are_understood():
+    labels = {"with": "Delivery with complication", "without": "Delivery without complication"}
+    taxonomy = om.Taxonomy.from_parents(
+        {"all": [], "with": ["all"], "without": ["all"]}, labels=labels
+    )
+    assert suggested("delivery w/o compl", taxonomy)[0][0] == "without"
+    assert suggested("delivery w/ compl", taxonomy)[0][0] == "with"
+
+
+def test_numbers_are_words_of_their_own_and_teach():
+    numbers = range(31, 40)
+    taxonomy = om.Taxonomy.from_parents(
+        {"all": [], **{f"P{n}": ["all"] for n in numbers}},
+        labels={f"P{n}": f"hereditary spastic paraplegia {n}" for n in numbers},
+        synonyms={f"P{n}": [f"SPG{n}"] for n in numbers if n != 39},
+    )
+    assert suggested("SPG39", taxonomy)[0][0] == "P39"
+    roman = om.Taxonomy.from_parents(
+        {"all": [], "a": ["all"], "b": ["all"]},
+        labels={"a": "glycogen storage type II", "b": "glycogen storage type VI"},
+    )
+    assert suggested("storage glycogen type 6", roman)[0][0] == "b"
+
+
+GERMAN = {
+    "alle": [],
+    "I21": ["alle"],
+    "I10": ["alle"],
+    "S72": ["alle"],
+}
+GERMAN_LABELS = {
+    "I21": "Akuter Herzinfarkt",
+    "I10": "Koronare Herzkrankheit",
+    "S72": "Fraktur des Oberschenkels",
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "labels", "text", "concept"),
+    [
+        ("german", {"I21": "Akute Blutung"}, "akuten Blutungen", "I21"),
+        ("french", {"I21": "maladie infectieuse"}, "maladies infectieux", "I21"),
+        ("spanish", {"I21": "dolor agudo"}, "dolores aguda", "I21"),
+    ],
+)
+def test_words_are_stemmed_in_the_language_of_the_taxonomy(
+    tmp_path, language, labels, text, concept
+):
+    path = tmp_path / "codes.csv"
+    rows = [f"{one},{labels.get(one, one)},{'|'.join(above)}" for one, above in GERMAN.items()]
+    path.write_text("\n".join(["id,label,parents", *rows]), encoding="utf-8")
+    assert om.load_taxonomy(path).map([text]).ids == (None,)
+    spoken = om.load_taxonomy(path, stemming=language)
+    assert spoken.map([text]).ids == (concept,)
+    assert spoken.map([text]).how == ("stem",)
+    spoken.save(tmp_path / "kept.ontomask")
+    assert om.load_taxonomy(tmp_path / "kept.ontomask").map([text]).ids == (concept,)
+
+
+def test_abbreviations_are_those_of_the_language():
+    english = om.Taxonomy.from_parents(GERMAN, labels=GERMAN_LABELS)
+    german = dataclasses.replace(english, language="german")
+    assert suggested("KHK", german)[0] == ("I10", "short for the label")
+    assert suggested("Z.n. Fx Oberschenkel", german)[0][0] == "S72"
+    assert suggested("KHK", english) == []
+
+
+def test_a_bundled_taxonomy_has_its_language():
+    with pytest.raises(om.errors.ParameterError, match="takes no option 'stemming'"):
+        om.load_taxonomy("icd9cm", stemming="german")

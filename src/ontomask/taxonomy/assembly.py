@@ -37,6 +37,7 @@ def assemble(
     single_root: bool = False,
     license: str = "",  # noqa: A002 - the taxonomy's own word for it
     origin: str = "",
+    language: str = "english",
 ) -> Taxonomy:
     """Check a draft and make the taxonomy.
 
@@ -65,6 +66,7 @@ def assemble(
         version=draft.version,
         license=license,
         origin=origin,
+        language=language,
     )
 
 

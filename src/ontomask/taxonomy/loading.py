@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ontomask.checks import AnyOf, Choice, Flag, Null, Text, Typed, checked, did_you_mean
 from ontomask.errors import EmptyTaxonomyError, FormatError, ParameterError, SourceNotFoundError
 from ontomask.taxonomy import bundled, store
+from ontomask.taxonomy.abbreviations import LANGUAGES
 from ontomask.taxonomy.assembly import assemble
 from ontomask.taxonomy.draft import Reader
 from ontomask.taxonomy.readers import READERS
@@ -30,6 +32,7 @@ SOURCE = AnyOf(Text(), Typed(os.PathLike, "the path of a file or folder"))
     name=AnyOf(Text(), Null()),
     single_root=Flag(),
     cache=Flag(),
+    stemming=AnyOf(Choice(*LANGUAGES), Null()),
 )
 def load_taxonomy(
     source: str | os.PathLike[str],
@@ -38,6 +41,7 @@ def load_taxonomy(
     name: str | None = None,
     single_root: bool = False,
     cache: bool = True,
+    stemming: str | None = None,
     **options: Any,
 ) -> Taxonomy:
     """Load a bundled taxonomy by name, or read one from a file or folder.
@@ -54,6 +58,9 @@ def load_taxonomy(
         Refuse a source with several roots instead of putting a virtual one above them.
     cache
         Keep large sources parsed in the user's cache folder, keyed by their content.
+    stemming
+        The language of the names, by which words are stemmed and abbreviations understood: English
+        unless said otherwise.
     options
         Options of the reader, such as `language="es"` or `by_prefix=[2, 3, 4]`.
 
@@ -66,7 +73,7 @@ def load_taxonomy(
     '250'
     """
     if isinstance(source, str) and source in bundled.NAMES and not Path(source).exists():
-        _refuse_options(source, format, options)
+        _refuse_options(source, {"format": format, "stemming": stemming, **options})
         return bundled.load(source)
     path = Path(source)
     if not path.exists():
@@ -75,18 +82,23 @@ def load_taxonomy(
             f"{', '.join(bundled.NAMES)}.{did_you_mean(source, bundled.NAMES)}"
         )
     if format is None and path.name.endswith(store.SUFFIX):
-        return store.load(path)
+        kept = store.load(path)
+        return replace(kept, language=stemming) if stemming else kept
     reader = _reader(path, format, options)
     _check_options(reader, options)
     title = name or path.name.split(".")[0]
 
     def build() -> Taxonomy:
-        return assemble(reader.read(path, **options), name=title, single_root=single_root)
+        draft = reader.read(path, **options)
+        return assemble(
+            draft, name=title, single_root=single_root, language=stemming or LANGUAGES[0]
+        )
 
     files = _files(path)
     if not cache or sum(file.stat().st_size for file in files) < CACHED_FROM:
         return build()
     settings = {"reader": reader.name, "name": title, "single_root": single_root, **options}
+    settings |= {"stemming": stemming} if stemming else {}
     return store.cached(files, settings, build)
 
 
@@ -117,8 +129,8 @@ def _check_options(reader: Reader, options: dict[str, Any]) -> None:
             )
 
 
-def _refuse_options(source: str, format_name: str | None, options: dict[str, Any]) -> None:
-    given = [*options, *(["format"] if format_name else [])]
+def _refuse_options(source: str, options: dict[str, Any]) -> None:
+    given = [option for option, value in options.items() if value is not None]
     if given:
         raise ParameterError(
             f"The bundled taxonomy {source!r} takes no option {given[0]!r}; leave it out."

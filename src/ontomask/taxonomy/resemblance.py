@@ -6,10 +6,13 @@ text is found in a name, more or less,
 * as it stands (1), whatever the order of the words;
 * by what the taxonomy's own synonyms teach: where most concepts called "NOS" are also called
   "unspecified", the one is found in the other (by the share of such concepts);
-* as an abbreviation: the name's word begins with it, or has its letters in order ("clstrdium");
+* as an abbreviation: the name's word begins with it, or has its letters in order ("clstrdium"), or
+  a hospital's dictionary has it ("TB", "Fx": `ontomask.taxonomy.abbreviations`);
 * misspelled, if no name has it as it stands (by edit distance);
 * as initials, if it is written in capitals: "UTI" in "Urinary tract infection, site not specified".
   So short a word is taken for nothing else: by edit distance it resembles everything.
+
+Letters and digits are words of their own, so that what "SPG38" teaches is known of "SPG39".
 
 The likeness is the weight of what was found, against the weights of the text and, less so, of the
 name, plus a little for whole texts that are spelled alike. `benchmarks/suggestions.py` measures how
@@ -21,7 +24,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,6 +33,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from ontomask.arrays import Bools, Floats, Ints
+from ontomask.taxonomy.abbreviations import SMALL_WORDS, meanings, spelled_out
 from ontomask.taxonomy.term_index import TermIndex, fold, unaccented
 
 __all__ = ["Names", "Resemblance", "names_of"]
@@ -48,6 +52,9 @@ ABBREVIATED, ALSO_A_WORD, BEGINNING, MISSPELLED = 0.75, 0.6, 0.15, 0.8
 """What abbreviations count at most, if they are also words, more if they begin the word they stand
 for; what misspelled words count."""
 
+EXPANDED = 0.95
+"""What the words count that an abbreviation stands for."""
+
 WHOLE = 0.95
 """What the initials of a part of a name count, beside those of the whole name."""
 
@@ -58,7 +65,6 @@ chance teach a word."""
 
 CAPITALS = re.compile(r"\b[A-Z]{2,4}\b")
 PARTS = re.compile(r"[,;:()\[\]]+")
-SMALL_WORDS = {"a", "and", "by", "due", "for", "from", "in", "of", "on", "or", "the", "to", "with"}
 
 Roots = frozenset[str]
 
@@ -85,38 +91,57 @@ class Names:
 
     def like(self, text: str) -> list[Resemblance]:
         """Return the names that resemble a text most, in no particular order."""
-        folded = unaccented(fold(text))
-        words = dict.fromkeys(folded.split(" "))
         # in a text of capitals they are no sign of initials, unless it is a single word
-        is_loud = text.isupper() and len(words) > 1
+        is_loud = text.isupper() and len(text.split()) > 1
+        text, meant = meanings(text, self.index.language, loud=is_loud)
+        folded = spelled_out(unaccented(fold(text)))
+        words = dict.fromkeys(folded.split(" "))
         capitals = {word.lower() for word in CAPITALS.findall("" if is_loud else text)}
-        likeness, by_initials = self._likeness(words, capitals)
+        likeness, by_initials = self._likeness(words, capitals, meant)
         best = np.argsort(-likeness, kind="stable")[:SHORTLIST]
-        roots = self.index.stems(" ".join(word for word in words if word not in SMALL_WORDS))
+        roots = self.index.stems(" ".join(word for word in words if word not in self._small))
         found = []
         for place in best[likeness[best] >= LEAST_LIKENESS].tolist():
             name = self.names[place]
             spelling = fuzz.token_sort_ratio(folded, name) / 100
-            how = "initials of" if by_initials[place] else _how(roots, self._roots[name])
+            how = "initials of" if by_initials[place] else _how(roots, self._roots[name], meant)
             found.append(Resemblance(name, float(likeness[place]) + SPELLING * spelling, how))
         return found
 
-    def _likeness(self, words: dict[str, None], capitals: set[str]) -> tuple[Floats, Bools]:
+    def _likeness(
+        self, words: dict[str, None], capitals: set[str], meant: dict[str, list[str]]
+    ) -> tuple[Floats, Bools]:
         """How much every name resembles a text, and which of them by their initials."""
         found, total = np.zeros(len(self.names)), 0.0
         initials = np.zeros(len(self.names))
         for word in words:
-            weight, best = self._found(word, is_short=word in capitals)
+            weight, best = self._found(word, is_short=word in capitals or word in meant)
             if word in capitals:
-                fitting = self._rarest * self._with_initials(word, alone=len(words) == 1)
+                alone = len(words) == 1
+                fitting = self._with_initials(word, alone=alone)
+                # beside others, a word that many names have, such as NOS, is itself
+                own = None if alone else self._weights.get(self._root(word))
+                fitting *= own or self._rarest
                 initials = np.maximum(initials, np.where(fitting > best, fitting, 0.0))
                 weight, best = max(weight, float(fitting.max())), np.maximum(best, fitting)
+            if word not in self._words:  # what names call it teaches better than a dictionary
+                for meaning in meant.get(word, ()):
+                    weight, best = self._expanded(meaning, weight, best)
             found += best
             total += weight
         # alone, the initials of a whole name leave nothing of it unsaid
         is_whole = (initials >= WHOLE * self._rarest) & (len(words) == 1)
         sizes = np.where(is_whole, 0.0, self._sizes)
         return found / (TEXT_SHARE * total + (1.0 - TEXT_SHARE) * sizes), initials > 0
+
+    def _expanded(self, meaning: str, weight: float, best: Floats) -> tuple[float, Floats]:
+        """The weight of a word and where it is found, if it may also stand for other words."""
+        known = [word for word in meaning.split(" ") if self._root(word) in self._places]
+        parts = [self._found(word, is_short=True) for word in known if word not in self._small]
+        if not parts or len(known) < len(meaning.split(" ")):
+            return weight, best
+        amount, found = sum(one for one, _ in parts), np.sum([one for _, one in parts], axis=0)
+        return max(weight, amount), np.maximum(best, EXPANDED * found)
 
     def _found(self, word: str, is_short: bool) -> tuple[float, Floats]:
         """The weight of a word, and how much of it is found in every name."""
@@ -159,7 +184,7 @@ class Names:
         names = (self.names[place] for place in self._places[root][:TEACHERS])
         concepts = {self.index.best_of_folded(name).concept for name in names}
         called = [self.index.names_of(concept) for concept in concepts]
-        sets = [self.index.stems(" ".join(names)) for names in called if len(names) > 1]
+        sets = [self._rooted(" ".join(names)) for names in called if len(names) > 1]
         for other, count in Counter(one for roots in sets for one in roots).items():
             share = count / len(sets)
             usual = len(self._places[other]) / len(self.names)
@@ -181,6 +206,13 @@ class Names:
     def _root(self, word: str) -> str:
         return next(iter(self.index.stems(word)))
 
+    def _rooted(self, folded: str) -> Roots:
+        return self.index.stems(spelled_out(folded))
+
+    @property
+    def _small(self) -> frozenset[str]:
+        return SMALL_WORDS[self.index.language]
+
     # Made ready -----------------------------------------------------------------------------
 
     @functools.cached_property
@@ -190,7 +222,7 @@ class Names:
 
     @functools.cached_property
     def _roots(self) -> dict[str, Roots]:
-        return {name: self.index.stems(name) for name in self.names}
+        return {name: self._rooted(name) for name in self.names}
 
     @functools.cached_property
     def _places(self) -> dict[str, Ints]:
@@ -218,7 +250,7 @@ class Names:
     @functools.cached_property
     def _words(self) -> dict[str, str]:
         """The root of every word, as the words are written."""
-        words = {word for name in self.names for word in unaccented(name).split(" ")}
+        words = {word for name in self.names for word in spelled_out(unaccented(name)).split(" ")}
         return {word: self._root(word) for word in sorted(words)}
 
     @functools.cached_property
@@ -232,12 +264,11 @@ class Names:
     def _initials(self) -> list[str]:
         """The initials of every name, those of its parts between commas and brackets apart."""
         written = [self.index.written(name) for name in self.names]
-        return ["|".join(_initials(part) for part in PARTS.split(text)) for text in written]
+        return ["|".join(map(self._initials_of, PARTS.split(text))) for text in written]
 
-
-def _initials(text: str) -> str:
-    words = unaccented(fold(text)).split(" ")
-    return "".join(word[0] for word in words if word and word not in SMALL_WORDS)
+    def _initials_of(self, text: str) -> str:
+        words = unaccented(fold(text)).split(" ")
+        return "".join(word[0] for word in words if word and word not in self._small)
 
 
 def _in_order(letters: str, word: str) -> bool:
@@ -245,7 +276,9 @@ def _in_order(letters: str, word: str) -> bool:
     return all(letter in rest for letter in letters)
 
 
-def _how(roots: Roots, others: Roots) -> str:
+def _how(roots: Roots, others: Roots, meant: Collection[str]) -> str:
     if roots <= others:
         return "all its words in"
-    return "some of its words in" if roots & others else "spelled like"
+    if roots & others:
+        return "some of its words in"
+    return "short for" if meant else "spelled like"

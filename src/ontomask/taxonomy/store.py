@@ -20,6 +20,7 @@ import platformdirs
 from numpy.typing import NDArray
 
 from ontomask.errors import FormatError, ParameterError, TaxonomyError
+from ontomask.taxonomy.abbreviations import LANGUAGES
 from ontomask.taxonomy.assembly import frozen
 from ontomask.taxonomy.readers.sources import open_zip, stream_member
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -33,7 +34,7 @@ LAYOUT = 1
 
 TEXTS = ("ids", "names", "glosses")
 ARRAYS = ("name_offsets", "name_ranks", "parent_offsets", "parent_numbers", "depths")
-FACTS = ("name", "version", "license", "origin")
+FACTS = ("name", "version", "license", "origin", "language")
 JOINT = "|"
 NPY_VERSION = (1, 0)
 
@@ -86,7 +87,7 @@ def load(path: Path) -> Taxonomy:
             )
         fields: dict[str, Any] = {text: _unpacked(arrays[text]) for text in TEXTS}
         fields |= {array: frozen(arrays[array]) for array in ARRAYS}
-        fields |= {fact: str(header[fact]) for fact in FACTS}
+        fields |= {fact: str(header[fact]) for fact in FACTS if fact in header}
         taxonomy = Taxonomy(**fields)
         _check(taxonomy)
     except (KeyError, IndexError, ValueError, OSError) as error:
@@ -154,6 +155,7 @@ def _check(taxonomy: Taxonomy) -> None:
         and offsets[-1] == parents.size
         and taxonomy.name_offsets[-1] == len(taxonomy.names) == taxonomy.name_ranks.size
         and bool((np.diff(taxonomy.name_offsets) >= 1).all())
+        and taxonomy.language in LANGUAGES
         and bool((parents >= 0).all() and (parents < owners).all())
         and bool((taxonomy.depths[parents] < taxonomy.depths[owners]).all())
     )

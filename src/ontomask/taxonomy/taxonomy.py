@@ -60,6 +60,8 @@ class Taxonomy:
         Number of nodes on the longest path from the root, both ends included (root = 1).
     name, version, license, origin
         What the taxonomy is, for people.
+    language
+        The language of its names, by whose rules words are stemmed.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class Taxonomy:
     version: str = ""
     license: str = ""
     origin: str = ""
+    language: str = "english"
 
     @staticmethod
     def from_parents(

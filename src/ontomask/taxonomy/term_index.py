@@ -4,7 +4,7 @@
 2. `code`: the same with other case, or with or without the dots (`v4571` for `V45.71`).
 3. `label`, 4. `synonym`: the text is a name of a concept.
 5. `folded`: the same without regard to case, punctuation and, failing that, accents.
-6. `stem`: the same by the English root of each word (plurals, inflections).
+6. `stem`: the same by the root of each word (plurals, inflections), in the taxonomy's language.
 
 The first rule that finds anything decides. If it finds several concepts, the most frequent sense
 wins where the source ranks senses, otherwise a label before a synonym, then the shallowest
@@ -117,6 +117,11 @@ class TermIndex:
     """The dictionaries of one taxonomy's ids and names, each built when first needed."""
 
     taxonomy: Taxonomy
+
+    @property
+    def language(self) -> str:
+        """The language of the names, by whose rules words have roots."""
+        return self.taxonomy.language
 
     def find(self, text: str, *, is_number: bool = False) -> Match | None:
         """Return the concept of a word or code, or None.
@@ -306,11 +311,11 @@ class TermIndex:
     def _stems(self) -> dict[str, str]:
         words = {word for key in self._folded_names for word in unaccented(key).split(" ")}
         ordered = sorted(words)
-        return dict(zip(ordered, _stemmer().stemWords(ordered), strict=True))
+        return dict(zip(ordered, _stemmer(self.language).stemWords(ordered), strict=True))
 
     def _stem(self, folded: str) -> str:
-        known = self._stems
-        return " ".join([known.get(word) or _stem_word(word) for word in folded.split(" ")])
+        known, stem = self._stems, _stemmer(self.language).stemWord
+        return " ".join([known.get(word) or stem(word) for word in folded.split(" ")])
 
 
 def _postings(keys: Iterable[str]) -> Postings:
@@ -323,10 +328,5 @@ def _postings(keys: Iterable[str]) -> Postings:
 
 
 @functools.cache
-def _stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english")
-
-
-def _stem_word(word: str) -> str:
-    stem: str = _stemmer().stemWord(word)
-    return stem
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(language)
