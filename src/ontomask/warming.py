@@ -29,7 +29,7 @@ METHODS: tuple[Method, ...] = (
     Hybrid(2),
     RankSwapping(k=2),
     RankSwapping(k=2, variant="multivariate"),
-    Microaggregation(2, refine=True),
+    Microaggregation(2, refine=True, block_size=2),
 )
 
 

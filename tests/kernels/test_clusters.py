@@ -121,6 +121,19 @@ def test_centroids_and_loss_are_the_specification(kind):
         assert loss_to(points, labels, rows, numbers) == pytest.approx(expected_loss)
 
 
+@each_kind
+def test_centroids_are_the_same_for_any_number_of_threads(kind, monkeypatch):
+    monkeypatch.setattr("ontomask.kernels.centroids.SMALLEST_SHARE", 1)
+    points = random_points(np.random.default_rng(2), 60, **kind)
+    labels, found = (np.arange(60) % 17).astype(np.int32), []
+    for threads in ("1", "2", "4"):
+        monkeypatch.setenv("ONTOMASK_THREADS", threads)
+        found.append(centroids(points, labels, 17, np.linspace(0.0, 0.9, 17)))
+    for rows, numbers in found[1:]:
+        np.testing.assert_array_equal(rows, found[0][0])
+        np.testing.assert_array_equal(numbers, found[0][1])
+
+
 def test_random_rule_draws_a_member_by_weight():
     attribute = flat(3, RANDOM)
     codes = np.array([[0, 1, 2]], np.int32)

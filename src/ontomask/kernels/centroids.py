@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.records import (
     LCS,
     MINIMUM_HIERARCHY,
@@ -76,6 +77,9 @@ def first_least(sums: Floats, weight: float) -> int:
     """The first of the sums over this weight that are least up to rounding."""
     return int(np.flatnonzero(sums < tie_bar(float(sums.min()), weight))[0])
 
+
+SMALLEST_SHARE = 512
+"""Clusters for which it pays to start a thread."""
 
 HELD = 0
 """Row of `marks`: number of points that hold the value, or of values at or below the row."""
@@ -357,6 +361,8 @@ def _draw_rows(points: Points, members: Longs, uniform: float, reference: Floats
 
 @compiled
 def _fill_centroids(
+    first: int,
+    last: int,
     points: Points,
     tally: Tally,
     offsets: Longs,
@@ -364,8 +370,8 @@ def _fill_centroids(
     uniforms: Floats,
     references: Floats,
 ) -> None:
-    """Write the centroid of every cluster."""
-    for cluster in range(references.shape[0]):
+    """Write the centroids of the clusters from first to last."""
+    for cluster in range(first, last):
         own = members[offsets[cluster] : offsets[cluster + 1]]
         fill(points, tally, own)
         centroid_reference(points, tally, references[cluster])
@@ -377,12 +383,12 @@ def tallied(points: Points, tally: Tally, members: Longs) -> Floats:
     """Make it the tally of these points; their centroid as a reference."""
     references = np.empty((1, points.codes.shape[0] + points.numbers.shape[0]))
     offsets = np.array([0, members.size])
-    _fill_centroids(points, tally, offsets, members, np.zeros(1), references)
+    _fill_centroids(0, 1, points, tally, offsets, members, np.zeros(1), references)
     return references[0]
 
 
 def centroids(points: Points, labels: Ints, count: int, uniforms: Floats) -> tuple[Ints, Floats]:
-    """Centroid of every cluster: rows [count, coded] and numbers [count, numeric].
+    """Centroid of every cluster, on all cores: rows [count, coded] and numbers [count, numeric].
 
     `uniforms`, one in [0, 1) per cluster, decide where the rule is RANDOM; the same member is
     drawn for all such attributes.
@@ -390,7 +396,12 @@ def centroids(points: Points, labels: Ints, count: int, uniforms: Floats) -> tup
     coded, numeric = points.codes.shape[0], points.numbers.shape[0]
     references = np.empty((count, coded + numeric), np.float64)
     offsets, members = members_by_cluster(labels, count)
-    _fill_centroids(points, new_tally(points), offsets, members, uniforms, references)
+
+    def work(first: int, last: int) -> None:
+        tally = new_tally(points)
+        _fill_centroids(first, last, points, tally, offsets, members, uniforms, references)
+
+    in_blocks(work, count, SMALLEST_SHARE)
     return references[:, :coded].astype(np.int32), references[:, coded:].copy()
 
 
