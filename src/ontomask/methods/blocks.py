@@ -25,7 +25,7 @@ __all__ = [
     "numbered",
 ]
 
-WHOLE_UP_TO = 100_000
+WHOLE_UP_TO = 200_000
 USUAL = 50_000
 """Tables of so many tuples are clustered as a whole; larger ones in blocks of this size."""
 
@@ -35,7 +35,7 @@ BlockSize = Annotated[
     "How many tuples (or records, where these are clustered) are clustered together at most. Where "
     "there are more, they are cut into blocks along seams that part few near ones, and the blocks "
     "are clustered apart, on all cores; the same blocks whatever the number of cores. By default "
-    "50,000 where there are more than 100,000.",
+    "50,000 where there are more than 200,000.",
 ]
 
 Result = TypeVar("Result")
