@@ -137,6 +137,8 @@ def test_refinement_looks_over_the_seams(monkeypatch):
 def test_large_tables_are_cut_by_themselves(monkeypatch):
     monkeypatch.setattr(rules, "WHOLE_UP_TO", 100)
     monkeypatch.setattr(rules, "USUAL", 50)
+    assert "blocks" not in masked(om.Microaggregation(K)).details[0]  # two hundred clusters
+    monkeypatch.setattr(rules, "CLUSTERS", 10)
     details = masked(om.Microaggregation(K)).details[0]
     assert details["block_size"] == 50
     assert details["blocks"] > 1

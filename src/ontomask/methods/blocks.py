@@ -27,7 +27,9 @@ __all__ = [
 
 WHOLE_UP_TO = 200_000
 USUAL = 50_000
-"""Tables of so many tuples are clustered as a whole; larger ones in blocks of this size."""
+"""Tables of so many tuples are clustered as a whole; larger ones in blocks of this size, …"""
+CLUSTERS = 200
+"""… but of so many clusters at least: the larger they are, the more reach over a seam."""
 
 BlockSize = Annotated[
     int | None,
@@ -35,7 +37,7 @@ BlockSize = Annotated[
     "How many tuples (or records, where these are clustered) are clustered together at most. Where "
     "there are more, they are cut into blocks along seams that part few near ones, and the blocks "
     "are clustered apart, on all cores; the same blocks whatever the number of cores. By default "
-    "50,000 where there are more than 200,000.",
+    "50,000, or 200 times k if that is more, where there are more than 200,000.",
 ]
 
 Result = TypeVar("Result")
@@ -50,7 +52,7 @@ def blocks_of(
 ) -> list[Longs]:
     """Cut parts of a table where they are too large; the details say so."""
     size = points.weights.size
-    most = block_size or (USUAL if size > WHOLE_UP_TO else size)
+    most = block_size or (max(USUAL, CLUSTERS * k) if size > WHOLE_UP_TO else size)
     blocks = cut_points(points, parts, most, 2.0 * k)
     if len(blocks) > len(parts):
         details.update(block_size=most, blocks=len(blocks))
