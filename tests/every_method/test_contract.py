@@ -1,17 +1,25 @@
 """What every method owes its users, run on the whole registry."""
 
-import copy
-import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import ontomask as om
-from ontomask.checks import constraints_of
+from ontomask.extending import Context, Integer, Masked, Method, Microdata
 from ontomask.methods.registry import METHODS
+from ontomask.promises import ClassSize
+from ontomask.testing import (
+    METHOD_CHECKS,
+    Case,
+    check_method,
+    publishes_what_is_declared,
+    refuses_wrong_parameters,
+    repeats_itself,
+    says_that_records_may_be_left_out,
+)
 from tables import mixed_columns, mixed_hierarchies, mixed_schema
 
 CASES = [
@@ -67,8 +75,6 @@ CASES = [
 IDS = [f"{method.name}-{place}" for place, method in enumerate(CASES)]
 every_method = pytest.mark.parametrize("method", CASES, ids=IDS)
 
-PUBLISHED = ["diagnosis", "age", "admitted", "severity", "sex", "charge"]
-
 
 def schema_for(method):
     """A differentially private release has no column that is published as it is."""
@@ -80,126 +86,66 @@ def schema_for(method):
     )
 
 
-def protected(method, frame=None, seed=3):
-    frame = pl.DataFrame(mixed_columns()) if frame is None else frame
-    return om.protect(frame, schema_for(method), method, seed)
-
-
 def test_every_registered_method_has_an_example():
     assert {method.name for method in CASES} == set(METHODS)
 
 
+@pytest.mark.parametrize("check", METHOD_CHECKS, ids=lambda check: check.__name__)
 @every_method
-def test_a_method_that_leaves_records_out_says_so(method):
-    """Else a public report would tell none from few."""
-    assert method.leaves_out or len(protected(method).frame) == 60
+def test_the_contract(method, check):
+    check(Case(method, mixed_columns(), schema_for(method)))
 
 
-@pytest.mark.parametrize("method", [one for one in CASES if one.repeatable])
-def test_the_same_seed_gives_the_same_release(method):
-    one, two = protected(method), protected(method)
-    assert one.digests == two.digests
-    assert one.frame.equals(two.frame)
+def test_the_example_of_the_suite_is_enough_for_a_method():
+    check_method(om.Microaggregation(3))
 
 
-@every_method
-def test_the_input_is_not_touched(method):
-    columns = mixed_columns()
-    frame = pd.DataFrame(columns)
-    before = copy.deepcopy(frame)
-    protected(method, frame)
-    pd.testing.assert_frame_equal(frame, before)
+@dataclass(frozen=True)
+class Masking(Method):
+    """A method that does what it is told by a test, however wrong."""
+
+    name: ClassVar[str] = "masking"
+
+    k: Annotated[int, Integer(2), "Whatever."] = 3
+    wrong: ClassVar[Callable[[Microdata, Context], Masked]]
+
+    def mask(self, microdata, context):
+        return type(self).wrong(microdata, context)
 
 
-@every_method
-def test_only_published_columns_and_no_row_invented(method):
-    release = protected(method)
-    assert set(release.frame.columns) <= set(PUBLISHED)
-    assert len(release.frame) + release.left_out == len(mixed_columns()["age"])
-    assert release.verification.kept
-    assert len(release.verification.findings) >= 2
+def invents_k(microdata, context):
+    return Masked({}, (ClassSize(microdata.quasi, 2),))
 
 
-@pytest.mark.parametrize("method", [one for one in CASES if one.repeatable])
-def test_every_kind_of_frame_gives_the_same_values_and_itself(method):
-    columns = mixed_columns()
-    frames = {pd.DataFrame: pd.DataFrame(columns), pl.DataFrame: pl.DataFrame(columns)}
-    frames[pa.Table] = pa.table(columns)
-    digests = set()
-    for kind, frame in frames.items():
-        release = protected(method, frame)
-        assert isinstance(release.frame, kind)
-        digests.add(str(written(release.frame)))
-    assert len(digests) == 1
+def draws_anew(microdata, context):
+    age = microdata["age"]
+    codes = np.random.default_rng().permutation(age.codes)
+    return Masked({"age": replace(age, codes=codes)})
 
 
-def written(frame) -> list[list[str]]:
-    columns = frame.to_dict("list") if isinstance(frame, pd.DataFrame) else None
-    if columns is None:
-        columns = (
-            frame.to_pydict() if isinstance(frame, pa.Table) else frame.to_dict(as_series=False)
-        )
-    return [[name, *(plain(value) for value in values)] for name, values in columns.items()]
+def loses_records(microdata, context):
+    return Masked({}, kept=np.arange(len(microdata)) > 3)
 
 
-def plain(value) -> str:
-    if value is None or value != value or value is pd.NA or value is pd.NaT:
-        return "missing"
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
-        return f"{float(value):.9g}"
-    return str(value)[:10] if hasattr(value, "year") else str(value)
+@pytest.mark.parametrize(
+    ("wrong", "check", "error"),
+    [
+        (invents_k, publishes_what_is_declared, om.errors.PromiseError),
+        (draws_anew, repeats_itself, AssertionError),
+        (loses_records, says_that_records_may_be_left_out, AssertionError),
+    ],
+)
+def test_a_method_that_breaks_the_contract_is_found_out(wrong, check, error):
+    kind = type("Wrong", (Masking,), {"wrong": staticmethod(wrong)})
+    with pytest.raises(error):
+        check(Case(kind()))
 
 
-@every_method
-def test_a_pandas_index_does_not_travel(method):
-    frame = pd.DataFrame(mixed_columns()).set_index("patient", drop=False)
-    release = protected(method, frame)
-    assert release.frame.index.tolist() == list(range(len(release.frame)))
-    assert release.frame.index.name is None
+def test_a_parameter_that_takes_anything_is_found_out():
+    @dataclass(frozen=True)
+    class Lax(Masking):
+        def __post_init__(self):
+            pass
 
-
-@every_method
-def test_k_anonymous_methods_keep_their_k(method):
-    release = protected(method)
-    if release.verification.k is not None:
-        quasi = [name for name in PUBLISHED[:-1] if name in release.frame.columns]
-        smallest = release.frame.group_by(quasi).len()["len"].min()
-        k = method.k if hasattr(method, "k") else method.privacy[0].k
-        assert smallest >= k
-
-
-@every_method
-def test_progress_is_reported_and_can_stop_the_run(method):
-    seen = []
-
-    def note(fraction, message):
-        assert 0 <= fraction <= 1
-        assert message
-        seen.append(fraction)
-
-    frame = pl.DataFrame(mixed_columns())
-    om.protect(frame, schema_for(method), method, 1, progress=note)
-    assert seen
-    assert seen[-1] == 1.0
-
-    def stop(fraction, message):
-        raise om.errors.CancelledError("stopped")
-
-    with pytest.raises(om.errors.CancelledError):
-        om.protect(frame, schema_for(method), method, 1, progress=stop)
-
-
-def declared_parameters():
-    for kind in METHODS.values():
-        for parameter, constraint in constraints_of(kind).items():
-            for wrong in constraint.wrong_values():
-                name = f"{kind.name}-{parameter}-{type(wrong).__name__}"
-                yield pytest.param(kind, parameter, wrong, id=name)
-
-
-@pytest.mark.parametrize(("kind", "parameter", "wrong"), list(declared_parameters()))
-def test_wrong_parameters_are_refused_by_name(kind, parameter, wrong):
-    example = next(method for method in CASES if isinstance(method, kind))
-    values = {one.name: getattr(example, one.name) for one in dataclasses.fields(example)}
-    with pytest.raises(om.errors.ParameterError, match=f"^{parameter} must be "):
-        kind(**{**values, parameter: wrong})
+    with pytest.raises(AssertionError, match="is not refused"):
+        refuses_wrong_parameters(Case(Lax()))

@@ -1,7 +1,8 @@
-"""All methods in one place: importing this room fills the registry."""
+"""All methods in one place, those of other packages too: importing this room fills the registry."""
 
 from __future__ import annotations
 
+from ontomask.extensions import declared_classes
 from ontomask.methods import (
     columns,
     hybrid,
@@ -14,7 +15,7 @@ from ontomask.methods import (
     shuffling,
     suppression,
 )
-from ontomask.methods.base import METHODS
+from ontomask.methods.base import METHODS, Method, register
 from ontomask.methods.generalization import method as generalization
 from ontomask.methods.generalization import private
 
@@ -34,3 +35,6 @@ ROOMS = (
     shuffling,
     suppression,
 )
+
+for _kind in declared_classes("methods", Method, METHODS):
+    register(_kind)

@@ -24,6 +24,7 @@ from ontomask.data.schema import (
     Weight,
 )
 from ontomask.errors import ParameterError
+from ontomask.extensions import declared_classes
 from ontomask.methods.generalization.recipes import RECIPES, check_hierarchy
 from ontomask.methods.registry import METHODS
 from ontomask.plan.parts import Kind, Part, Written, list_of, union_of
@@ -39,11 +40,12 @@ from ontomask.privacy import (
     NoAttack,
     PopulationNoAttack,
     PopulationUniques,
+    PrivacyModel,
     RecordsAtRisk,
     SampleUniqueness,
     TCloseness,
 )
-from ontomask.quality import QUALITIES
+from ontomask.quality import QUALITIES, Quality
 from ontomask.taxonomy.bundled import NAMES
 from ontomask.taxonomy.loading import load_taxonomy
 
@@ -170,9 +172,18 @@ PRIVACY = _by_name(
     Kind("model", "population-no-attack", PopulationNoAttack),
 )
 
+PRIVACY |= _by_name(
+    *(
+        Kind("model", one.name, one)
+        for one in declared_classes("privacy_models", PrivacyModel, PRIVACY)
+    )
+)
 PRIVACY_MODELS = {name: kind.model() for name, kind in PRIVACY.items()}
 
 QUALITY = _by_name(*(Kind("model", name, made) for name, made in QUALITIES.items()))
+QUALITY |= _by_name(
+    *(Kind("model", one.name, one) for one in declared_classes("quality_models", Quality, QUALITY))
+)
 
 QUALITY_MODELS = {name: kind.model() for name, kind in QUALITY.items()}
 

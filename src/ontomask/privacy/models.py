@@ -43,6 +43,8 @@ Column = Annotated[
 class PrivacyModel(Declared, ABC):
     """A condition on each class."""
 
+    name: ClassVar[str] = ""
+    """What plans call it, where it comes from another package."""
     needs_column: ClassVar[bool] = False
     needs_population: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = False

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ontomask.checks import AnyOf, Choice, Flag, Null, Text, Typed, checked, did_you_mean
+from ontomask.checks import AnyOf, Choice, Flag, Null, Text, Typed, check, checked, did_you_mean
 from ontomask.errors import EmptyTaxonomyError, FormatError, ParameterError, SourceNotFoundError
 from ontomask.taxonomy import bundled, store
 from ontomask.taxonomy.abbreviations import LANGUAGES
 from ontomask.taxonomy.assembly import assemble
 from ontomask.taxonomy.draft import Reader
-from ontomask.taxonomy.readers import READERS
+from ontomask.taxonomy.readers import readers
 from ontomask.taxonomy.readers.sources import first_bytes
 from ontomask.taxonomy.taxonomy import Taxonomy
 
@@ -28,7 +28,7 @@ SOURCE = AnyOf(Text(), Typed(os.PathLike, "the path of a file or folder"))
 
 @checked(
     source=SOURCE,
-    format=AnyOf(Choice(*READERS), Null()),
+    format=AnyOf(Text(), Null()),
     name=AnyOf(Text(), Null()),
     single_root=Flag(),
     cache=Flag(),
@@ -104,18 +104,19 @@ def load_taxonomy(
 
 def _reader(path: Path, format_name: str | None, options: dict[str, Any]) -> Reader:
     if format_name is not None:
-        return READERS[format_name]
+        check("format", format_name, Choice(*readers()))
+        return readers()[format_name]
     if "by_prefix" in options:
-        return READERS["codes"]
+        return readers()["codes"]
     beginning = first_bytes(path)
     if path.is_file() and not beginning.strip():
         raise EmptyTaxonomyError(f"{path} is empty.")
-    for reader in READERS.values():
+    for reader in readers().values():
         if reader.can_read(path, beginning):
             return reader
     raise FormatError(
         f"{path} is in no format that ontomask recognizes; if you know it, say format=… with one "
-        f"of {', '.join(READERS)}."
+        f"of {', '.join(readers())}."
     )
 
 

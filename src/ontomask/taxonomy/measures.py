@@ -17,6 +17,7 @@ import numpy as np
 from ontomask.arrays import Floats, Ints
 from ontomask.checks import Choice, Constraint, Flag, check
 from ontomask.errors import ParameterError
+from ontomask.extensions import declared
 from ontomask.kernels import concepts as kernel
 from ontomask.taxonomy.content import IC_KINDS, InformationContent
 from ontomask.taxonomy.pairs import AncestorSets, Pair, Pairs
@@ -369,3 +370,7 @@ def _weighted_path(space: Space, pairs: Pairs) -> Result:
 def _equality(_space: Space, pairs: AnyPairs) -> Result:
     first, second = pairs.concepts
     return (first != second) * 1.0
+
+
+for _other in declared("measures", Measure, MEASURES):
+    MEASURES[_other.name] = _other

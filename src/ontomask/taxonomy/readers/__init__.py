@@ -1,10 +1,15 @@
 """The formats: each says what it can read and reads it into a draft.
 
-The order is the order of asking: formats with an unmistakable mark first, plain texts last.
+The order is the order of asking: formats with an unmistakable mark first, then those of other
+packages, plain texts last.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
+
+from ontomask.extensions import declared
 from ontomask.taxonomy.draft import Reader
 from ontomask.taxonomy.readers import (
     atc,
@@ -24,11 +29,10 @@ from ontomask.taxonomy.readers import (
     wordnet,
 )
 
-__all__ = ["READERS"]
+__all__ = ["readers"]
 
-READERS: dict[str, Reader] = {
-    reader.name: reader
-    for reader in (
+_MARKED, _PLAIN = (
+    (
         rf2.READER,
         omop.READER,
         wordnet.READER,
@@ -41,10 +45,20 @@ READERS: dict[str, Reader] = {
         icd11.READER,
         loinc.READER,
         atc.READER,
+    ),
+    (
         lists.EDGES,
         lists.CONCEPTS,
         hierarchy.READER,
         lists.CODES,
         indented.READER,
-    )
-}
+    ),
+)
+
+
+@functools.cache
+def readers() -> Mapping[str, Reader]:
+    """All formats by name, in the order of asking; other packages are looked for only now."""
+    own = {reader.name: reader for reader in (*_MARKED, *_PLAIN)}
+    others = declared("readers", Reader, own)
+    return {reader.name: reader for reader in (*_MARKED, *others, *_PLAIN)}
