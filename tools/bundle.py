@@ -16,7 +16,7 @@ from pathlib import Path
 from ontomask.taxonomy import icd10, store
 from ontomask.taxonomy.assembly import assemble
 from ontomask.taxonomy.bundled import FILES, BundledTaxonomy
-from ontomask.taxonomy.readers import READERS
+from ontomask.taxonomy.readers import readers
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ SOURCES = (
 
 def bundle(source: Source, folder: Path) -> BundledTaxonomy:
     """Read one source, write its compact file and return its line of the catalog."""
-    draft = READERS[source.reader].read(folder / source.file)
+    draft = readers()[source.reader].read(folder / source.file)
     draft.version = source.version
     taxonomy = assemble(
         draft, name=source.name, license=source.license, origin=source.origin, single_root=True
