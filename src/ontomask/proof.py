@@ -126,7 +126,7 @@ def _permuted(promise: Permutation, made: Sequence[Made], place: int, end: State
     before = {name: state.seen(name) for name in promise.columns}
     united = {name: _by_meaning(state, name, seen) for name, seen in before.items()}
     changed = {name for one in made[:place] for name in one.masked.columns}
-    kept = _kept(state, end)
+    kept = state.kept(end)
     meant = tuple(
         name
         for name in promise.columns
@@ -136,15 +136,12 @@ def _permuted(promise: Permutation, made: Sequence[Made], place: int, end: State
     return Claim(replace(promise, partly=partly, by_meaning=meant), united)
 
 
-def _kept(state: State, end: State) -> Longs:
-    """The places of the records that are left in the end."""
-    return np.flatnonzero(np.isin(state.microdata.rows, end.microdata.rows))
-
-
 def _is_rewritten(start: State, name: str, end: State) -> bool:
     """Whether the values of records that are left were written otherwise in the table given."""
-    given = start.table.seen(name).of(end.microdata.rows)
-    return not _same(given, start.seen(name).of(_kept(start, end)))
+    if name not in start.columns:
+        return False
+    given = start.table.seen(name).of(start.microdata.rows)
+    return not _same(given.of(start.kept(end)), start.seen(name).of(start.kept(end)))
 
 
 def _by_meaning(state: State, name: str, seen: Seen) -> Seen:
@@ -158,9 +155,7 @@ def _by_meaning(state: State, name: str, seen: Seen) -> Seen:
 
 def _same(one: Seen, other: Seen) -> bool:
     """Whether every record has the same value in both."""
-    size = len(other.values)
-    pairs = np.unique(one.codes * size + other.codes).tolist()
-    return all(one.values[pair // size] == other.values[pair % size] for pair in pairs)
+    return all(own == others for own, others, _ in one.beside(other))
 
 
 def _of_untouched(
@@ -171,7 +166,7 @@ def _of_untouched(
     untouched = tuple(name for name in published if name not in changed)
     if untouched:
         start = made[0].before
-        before = {name: start.seen(name).of(_kept(start, end)) for name in untouched}
+        before = {name: start.seen(name).of(start.kept(end)) for name in untouched}
         rewritten = tuple(name for name in untouched if _is_rewritten(start, name, end))
         yield _Standing(Claim(Unchanged(untouched, rewritten), before), len(made))
 
@@ -182,7 +177,7 @@ def _of_rules(published: Sequence[str], made: Sequence[Made], end: State) -> Ite
     rules = start.microdata.schema.rules
     if not rules:
         return
-    kept = _kept(start, end)
+    kept = start.kept(end)
     found = np.any([one[kept] for one in start.microdata.violations()], axis=0)
     columns = dict.fromkeys(name for rule in rules for name in rule.conditions)
     promise = Possible(
@@ -342,12 +337,7 @@ class _Cells:
 
     def pairs(self) -> list[tuple[object, object, int]]:
         """Every pair of a written and a read value, with how often it occurs."""
-        size = len(self.read.values)
-        found, counts = np.unique(self.written.codes * size + self.read.codes, return_counts=True)
-        return [
-            (self.written.values[pair // size], self.read.values[pair % size], count)
-            for pair, count in zip(found.tolist(), counts.tolist(), strict=True)
-        ]
+        return self.written.beside(self.read)
 
     def wrong(self) -> int:
         """How many cells do not say what was to be written."""

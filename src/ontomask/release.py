@@ -76,6 +76,8 @@ class _Original:
 
 def _whole(microdata: Microdata, count: int) -> dict[str, Attribute]:
     """The encoded columns of all records of a table; those that are left out have any value."""
+    if len(microdata) == count:
+        return dict(microdata.attributes)
     places = np.zeros(count, np.int64)
     places[microdata.rows] = np.arange(len(microdata))
     return {name: one.of(places) for name, one in microdata.attributes.items()}
@@ -610,9 +612,9 @@ def _release(
         seed=seed,
         clusters=clusters,
         class_sizes=_class_sizes(end.microdata),
-        changed=_changed(start.microdata, end),
+        changed=_changed(start, end),
         left_out=len(table) - len(end.microdata),
-        starred=_starred(start.microdata, end),
+        starred=_starred(start, end),
         details=tuple(dict(masked.details) for masked in masks),
         verification=verification,
         timings=timings,
@@ -655,28 +657,26 @@ def _class_sizes(microdata: Microdata) -> dict[int, int]:
     return dict(zip(found.tolist(), counts.tolist(), strict=True))
 
 
-def _starred(before: Microdata, state: State) -> int:
+def _starred(start: State, end: State) -> int:
     """How many records have nothing but stars and gaps where they had quasi-identifiers."""
-    kept = np.isin(before.rows, state.microdata.rows)
+    before, kept = start.microdata, start.kept(end)
     counts = before.counts[kept]
     empty, known = np.full(counts.size, bool(before.quasi)), np.zeros(counts.size, bool)
     for name in before.quasi:
-        old, new = before[name], state.columns.get(name, before[name].of(kept))
+        old, new = before[name], end.columns.get(name, before[name].of(kept))
         empty &= np.array([one is None or is_star(one) for one in (*new.values, None)])[new.codes]
+        if not empty.any():
+            return 0
         known |= np.array([not is_star(one) for one in old.values] + [False])[old.codes[kept]]
     return int(counts[empty & known].sum())
 
 
-def _changed(before: Microdata, state: State) -> dict[str, float]:
-    kept = np.isin(before.rows, state.microdata.rows)
-    counts, shares = before.counts[kept], {}
-    for name, one in before.attributes.items():
-        new = state.columns.get(name)
-        if new is None:
-            shares[name] = 0.0
-            continue
-        old_values = np.array([str(value) for value in (*one.values, None)], object)
-        new_values = np.array([str(value) for value in (*new.values, None)], object)
-        differ = old_values[one.codes[kept]] != new_values[new.codes]
-        shares[name] = float(np.average(differ, weights=counts)) if differ.size else 0.0
+def _changed(start: State, end: State) -> dict[str, float]:
+    """The share of the records whose value in each column reads otherwise than before."""
+    kept, counts = start.kept(end), end.microdata.counts
+    shares = dict.fromkeys(start.microdata.attributes, 0.0)
+    for name in shares.keys() & end.columns.keys():
+        pairs = start.microdata[name].of(kept).seen().beside(end.columns[name].seen(), counts)
+        differing = sum(count for old, new, count in pairs if str(old) != str(new))
+        shares[name] = differing / counts.sum() if differing else 0.0
     return shares

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
-from ontomask.data.tables import Seen, Table
+from ontomask.data.tables import FEW, ROOMY, Seen, Table, beside
 from ontomask.errors import PromiseError
 from ontomask.promises import SensitivePromise
 
@@ -23,13 +23,14 @@ __all__ = ["Rows", "Tally", "plain"]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The released columns as they are seen, each looked at once."""
+    """The released columns as they are seen, each looked at once, and each set of classes."""
 
     table: Table
     counts: Floats
     weights: Floats
     units: Longs | None = None
     seen: dict[str, Seen] = field(default_factory=dict)
+    grouped: dict[tuple[str, ...], Longs] = field(default_factory=dict)
 
     def column(self, name: str) -> Seen:
         """A column, its values told apart as they are written."""
@@ -39,12 +40,22 @@ class Rows:
 
     def classes(self, names: Sequence[str]) -> Longs:
         """The class of each row: those that look the same in all the columns."""
-        places = np.zeros(len(self.table), np.int64)
+        key = tuple(names)
+        if key not in self.grouped:
+            self.grouped[key] = self._classes(key)
+        return self.grouped[key]
+
+    def _classes(self, names: Sequence[str]) -> Longs:
+        """Columns are packed into one number, made dense before it grows large."""
+        places, size = np.zeros(len(self.table), np.int64), 1
         for name in names:
             column = self.column(name)
-            keys = places * len(column.values) + column.codes
-            places = np.unique(keys, return_inverse=True)[1].astype(np.int64)
-        return places
+            if size * len(column.values) > ROOMY * len(self.table):
+                places, size = _dense(places, size)
+            places *= len(column.values)
+            places += column.codes
+            size *= len(column.values)
+        return _dense(places, size)[0]
 
     def sizes(self, names: Sequence[str]) -> Floats:
         """How many records each class has."""
@@ -52,8 +63,10 @@ class Rows:
 
     def persons(self, names: Sequence[str]) -> Floats:
         """How many different persons have records in each class."""
-        pairs = np.unique(np.stack([self.classes(names), self._whose()]), axis=1)
-        return np.bincount(pairs[0]).astype(np.float64)
+        whose = self._whose()
+        people = int(whose.max()) + 1
+        pairs = np.unique(self.classes(names) * people + whose)
+        return np.bincount(pairs // people).astype(np.float64)
 
     def alike(self, names: Sequence[str]) -> Floats:
         """For each list of records that a person has, how many persons have the same one."""
@@ -71,13 +84,7 @@ class Rows:
     def histogram(self, promise: SensitivePromise, amounts: Floats) -> Tally:
         """How much of which sensitive value each class has."""
         column, classes = self.column(promise.sensitive), self.classes(promise.columns)
-        pairs, places = np.unique(classes * len(column.values) + column.codes, return_inverse=True)
-        return Tally(
-            pairs // len(column.values),
-            pairs % len(column.values),
-            np.bincount(places, weights=amounts).astype(np.float64),
-            column.values,
-        )
+        return Tally(*beside(classes, column.codes, len(column.values), amounts), column.values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +125,21 @@ class Tally:
         return shares / shares.sum(), own[self.values]
 
 
+def _dense(keys: Longs, span: int) -> tuple[Longs, int]:
+    """Number equal keys, all less than the span, in their order; tell how many there are."""
+    if span > ROOMY * max(keys.size, FEW):
+        known, places = np.unique(keys, return_inverse=True)
+        return places.astype(np.int64), known.size
+    occurs = np.zeros(span, bool)
+    occurs[keys] = True
+    numbers = np.cumsum(occurs) - 1
+    return numbers[keys], int(numbers[-1]) + 1
+
+
 def plain(value: object) -> object:
     """Make all kinds of missing values equal to each other."""
+    if type(value) in (str, int):
+        return value
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     return None if isinstance(value, float) and value != value else value

@@ -501,6 +501,8 @@ def _permutation(promise: Permutation, release: Rows, before: Mapping[str, Seen]
     wrong = 0.0
     for name in promise.columns:
         old, new = _tally(before[name]), _tally(release.column(name))
+        if old == new:
+            continue
         excess = [new[value] - old.get(value, 0) for value in new]
         lack = [old[value] - new.get(value, 0) for value in old]
         wrong += sum(one for one in excess if one > 0)
@@ -509,11 +511,12 @@ def _permutation(promise: Permutation, release: Rows, before: Mapping[str, Seen]
 
 
 def _tally(column: Seen) -> dict[object, int]:
+    """How many records have each value; 0.0 and -0.0 are one."""
     tally: dict[object, int] = {}
-    counts = np.bincount(column.codes, minlength=len(column.values))
-    for value, count in zip(column.values, counts.tolist(), strict=True):
+    counts = np.bincount(column.codes, minlength=len(column.values)).tolist()
+    for value, count in zip(map(plain, column.values), counts, strict=True):
         if count:
-            tally[plain(value)] = tally.get(plain(value), 0) + count
+            tally[value] = tally.get(value, 0) + count
     return tally
 
 
@@ -525,15 +528,8 @@ def _unchanged(promise: Unchanged, release: Rows, before: Mapping[str, Seen]) ->
 
 def _differing(before: Seen, after: Seen) -> int:
     """In how many records two columns differ, each pair of values compared once."""
-    pairs, counts = np.unique(
-        before.codes.astype(np.int64) * len(after.values) + after.codes, return_counts=True
-    )
-    return sum(
-        count
-        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True)
-        if plain(before.values[pair // len(after.values)])
-        != plain(after.values[pair % len(after.values)])
-    )
+    pairs = before.beside(after)
+    return sum(count for old, new, count in pairs if plain(old) != plain(new))
 
 
 def _compared(promise: Promise, wrong: float) -> Finding:

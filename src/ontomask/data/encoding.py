@@ -110,7 +110,7 @@ def encode(
         schema,
         attributes,
         counts,
-        counts * survey_weights(table, schema),
+        counts if schema.weight is None else counts * survey_weights(table, schema),
         np.arange(len(table)),
         np.empty(0, np.int64),
         lambda name: _flat(table, name, Flat(role="other")),
@@ -159,33 +159,12 @@ def _attribute(table: Table, name: str, column: Column, spelled: Spelled) -> Att
 
 
 def _numeric(table: Table, name: str, column: Column) -> Attribute:
-    numbers = table.numbers(name)
-    if not table.fits_floats(name):
-        return _exact(table, name, column)
-    known, codes, has_missing = _number_codes(numbers)
-    whole = table.is_integer(name) or bool((known == np.rint(known)).all())
-    domain = Numbers(_plain_numbers(known, table.is_integer(name)), known, whole)
-    return Attribute(name, column, codes, domain, has_missing)
-
-
-def _exact(table: Table, name: str, column: Column) -> Attribute:
-    """Decimals and large whole numbers: as they are, with the nearest floats to compute with."""
-    codes, distinct = table.distinct(name)
-    numbers = np.array([float(str(value)) for value in distinct])
+    """Numbers as they are, with the nearest floats to compute with."""
+    codes, distinct, numbers = table.distinct_numbers(name)
     domain = Numbers(tuple(distinct), numbers, bool((numbers == np.rint(numbers)).all()))
-    return _in_order(name, column, codes, domain, _sorted_places(distinct))
-
-
-def _plain_numbers(domain: Floats, whole: bool) -> tuple[object, ...]:
-    return tuple(int(number) for number in domain) if whole else tuple(domain.tolist())
-
-
-def _number_codes(numbers: Floats) -> tuple[Floats, Ints, bool]:
-    missing = np.isnan(numbers)
-    domain, places = np.unique(numbers[~missing], return_inverse=True)
-    codes = np.full(numbers.size, domain.size, np.int32)
-    codes[~missing] = places
-    return domain, codes, bool(missing.any())
+    fits = table.fits_floats(name)
+    order = np.argsort(numbers, kind="stable") if fits else _sorted_places(distinct)
+    return _in_order(name, column, codes, domain, order)
 
 
 def _date(table: Table, name: str, column: Column) -> Attribute:

@@ -25,6 +25,9 @@ UNFIT = (TypeError, ValueError, ArithmeticError, NotImplementedError, PolarsErro
 FEW = 500
 """So many values are counted by hand faster than by a query."""
 
+OFTEN = 10
+"""Texts that occur so often on the average are found faster as categories than by a join."""
+
 Distinct = tuple[Ints, list[object], set[type]]
 """For each record the position of its value, -1 where missing; the values; all their types."""
 
@@ -168,15 +171,17 @@ class _Polars:
         if len(column) <= FEW and column.dtype != self.library.Object:
             return _counted(self.listed(column))
         found = column.unique(maintain_order=True).drop_nulls()
-        places = found.alias("value").to_frame().with_row_index("place")
-        joined = (
-            column.alias("value")
-            .to_frame()
-            .join(places, on="value", how="left", maintain_order="left")
-        )
-        codes = joined["place"].cast(self.library.Int32).fill_null(-1).to_numpy()
+        codes = self._places(column, found).cast(self.library.Int32).fill_null(-1).to_numpy()
         known = self.listed(found)
         return codes, known, set(map(type, known))
+
+    def _places(self, column: Any, found: Any) -> Any:
+        """The place of each value among those found."""
+        if column.dtype == self.library.String and len(found) * OFTEN < len(column):
+            return column.cast(self.library.Enum(found)).to_physical()
+        places = found.alias("value").to_frame().with_row_index("place")
+        values = column.alias("value").to_frame()
+        return values.join(places, on="value", how="left", maintain_order="left")["place"]
 
     def listed(self, column: Any) -> list[object]:
         """The values; Polars would panic at dates that Python has none for."""

@@ -12,7 +12,7 @@ from ontomask.arrays import Bools, Longs
 from ontomask.data.domains import Concepts
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Nominal
-from ontomask.data.tables import Seen, Table
+from ontomask.data.tables import Seen, Table, beside
 from ontomask.promises import Promise
 
 __all__ = ["Masked", "Scheme", "State", "apply_masked", "joined"]
@@ -79,16 +79,14 @@ class State:
         one class: a reader must not be able to tell them apart. So are those of a sensitive column:
         two spellings are no two values to hide among.
         """
-        rows = microdata.rows
+        start = cls(table, microdata)
         columns = {
             name: one
             for name, one in microdata.attributes.items()
             if (isinstance(one.column, Nominal) and one.column.output != "input")
-            or (
-                one.column.role in WRITTEN_ONCE and _looks_otherwise(table.seen(name).of(rows), one)
-            )
+            or (one.column.role in WRITTEN_ONCE and _looks_otherwise(start.seen(name), one))
         }
-        return cls(table, microdata, columns)
+        return replace(start, columns=columns)
 
     def after(self, masked: Masked) -> State:
         """The table after a step."""
@@ -102,24 +100,38 @@ class State:
         """A column as it would be published now."""
         if name in self.columns:
             return self.columns[name].seen()
-        return self.table.seen(name).of(self.microdata.rows)
+        seen = self.table.seen(name)
+        return seen if self.is_whole else seen.of(self.microdata.rows)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no record of the table was left out."""
+        return len(self.microdata) == len(self.table)
+
+    def kept(self, end: State) -> Longs | slice:
+        """Which of the records, by place, are left in a later state."""
+        if len(end.microdata) == len(self.microdata):
+            return slice(None)
+        left = np.zeros(len(self.table), bool)
+        left[end.microdata.rows] = True
+        return np.flatnonzero(left[self.microdata.rows])
 
     def frame(self, published: Sequence[str]) -> Any:
         """The outgoing frame of the records that are left, in their order."""
-        rows, count = self.microdata.rows, len(self.table)
+        rows = None if self.is_whole else self.microdata.rows
         replaced = {name: one.seen() for name, one in self.columns.items() if name in published}
-        return self.table.released(published, replaced, None if rows.size == count else rows)
+        return self.table.released(published, replaced, rows)
 
 
 def _looks_otherwise(seen: Seen, attribute: Attribute) -> bool:
     """Whether a value has several looks, or a concept one that is not its own."""
-    size = attribute.cardinality
-    pairs = np.unique(seen.codes * size + attribute.codes)
+    looks, codes, _ = beside(seen.codes, attribute.codes, attribute.cardinality)
     values = attribute.by_code
     own = not isinstance(attribute.domain, Concepts) or all(
-        seen.values[pair // size] == values[pair % size] for pair in pairs.tolist()
+        seen.values[look] == values[code]
+        for look, code in zip(looks.tolist(), codes.tolist(), strict=True)
     )
-    return not own or pairs.size > np.unique(attribute.codes).size
+    return not own or codes.size > np.unique(codes).size
 
 
 def apply_masked(microdata: Microdata, masked: Masked) -> Microdata:

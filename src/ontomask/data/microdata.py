@@ -12,7 +12,7 @@ from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.data.domains import Concepts, Domain, Labels, Numbers, Ranks
 from ontomask.data.rules import Condition
 from ontomask.data.schema import Column, Schema, value_distances
-from ontomask.data.tables import Seen
+from ontomask.data.tables import FEW, ROOMY, Seen
 from ontomask.errors import MethodError
 from ontomask.semantics.distances import ValueDistances
 
@@ -138,9 +138,9 @@ class Attribute:
 
     def seen(self) -> Seen:
         """The column as it is written."""
-        return Seen(self.codes.astype(np.int64), [*self.values, None])
+        return Seen(self.codes, [*self.values, None])
 
-    def of(self, records: Longs | Bools) -> Attribute:
+    def of(self, records: Longs | Ints | Bools | slice) -> Attribute:
         """The column of some of its records, over the same domain."""
         return replace(self, codes=self.codes[records])
 
@@ -151,8 +151,7 @@ class Attribute:
 
     def trimmed(self) -> Attribute:
         """The column over the values it has, and no others."""
-        used = np.unique(self.codes)
-        used = used[used < self.size]
+        used = np.flatnonzero(np.bincount(self.codes, minlength=self.size)[: self.size])
         translate = np.full(self.size + 1, used.size, np.int32)
         translate[used] = np.arange(used.size)
         return replace(self, codes=translate[self.codes], domain=self.domain.taken(used))
@@ -338,15 +337,29 @@ def group_rows(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Longs, Lo
     """Group records with equal codes: the first record of each group, and each record's group.
 
     Groups are numbered by their codes in lexicographic order. Codes are packed into one number
-    column by column; whenever the numbers would grow too large they are first made dense again.
+    column by column; whenever the numbers would grow large they are first made dense again.
     """
     keys = np.zeros(columns[0].size, np.int64)
     span = 1
     for codes, size in zip(columns, sizes, strict=True):
-        if span * size >= 2**62:
-            keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
-            span = int(keys.max()) + 1
-        keys = keys * size + codes
+        if span * size > ROOMY * keys.size:
+            keys, span = _numbered(keys, span)
+        keys *= size
+        keys += codes
         span *= size
-    _, firsts, places = np.unique(keys, return_index=True, return_inverse=True)
+    places, count = _numbered(keys, span)
+    firsts = np.empty(count, np.int64)
+    # backwards, so that the first one is written last
+    firsts[places[::-1]] = np.arange(places.size - 1, -1, -1)
     return firsts, places
+
+
+def _numbered(keys: Longs, span: int) -> tuple[Longs, int]:
+    """Number equal keys, all below a span, in their order; tell how many there are."""
+    if span > ROOMY * max(keys.size, FEW):
+        known, places = np.unique(keys, return_inverse=True)
+        return places.astype(np.int64), known.size
+    occurs = np.zeros(span + 1, bool)
+    occurs[keys] = True
+    numbers = np.cumsum(occurs) - 1
+    return numbers[keys], int(numbers[-1]) + 1

@@ -24,12 +24,15 @@ from ontomask.checks import composed
 from ontomask.data.libraries import Library, library_of
 from ontomask.errors import DataError, OntomaskError
 
-__all__ = ["LARGEST_EXACT", "Seen", "Table", "open_table"]
+__all__ = ["LARGEST_EXACT", "Seen", "Table", "beside", "open_table"]
 
 SAMPLED = 512
 NUMBERS = (int, float, Decimal)
 LARGEST_NUMBER = 1e150
 """The squares of larger ones are infinite."""
+
+ROOMY, FEW = 4, 1000
+"""Numbers below so many times their count, or a few thousand, are counted without sorting."""
 
 LARGEST_EXACT = 2**53
 """Floats hold every whole number up to this one."""
@@ -42,12 +45,36 @@ class Seen:
     None is a missing value. Values that look different are different, 0.0 and -0.0 for instance.
     """
 
-    codes: Longs
+    codes: Ints
     values: Sequence[object]
 
-    def of(self, rows: Longs) -> Seen:
+    def of(self, rows: Longs | slice) -> Seen:
         """The column of some records."""
         return Seen(self.codes[rows], self.values)
+
+    def beside(self, other: Seen, counts: Floats | None = None) -> list[tuple[object, object, int]]:
+        """Every value that stands beside one of another column, and in how many records."""
+        found = beside(self.codes, other.codes, len(other.values), counts)
+        return [
+            (self.values[own], other.values[place], round(count))
+            for own, place, count in zip(*(one.tolist() for one in found), strict=True)
+        ]
+
+
+def beside(
+    codes: Ints | Longs, others: Ints, size: int, counts: Floats | None = None
+) -> tuple[Longs, Longs, Floats]:
+    """The codes that stand beside others (less than `size`), and how many records have them."""
+    keys = codes.astype(np.int64)
+    keys *= size
+    keys += others
+    span = int(keys.max(initial=-1)) + 1
+    if span > ROOMY * max(keys.size, FEW):
+        pairs, keys = np.unique(keys, return_inverse=True)
+        return pairs // size, pairs % size, np.bincount(keys, counts).astype(np.float64)
+    amounts = np.bincount(keys, counts).astype(np.float64)
+    pairs = np.flatnonzero(amounts)
+    return pairs // size, pairs % size, amounts[pairs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,23 +201,32 @@ class Table:
         if series.dtype.is_float():
             return _seen_floats(series)
         codes, known = self.distinct(name)
-        return Seen(np.where(codes < 0, len(known), codes).astype(np.int64), [*known, None])
+        return Seen(np.where(codes < 0, np.int32(len(known)), codes), [*known, None])
 
     def numbers(self, name: str) -> Floats:
         """A numeric column as floats, NaN where missing; infinities are an error."""
+        codes, _, known = self.distinct_numbers(name)
+        numbers: Floats = np.append(known, np.nan)[codes]
+        return numbers
+
+    def distinct_numbers(self, name: str) -> tuple[Ints, list[object], Floats]:
+        """The distinct values of a numeric column, and the nearest floats to compute with."""
         if not self._holds_numbers(name):
             raise DataError(
                 f"Column {name!r} is said to be numeric but holds {self._kind(name)}; declare it "
                 "as nominal, or read it as numbers."
             )
-        numbers = self._floats(name)
-        beyond = int((np.abs(numbers) > LARGEST_NUMBER).sum())
-        if beyond:
+        codes, known = self.distinct(name)
+        plain = known if self.fits_floats(name) else [float(str(value)) for value in known]
+        numbers = np.array(plain, np.float64)
+        far = np.flatnonzero(np.abs(numbers) > LARGEST_NUMBER)
+        if far.size:
             raise DataError(
                 f"Column {name!r} holds numbers that are infinite or beyond {LARGEST_NUMBER:g} "
-                f"(records: {beyond}); replace them by a number or by a missing value."
+                f"(records: {np.isin(codes, far).sum()}); replace them by a number or by a missing "
+                "value."
             )
-        return numbers
+        return codes, known, numbers
 
     def _holds_numbers(self, name: str) -> bool:
         """Whether a column holds numbers, by its type or as objects of Python."""
@@ -207,17 +243,6 @@ class Table:
             known = self._library.listed(series.to_native())
             return f"values of type {type(known[0]).__name__}" if known else "nothing"
         return f"values of type {series.dtype}"
-
-    def _floats(self, name: str) -> Floats:
-        if not self.fits_floats(name):
-            codes, known = self.distinct(name)
-            return np.array([*(float(str(value)) for value in known), np.nan])[codes]
-        series = self._column(name)
-        with self._understood(name):
-            missing = series.is_null().to_numpy()
-            numbers = series.cast(nw.Float64).to_numpy().astype(np.float64, copy=True)
-        numbers[missing] = np.nan
-        return numbers
 
     def part(self, rows: Longs) -> Table:
         """Some of the records."""
@@ -284,7 +309,7 @@ class Table:
             tidy = self._library.published(plain, rows is None)
         return nw.from_native(tidy, series_only=True)
 
-    def _rebuilt(self, name: str, codes: Longs, values: Sequence[object]) -> nw.Series[Any]:
+    def _rebuilt(self, name: str, codes: Ints, values: Sequence[object]) -> nw.Series[Any]:
         """A column of the values that are used, and no others."""
         used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
         places = np.zeros(len(values), np.int64)
@@ -436,8 +461,8 @@ def _seen_floats(series: nw.Series[Any]) -> Seen:
     missing = series.is_null().to_numpy()
     numbers = series.fill_null(0.0).to_numpy().astype(np.float64)
     bits, codes = np.unique(numbers.view(np.int64), return_inverse=True)
-    codes = np.where(missing, bits.size, codes).astype(np.int64)
-    return Seen(codes, [*bits.view(np.float64).tolist(), None])
+    codes[missing] = bits.size
+    return Seen(codes.astype(np.int32), [*bits.view(np.float64).tolist(), None])
 
 
 def _plain_numbers(series: nw.Series[Any]) -> nw.Series[Any]:

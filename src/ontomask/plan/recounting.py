@@ -298,7 +298,7 @@ class _Described:
                 f"The original has no column {column!r}, or fewer records than were protected, so "
                 "nobody can tell whose records the release holds; give the table as it was."
             )
-        return before.seen(column).codes[rows]
+        return before.seen(column).codes[rows].astype(np.int64)
 
     def is_countable(self, promise: Promise) -> bool:
         """Whether table and manifest hold all that a recount needs."""

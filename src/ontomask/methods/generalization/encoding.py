@@ -85,16 +85,18 @@ class EncodedColumn:
         numbers = begins[:, None] + np.pad(self.hierarchy.levels[:, rows], ((0, 1), (0, 0)))
         chosen = np.where(suppressed, self.hierarchy.height + 1, levels)
         found = numbers[chosen, attribute.codes]
-        used = np.unique(found)
+        used = np.flatnonzero(np.bincount(found))
         if used[-1] < begins[1]:
             return attribute
         written = [*(value for level in self.shown for value in level), ROOT]
         texts = _as_texts([written[number] for number in used.tolist()])
         numbers = numbers[:, : attribute.size]
         domain, looks = self._generalized(attribute.domain, numbers, used, texts)
+        places = np.zeros(used[-1] + 1, np.int32)
+        places[used] = looks
         return replace(
             attribute,
-            codes=looks[np.searchsorted(used, found)],
+            codes=places[found],
             domain=domain,
             has_missing=None in texts,
         )

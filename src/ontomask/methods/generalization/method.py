@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from ontomask.arrays import Bools, Ints
+from ontomask.arrays import Bools
 from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Real, TableOf, Text, Typed
 from ontomask.data.masked import Masked
-from ontomask.data.microdata import Microdata
+from ontomask.data.microdata import Microdata, group_rows
 from ontomask.errors import MethodError, OntomaskError, ParameterError
 from ontomask.methods.base import Context, Method, check_k, register, strata_of
 from ontomask.methods.generalization.best_effort import best_effort
@@ -30,7 +30,7 @@ from ontomask.methods.generalization.recipes import check_hierarchy
 from ontomask.methods.generalization.recoded import LocalSolution
 from ontomask.methods.generalization.scheme import Levels
 from ontomask.methods.generalization.search import Solution, optimal
-from ontomask.methods.generalization.shown import class_places, kept_records
+from ontomask.methods.generalization.shown import Kinds, kept_records
 from ontomask.methods.generalization.tuples import generalize_tuples
 from ontomask.methods.persons import refuse_counting_records
 from ontomask.privacy import DeltaPresence, KAnonymity, NoAttack, PrivacyModel
@@ -44,20 +44,9 @@ SEARCHES = ("optimal", "best-effort", "local", "mondrian", "tuple")
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """The outcome of a search, record by record.
+    """The outcome of a search: the records, those that are treated alike as one, and figures."""
 
-    Attributes
-    ----------
-    levels
-        The levels of each record (records x quasi-identifiers).
-    suppressed
-        Which records are suppressed.
-    details
-        Figures to report.
-    """
-
-    levels: Ints
-    suppressed: Bools
+    kinds: Kinds
     details: dict[str, object]
 
 
@@ -204,14 +193,14 @@ class Generalization(Method):
             found, stars = self._found_by_stratum(problem, microdata, quality, context)
         else:
             found = self._found(problem, quality, context)
-            stars = found.suppressed & (self.outliers == "star")
-        if found.suppressed.all():
+            stars = found.kinds.suppressed & (self.outliers == "star")
+        if found.kinds.suppressed.all():
             raise MethodError(
                 "Every record would be suppressed; lower suppression_limit, weaken the privacy "
                 "models, or give hierarchies that end in one value."
             )
-        kept = kept_records(problem, self.privacy, found.levels, found.suppressed, stars)
-        outcome = Outcome(microdata, problem, columns, found.levels, found.suppressed, kept)
+        kept = kept_records(problem, self.privacy, found.kinds, stars)
+        outcome = Outcome(microdata, problem, columns, found.kinds, kept)
         masked = _masked(outcome, found.details)
         return replace(masked, promises=outcome.promises(self.privacy))
 
@@ -233,23 +222,23 @@ class Generalization(Method):
     def _found_by_stratum(
         self, problem: Problem, microdata: Microdata, quality: Quality, context: Context
     ) -> tuple[_Found, Bools]:
-        """Search inside every stratum; tell also which records may be starred, seen from there."""
-        levels = np.zeros(problem.codes.T.shape, np.int32)
-        suppressed, stars = (np.zeros(len(microdata), bool) for _ in range(2))
-        details, strata = [], strata_of(microdata, self.strata)
+        """Search inside every stratum; tell also which kinds may be starred, seen from there."""
+        parts, details, stars = [], [], np.zeros(len(microdata), bool)
+        strata = strata_of(microdata, self.strata)
         for number, (mask, described) in enumerate(strata, start=1):
             part = problem.restricted(mask)
             try:
                 found = self._found(part, quality, context)
-                wanted = found.suppressed & (self.outliers == "star")
-                kept = kept_records(part, self.privacy, found.levels, found.suppressed, wanted)
+                wanted = found.kinds.suppressed & (self.outliers == "star")
+                kept = kept_records(part, self.privacy, found.kinds, wanted)
             except MethodError as error:
                 raise MethodError(f"Stratum {described}: {error}") from None
-            levels[mask], suppressed[mask] = found.levels, found.suppressed
-            stars[mask] = kept & found.suppressed
+            parts.append((mask, found.kinds))
+            stars[mask] = (kept & found.kinds.suppressed)[found.kinds.places]
             details.append(found.details)
             context.progress(number / len(strata), f"stratum {number} of {len(strata)}")
-        return _Found(levels, suppressed, {"strata": details}), stars
+        kinds = Kinds.together(parts)
+        return _Found(kinds, {"strata": details}), stars[kinds.firsts]
 
     def _found(self, problem: Problem, quality: Quality, context: Context) -> _Found:
         if self.search in ("optimal", "best-effort"):
@@ -262,7 +251,7 @@ class Generalization(Method):
             "steps": solution.steps,
             "suppressed": solution.outliers,
         }
-        return _Found(solution.levels[problem.tuples.places], solution.suppressed, details)
+        return _Found(Kinds.of(problem, solution.levels, solution.suppressed), details)
 
     def _solve(self, problem: Problem, quality: Quality, context: Context) -> Solution:
         def report(checked: int, pruned: int, total: int) -> None:
@@ -317,19 +306,19 @@ def _found_globally(problem: Problem, quality: Quality, solution: Solution) -> _
         "nodes": solution.total,
         "suppressed": solution.outliers,
     }
-    return _Found(np.broadcast_to(levels, problem.codes.T.shape), solution.suppressed, details)
+    return _Found(Kinds.of(problem, levels, solution.suppressed), details)
 
 
 def _masked(outcome: Outcome, details: dict[str, object]) -> Masked:
-    new = {
-        name: column.recode(outcome.microdata[name], outcome.levels[:, place], outcome.stars)
-        for place, (name, column) in enumerate(outcome.columns.items())
-    }
-    problem, kept = outcome.problem, outcome.kept
+    kinds, kept = outcome.kinds, outcome.kept
+    new = {}
+    for place, (name, column) in enumerate(outcome.columns.items()):
+        one = outcome.microdata[name].of(kinds.firsts)
+        new[name] = column.recode(one, kinds.levels[:, place], outcome.stars).of(kinds.places)
     return Masked(
         new,
-        clusters=class_places(problem, problem.codes.T, outcome.levels, outcome.suppressed),
-        kept=None if kept.all() else kept,
+        clusters=kinds.classes(outcome.problem)[kinds.places],
+        kept=None if kept.all() else kept[kinds.places],
         scheme=_scheme(outcome, details.get("levels")),
         details=details,
     )
@@ -339,10 +328,13 @@ def _scheme(outcome: Outcome, levels: object) -> Levels | None:
     """The scheme for records not seen, where all records have the same levels."""
     if not isinstance(levels, dict):
         return None
+    shown = outcome.kinds.rows[~outcome.kinds.suppressed].T
+    hierarchies = {name: column.hierarchy for name, column in outcome.columns.items()}
     codes = [
-        column.hierarchy.levels[levels[name], rows[~outcome.suppressed]]
-        for (name, column), rows in zip(outcome.columns.items(), outcome.problem.codes, strict=True)
+        one.levels[levels[name], rows]
+        for (name, one), rows in zip(hierarchies.items(), shown, strict=True)
     ]
-    classes = np.unique(np.array(codes, np.int32), axis=1).T
+    firsts = group_rows(codes, [int(one.widths[levels[name]]) for name, one in hierarchies.items()])
+    classes = np.array(codes, np.int32)[:, firsts[0]].T
     star = bool((outcome.looks == 0).all(axis=0)[outcome.kept].any())
     return Levels(levels, dict(outcome.columns), classes, star)

@@ -12,7 +12,7 @@ from ontomask.arrays import Bools, Floats, Ints
 from ontomask.data.microdata import Microdata
 from ontomask.methods.generalization.encoding import EncodedColumn
 from ontomask.methods.generalization.problem import Problem, Sensitive, distinct_rows
-from ontomask.methods.generalization.shown import looks_at
+from ontomask.methods.generalization.shown import Kinds, looks_at
 from ontomask.privacy import (
     AverageRisk,
     BetaLikeness,
@@ -58,17 +58,16 @@ class Outcome:
 
     Attributes
     ----------
-    levels
-        The levels of each record (records x quasi-identifiers).
-    suppressed, kept
-        Which records are suppressed, and which stay in the release.
+    kinds
+        Its records, those that are treated alike as one.
+    kept
+        Which kinds stay in the release.
     """
 
     microdata: Microdata
     problem: Problem
     columns: Mapping[str, EncodedColumn]
-    levels: Ints
-    suppressed: Bools
+    kinds: Kinds
     kept: Bools
 
     def promises(self, privacy: Sequence[PrivacyModel]) -> tuple[Promise, ...]:
@@ -96,7 +95,7 @@ class Outcome:
         of one of its records; anybody looks like a star.
         """
         written = [
-            column.written(texts=bool(self.levels[:, place].any() or self.stars.any()))
+            column.written(texts=bool(self.kinds.levels[:, place].any() or self.stars.any()))
             for place, column in enumerate(self.columns.values())
         ]
         classes = self._looks_of_people() if every else self.looks[:, self.kept]
@@ -109,18 +108,19 @@ class Outcome:
 
     @functools.cached_property
     def stars(self) -> Bools:
-        """Which records are starred."""
-        return self.suppressed & self.kept
+        """Which kinds of records are starred."""
+        return self.kinds.suppressed & self.kept
 
     @functools.cached_property
     def looks(self) -> Ints:
-        """How the records look (quasi-identifiers x records)."""
-        return looks_at(self.problem, self.problem.codes.T, self.levels, self.suppressed)
+        """How the records look (quasi-identifiers x kinds)."""
+        kinds = self.kinds
+        return looks_at(self.problem, kinds.rows, kinds.levels, kinds.suppressed)
 
     def _looks_of_people(self, place: int = 0) -> Ints:
-        """How the people of the population look at the levels of a record, tuple by tuple."""
+        """How the people of the population look at the levels of a kind, tuple by tuple."""
         rows = self.problem.tuples.rows
-        levels = np.broadcast_to(self.levels[place], rows.shape)
+        levels = np.broadcast_to(self.kinds.levels[place], rows.shape)
         return looks_at(self.problem, rows, levels, np.zeros(len(rows), bool))
 
     def _people(self, classes: Ints) -> Floats:
@@ -128,8 +128,8 @@ class Outcome:
         amounts = self.problem.tuples.amounts[1].astype(np.float64)
         sizes = [int(looks.max()) + 1 for looks in self.problem.looks]
         people = np.where((classes == 0).all(axis=0), amounts.sum(), 0.0)
-        shown = np.flatnonzero(~self.suppressed)
-        firsts = shown[np.unique(self.levels[shown], axis=0, return_index=True)[1]]
+        shown = np.flatnonzero(~self.kinds.suppressed)
+        firsts = shown[np.unique(self.kinds.levels[shown], axis=0, return_index=True)[1]]
         for place in firsts.tolist():
             looks = np.concatenate([classes, self._looks_of_people(place)], axis=1)
             # numbered by first appearance, the classes come first

@@ -8,6 +8,7 @@ survive such unions, others need not.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +17,78 @@ from ontomask.errors import MethodError
 from ontomask.methods.generalization.problem import Problem, counted, distinct_rows
 from ontomask.privacy import Classes, PrivacyModel
 
-__all__ = ["class_places", "failing_records", "kept_records", "looks_at"]
+__all__ = ["Kinds", "class_places", "failing_records", "kept_records", "looks_at"]
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Records that are treated alike: of one tuple, generalized to the same levels or suppressed.
+
+    Attributes
+    ----------
+    firsts
+        The first record of each kind; kinds are numbered by them.
+    places
+        The kind of each record.
+    rows, levels
+        The rows of the hierarchies and the levels of each kind (kinds x quasi-identifiers).
+    suppressed
+        Which kinds are suppressed.
+    """
+
+    firsts: Longs
+    places: Ints
+    rows: Ints
+    levels: Ints
+    suppressed: Bools
+
+    @classmethod
+    def of(cls, problem: Problem, levels: Ints, suppressed: Bools) -> Kinds:
+        """The tuples of a problem, given the levels of each, or of all, and of whom is suppressed.
+
+        Those that only a population has are none.
+        """
+        places = problem.tuples.places
+        firsts = np.empty(int(places.max()) + 1, np.int64)
+        # backwards, so that the first one is written last
+        firsts[places[::-1]] = np.arange(places.size - 1, -1, -1)
+        rows = problem.tuples.rows[: firsts.size]
+        given = levels if levels.ndim == 1 else levels[: firsts.size]
+        return cls(firsts, places, rows, np.broadcast_to(given, rows.shape), suppressed[firsts])
+
+    @classmethod
+    def together(cls, parts: Sequence[tuple[Bools, Kinds]]) -> Kinds:
+        """The kinds of separate strata, each given with the mask of its records."""
+        firsts = np.concatenate([np.flatnonzero(mask)[one.firsts] for mask, one in parts])
+        order = np.argsort(firsts)
+        numbers = np.empty(order.size, np.int32)
+        numbers[order] = np.arange(order.size, dtype=np.int32)
+        places, behind = np.empty(parts[0][0].size, np.int32), 0
+        for mask, one in parts:
+            places[mask] = numbers[one.places + behind]
+            behind += one.firsts.size
+        rows, levels, suppressed = (
+            np.concatenate([getattr(one, name) for _, one in parts])[order]
+            for name in ("rows", "levels", "suppressed")
+        )
+        return cls(firsts[order], places, rows, levels, suppressed)
+
+    def classes(self, problem: Problem) -> Longs:
+        """The class of each kind."""
+        return class_places(problem, self.rows, self.levels, self.suppressed)
+
+    def part(self, kept: Bools) -> Kinds:
+        """The kinds of the records that are kept, which are numbered anew."""
+        numbers = np.cumsum(kept, dtype=np.int32) - 1
+        records = kept[self.places]
+        firsts = (np.cumsum(records) - 1)[self.firsts[kept]]
+        return Kinds(
+            firsts,
+            numbers[self.places[records]],
+            self.rows[kept],
+            self.levels[kept],
+            self.suppressed[kept],
+        )
 
 
 def class_places(problem: Problem, rows: Ints, levels: Ints, suppressed: Bools) -> Longs:
@@ -56,26 +128,24 @@ def failing_records(problem: Problem, privacy: Sequence[PrivacyModel], places: L
 
 
 def kept_records(
-    problem: Problem, privacy: Sequence[PrivacyModel], levels: Ints, suppressed: Bools, stars: Bools
+    problem: Problem, privacy: Sequence[PrivacyModel], kinds: Kinds, stars: Bools
 ) -> Bools:
-    """Which records stay in the release: suppressed ones only if the stars satisfy the models.
+    """Which kinds stay in the release: suppressed ones only if the stars satisfy the models.
 
     Parameters
     ----------
     problem, privacy
         The table and the models.
-    levels
-        The levels of each record.
-    suppressed
-        Which records are suppressed.
+    kinds
+        Its records.
     stars
-        Which of them may be starred.
+        Which kinds of those that are suppressed may be starred.
     """
-    everyone = ~suppressed | stars
-    if _hold(problem, privacy, levels, suppressed, everyone):
+    everyone = ~kinds.suppressed | stars
+    if _hold(problem, privacy, kinds, everyone):
         return everyone
-    if stars.any() and _hold(problem, privacy, levels, suppressed, ~suppressed):
-        return ~suppressed
+    if stars.any() and _hold(problem, privacy, kinds, ~kinds.suppressed):
+        return ~kinds.suppressed
     raise MethodError(
         "As they look in the release, the classes do not satisfy the privacy models: some that do "
         "so by themselves do not together, or a hierarchy does not end in one value; use "
@@ -83,31 +153,26 @@ def kept_records(
     )
 
 
-def _hold(
-    problem: Problem,
-    privacy: Sequence[PrivacyModel],
-    levels: Ints,
-    suppressed: Bools,
-    kept: Bools,
-) -> bool:
+def _hold(problem: Problem, privacy: Sequence[PrivacyModel], kinds: Kinds, kept: Bools) -> bool:
     """Whether all models hold for the records that are kept, as they look."""
     if not kept.any():
         return True
-    part = problem.restricted(kept)
-    starred = suppressed[kept]
-    places = class_places(part, part.codes.T, levels[kept], starred)
-    if failing_records(part, privacy, places).any():
+    if not kept.all():
+        problem, kinds = problem.restricted(kept[kinds.places]), kinds.part(kept)
+    classes = kinds.classes(problem)
+    places = classes[kinds.places]
+    if failing_records(problem, privacy, places).any():
         return False
-    return not starred.any() or _stars_are_in_the_population(part, privacy, places, starred)
+    stars = classes[kinds.suppressed]
+    return not stars.size or _stars_are_in_the_population(problem, privacy, places == stars[0])
 
 
 def _stars_are_in_the_population(
-    problem: Problem, privacy: Sequence[PrivacyModel], places: Longs, starred: Bools
+    problem: Problem, privacy: Sequence[PrivacyModel], alike: Bools
 ) -> bool:
     """Whether models of a population hold for the class of the stars, which anybody may be in."""
     if problem.population is None:
         return True
-    alike = places == places[starred][0]
     stars = Classes(
         np.array([problem.counts[alike].sum()]), np.array([problem.population.shape[1]])
     )
