@@ -243,3 +243,26 @@ def test_without_a_column_classes_of_the_population_are_one():
     assert dict(left.population) == {("x",): 3.0, ("y",): 5.0}
     assert promise.left(["b"]) is None
     assert MapSize(("a", "sex"), 3).left(["a"]).population is None
+
+
+def test_classes_of_many_columns_are_told_apart():
+    """Twelve columns of fifty values: far more combinations than numbers, a few of them in use."""
+    generator = np.random.default_rng(5)
+    kinds = generator.integers(0, 50, (40, 12))
+    kinds[1:20] = kinds[0]
+    kinds[np.arange(1, 13), np.arange(12)] += 1  # alike but for one column
+    chosen = generator.integers(0, 40, 2_000)
+    frame = pl.DataFrame({f"c{place}": kinds[chosen, place] for place in range(12)})
+    sizes = frame.group_by(frame.columns).len()["len"]
+    (finding,) = recount(ClassSize(tuple(frame.columns), 2), frame=frame).findings[2:]
+    assert finding.figure == sizes.min()
+    (average,) = recount(AverageRiskLimit(tuple(frame.columns), 0.5), frame=frame).findings[2:]
+    assert average.figure == len(sizes) / 2_000
+
+
+def test_persons_are_counted_once_in_each_class():
+    units = np.array([7, 7, 3, 7])
+    (finding,) = recount(ClassSize(("a",), 2, "person"), units=units).findings[2:]
+    assert (finding.figure, finding.kept) == (1.0, False)
+    (finding,) = recount(ClassSize(("a",), 2, "person"), units=np.array([7, 1, 3, 7])).findings[2:]
+    assert (finding.figure, finding.kept) == (2.0, True)

@@ -595,6 +595,7 @@ def _release(
     published = _published(table, schema, masks)
     if not published:
         raise MethodError("Nothing would be published: every column is an identifier or dropped.")
+    table.forget(end.columns)
     outgoing = open_table(end.frame(published))
     started = time.perf_counter()
     verification = prove(outgoing, published, made, end)

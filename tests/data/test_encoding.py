@@ -241,3 +241,14 @@ def test_people_left_out_for_a_missing_value_count_in_the_whole_table():
     assert len(microdata) == 2
     assert microdata["sex"].values == ("f", "m")
     assert microdata.distribution("sex").tolist() == [3.0, 8.0]
+
+
+@pytest.mark.parametrize("size", [3, 40, 2**20])
+def test_groups_are_numbered_by_their_codes(size):
+    generator = np.random.default_rng(size)
+    rows = generator.integers(0, size, (5, 50))[:, generator.integers(0, 50, 400)]
+    firsts, places = group_rows(list(rows.astype(np.int32)), [size] * 5)
+    known, expected, inverse = np.unique(rows, axis=1, return_index=True, return_inverse=True)
+    assert (firsts == expected).all()
+    assert (places == inverse.ravel()).all()
+    assert (rows[:, firsts] == known).all()

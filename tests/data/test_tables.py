@@ -1,6 +1,8 @@
 import datetime
+from collections import Counter
 from decimal import Decimal
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -8,7 +10,7 @@ import pytest
 
 import ontomask as om
 from ontomask.data import libraries
-from ontomask.data.tables import Table, open_table
+from ontomask.data.tables import Table, beside, open_table
 from ontomask.errors import DataError
 
 
@@ -131,3 +133,42 @@ def test_short_columns_of_polars_are_coded_as_long_ones(values, monkeypatch):
     assert by_hand[0].tolist() == by_query[0].tolist()
     assert by_hand[1] == by_query[1]
     assert list(map(type, by_hand[1])) == list(map(type, by_query[1]))
+
+
+@pytest.mark.parametrize("size", [3, 10**8])
+def test_values_that_stand_beside_each_other_are_counted(size):
+    """Where few codes are possible and where many are, with gaps, and by the records' counts."""
+    generator = np.random.default_rng(size)
+    pairs = generator.integers(0, size, (2, 30)) // max(1, size // 3) * max(1, size // 3)
+    counts = generator.integers(1, 5, 3_000).astype(float)
+    codes, others = (one.astype(np.int32) for one in pairs[:, generator.integers(0, 30, 3_000)])
+    expected = Counter()
+    for code, other, count in zip(codes.tolist(), others.tolist(), counts.tolist(), strict=True):
+        expected[code, other] += count
+    found = beside(codes, others, size, counts)
+    listed = zip(*(one.tolist() for one in found), strict=True)
+    assert [((a, b), count) for a, b, count in listed] == sorted(expected.items())
+
+
+def test_columns_stand_beside_each_other_by_value():
+    frame = pl.DataFrame({"a": ["x", "y", None, "x"], "b": [0.0, -0.0, None, 0.0]})
+    one, other = (open_table(frame).seen(name) for name in "ab")
+    found = {(a, str(b)): count for a, b, count in one.beside(other)}
+    assert found == {("x", "0.0"): 2, ("y", "-0.0"): 1, (None, "None"): 1}
+
+
+@pytest.mark.parametrize("values", [3, 900, 200_000])
+def test_texts_get_their_codes_however_many_differ(values):
+    generator = np.random.default_rng(values)
+    texts = [str(one) if one % 7 else None for one in generator.integers(0, values, 2_000)]
+    codes, known = open_table(pl.DataFrame({"a": texts})).distinct("a")
+    assert [None if code < 0 else known[code] for code in codes] == texts
+    assert known == [one for one in dict.fromkeys(texts) if one is not None]
+
+
+def test_a_forgotten_column_is_looked_at_again():
+    table = open_table(pl.DataFrame({"a": ["x", "y", None]}))
+    before = table.distinct("a")
+    table.forget(["a", "b"])
+    assert table.distinct("a")[0] is not before[0]
+    assert table.distinct("a")[1] == before[1]

@@ -139,7 +139,7 @@ class Spelled:
 
 
 def _require_values(table: Table, name: str, batch: bool) -> None:
-    if table.is_empty(name) and not batch:
+    if not batch and not table.distinct(name)[1]:
         raise DataError(f"Column {name!r} holds missing values only; leave it out of the schema.")
 
 

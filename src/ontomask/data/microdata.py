@@ -152,6 +152,8 @@ class Attribute:
     def trimmed(self) -> Attribute:
         """The column over the values it has, and no others."""
         used = np.flatnonzero(np.bincount(self.codes, minlength=self.size)[: self.size])
+        if used.size == self.size:
+            return self
         translate = np.full(self.size + 1, used.size, np.int32)
         translate[used] = np.arange(used.size)
         return replace(self, codes=translate[self.codes], domain=self.domain.taken(used))
@@ -159,10 +161,15 @@ class Attribute:
     def settled(self) -> Attribute:
         """The column over the values it has, equal ones united, in their order."""
         own = self.trimmed()
-        firsts, places = np.unique(own.domain.keys, return_index=True, return_inverse=True)[1:]
-        codes = np.append(places, firsts.size).astype(np.int32)[own.codes]
-        missing = bool((codes == firsts.size).any())
-        return replace(self, codes=codes, domain=own.domain.taken(firsts), has_missing=missing)
+        keys = own.domain.keys
+        if (keys[1:] > keys[:-1]).all():
+            codes, domain = own.codes, own.domain
+        else:
+            firsts, places = np.unique(keys, return_index=True, return_inverse=True)[1:]
+            codes = np.append(places, firsts.size).astype(np.int32)[own.codes]
+            domain = own.domain.taken(firsts)
+        missing = bool((codes == domain.size).any())
+        return replace(self, codes=codes, domain=domain, has_missing=missing)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -154,21 +154,10 @@ class Table:
 
     def fits_floats(self, name: str) -> bool:
         """Whether floats hold the numbers of a column as they are."""
-        series = self._column(name)
-        if series.dtype.is_integer():
-            with self._understood(name):
-                extremes = series.drop_nulls().min(), series.drop_nulls().max()
-            return all(one is None or abs(int(one)) <= LARGEST_EXACT for one in extremes)
-        return bool(series.dtype.is_float())
-
-    def is_empty(self, name: str) -> bool:
-        """Whether a column has missing values only."""
-        series = self._column(name)
-        with self._understood(name):
-            missing = series.is_null()
-            if series.dtype.is_float():
-                missing = missing | series.is_nan()
-            return bool(missing.all())
+        if not self._types[name].is_integer():
+            return bool(self._types[name].is_float())
+        known: list[Any] = self.distinct(name)[1]
+        return not known or (max(known) <= LARGEST_EXACT and min(known) >= -LARGEST_EXACT)
 
     def distinct(self, name: str) -> tuple[Ints, list[object]]:
         """For each record the position of its value among the distinct ones, -1 where missing.
@@ -183,6 +172,11 @@ class Table:
     def _known(self) -> dict[str, tuple[Ints, list[object]]]:
         """The columns that were looked at."""
         return {}
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Free the memory of columns that were looked at; who asks again waits again."""
+        for name in names:
+            self._known.pop(name, None)
 
     def _distinct(self, name: str) -> tuple[Ints, list[object]]:
         series = self._column(name)
@@ -201,7 +195,10 @@ class Table:
         if series.dtype.is_float():
             return _seen_floats(series)
         codes, known = self.distinct(name)
-        return Seen(np.where(codes < 0, np.int32(len(known)), codes), [*known, None])
+        gaps = codes < 0
+        if gaps.any():
+            codes = np.where(gaps, np.int32(len(known)), codes)
+        return Seen(codes, [*known, None])
 
     def numbers(self, name: str) -> Floats:
         """A numeric column as floats, NaN where missing; infinities are an error."""
@@ -252,10 +249,11 @@ class Table:
         """A digest of the shape and of some rows, to notice a frame that was changed meanwhile."""
         digest = hashlib.blake2b(digest_size=16)
         digest.update(repr((len(self), self.names)).encode())
-        rows = np.arange(0, len(self), max(1, len(self) // SAMPLED))
+        step = len(self) // SAMPLED
         for name in self.names:
             with contextlib.suppress(Exception, PanicException):  # perhaps nobody uses the column
-                sample = self._column(name)[rows].to_native()
+                column = self._column(name)
+                sample = (column.gather_every(step) if step > 1 else column).to_native()
                 digest.update(repr(self._library.listed(sample)).encode())
         return digest.hexdigest()
 
@@ -311,6 +309,8 @@ class Table:
 
     def _rebuilt(self, name: str, codes: Ints, values: Sequence[object]) -> nw.Series[Any]:
         """A column of the values that are used, and no others."""
+        if codes.size <= FEW:
+            return self._made(name, [values[code] for code in codes.tolist()])
         used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
         places = np.zeros(len(values), np.int64)
         places[used] = np.arange(used.size)

@@ -223,6 +223,19 @@ def test_strata_are_generalized_apart(schema):
         assert min(Counter(quasi(group)).values()) >= 5
 
 
+@pytest.mark.parametrize("search", ["optimal", "local", "mondrian"])
+@pytest.mark.parametrize("strata", [(), ("cost",)])
+def test_clusters_are_the_records_that_look_the_same_in_the_order_they_come(schema, search, strata):
+    frame = pd.DataFrame(people(200, seed=10))
+    chosen = method(strata=strata, search=search, suppression_limit=0.2)
+    release = om.protect(frame, schema, chosen, seed=1)
+    alike = pd.Series(quasi(release.frame)).factorize()[0].tolist()
+    found = release.clusters
+    if release.left_out:  # they were numbered too
+        found = pd.Series(found).factorize()[0]
+    assert found.tolist() == alike
+
+
 def test_the_scheme_generalizes_new_records(schema):
     frame = pd.DataFrame(people(150, seed=11))
     release = om.protect(frame, schema, method(), seed=1)
