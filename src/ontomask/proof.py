@@ -131,7 +131,7 @@ def _permuted(promise: Permutation, made: Sequence[Made], place: int, end: State
         name
         for name in promise.columns
         if (name not in changed and _is_rewritten(made[0].before, name, end))
-        or not _same(before[name].of(kept), united[name].of(kept))
+        or not (united[name] is before[name] or _same(before[name].of(kept), united[name].of(kept)))
     )
     return Claim(replace(promise, partly=partly, by_meaning=meant), united)
 

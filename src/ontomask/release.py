@@ -678,6 +678,13 @@ def _changed(start: State, end: State) -> dict[str, float]:
     shares = dict.fromkeys(start.microdata.attributes, 0.0)
     for name in shares.keys() & end.columns.keys():
         pairs = start.microdata[name].of(kept).seen().beside(end.columns[name].seen(), counts)
-        differing = sum(count for old, new, count in pairs if str(old) != str(new))
-        shares[name] = differing / counts.sum() if differing else 0.0
+        differing = sum(count for old, new, count in pairs if not _reads_alike(old, new))
+        shares[name] = differing / float(counts.sum()) if differing else 0.0
     return shares
+
+
+def _reads_alike(old: object, new: object) -> bool:
+    """Whether two values are written alike; plain ones are compared as they are, for speed."""
+    if type(old) is type(new) and isinstance(old, (str, int, float)):
+        return old == new
+    return str(old) == str(new)

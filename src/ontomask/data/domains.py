@@ -151,6 +151,8 @@ class Numbers(Domain):
     @functools.cached_property
     def decimals(self) -> int | None:
         """The decimal places of a column of decimals; None for other columns."""
+        if not isinstance(self.values[0], Decimal):
+            return None
         exponents = [one.as_tuple().exponent for one in self.values if isinstance(one, Decimal)]
         return -min(int(one) for one in exponents) if exponents else None
 

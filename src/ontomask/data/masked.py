@@ -131,7 +131,7 @@ def _looks_otherwise(seen: Seen, attribute: Attribute) -> bool:
         seen.values[look] == values[code]
         for look, code in zip(looks.tolist(), codes.tolist(), strict=True)
     )
-    return not own or codes.size > np.unique(codes).size
+    return not own or bool((np.bincount(codes) > 1).any())
 
 
 def apply_masked(microdata: Microdata, masked: Masked) -> Microdata:

@@ -262,8 +262,8 @@ class Table:
         digest = hashlib.blake2b(digest_size=16)
         for name in self.names if names is None else names:
             codes, known = self.distinct(name)
-            digest.update(repr((name, [str(value) for value in known])).encode())
-            digest.update(np.ascontiguousarray(codes, np.int32).tobytes())
+            digest.update(repr((name, list(map(str, known)))).encode())
+            digest.update(np.ascontiguousarray(codes, np.int32).data)
         return digest.hexdigest()
 
     def column(self, name: str) -> list[object]:

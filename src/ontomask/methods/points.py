@@ -192,14 +192,10 @@ def number_column(attribute: Attribute, numbers: Floats) -> Attribute:
     distinct = distinct[~np.isnan(distinct)]
     own = _own_codes(domain.numbers, distinct)
     new = np.where(own >= 0, domain.numbers[own], _rounded(attribute, distinct))
-    values = tuple(
-        domain.values[code] if code >= 0 else _written(attribute, number)
-        for code, number in zip(own.tolist(), new.tolist(), strict=True)
-    )
     return replace(
         attribute,
         codes=np.minimum(codes, distinct.size).astype(np.int32),
-        domain=Numbers(values, new, domain.whole),
+        domain=Numbers(_all_written(attribute, own, new), new, domain.whole),
         has_missing=bool(np.isnan(numbers).any()),
     )
 
@@ -234,6 +230,18 @@ def _refuse_alike(attribute: Attribute) -> None:
             f"Column {attribute.name!r} holds numbers that differ only beyond the 15 digits that "
             "are computed with; round them or take a constant off, or declare the column as flat."
         )
+
+
+def _all_written(attribute: Attribute, own: Longs, numbers: Floats) -> tuple[object, ...]:
+    """Numbers as the column writes them, given which of its own each one is, if any."""
+    domain = attribute.as_numbers
+    kind = type(domain.values[0])
+    if kind in (int, float) and domain.fits_floats and not isinstance(attribute.column, Date):
+        return tuple(map(kind, numbers.tolist()))
+    return tuple(
+        domain.values[code] if code >= 0 else _written(attribute, number)
+        for code, number in zip(own.tolist(), numbers.tolist(), strict=True)
+    )
 
 
 def _written(attribute: Attribute, number: float) -> object:
