@@ -151,7 +151,7 @@ class Numbers(Domain):
     @functools.cached_property
     def decimals(self) -> int | None:
         """The decimal places of a column of decimals; None for other columns."""
-        if not isinstance(self.values[0], Decimal):
+        if not isinstance(next(iter(self.values), None), Decimal):
             return None
         exponents = [one.as_tuple().exponent for one in self.values if isinstance(one, Decimal)]
         return -min(int(one) for one in exponents) if exponents else None

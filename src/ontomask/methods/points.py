@@ -235,7 +235,7 @@ def _refuse_alike(attribute: Attribute) -> None:
 def _all_written(attribute: Attribute, own: Longs, numbers: Floats) -> tuple[object, ...]:
     """Numbers as the column writes them, given which of its own each one is, if any."""
     domain = attribute.as_numbers
-    kind = type(domain.values[0])
+    kind = type(next(iter(domain.values), None))
     if kind in (int, float) and domain.fits_floats and not isinstance(attribute.column, Date):
         return tuple(map(kind, numbers.tolist()))
     return tuple(
