@@ -173,6 +173,19 @@ def test_a_path_is_opened_as_its_size_asks_for(folder, monkeypatch):
     assert found.sort(found.columns).equals(small.frame.select(found.columns).sort(found.columns))
 
 
+def test_folders_named_by_values_are_columns(tmp_path):
+    frame = people().drop("number")
+    for (ward,), part in frame.group_by("ward"):
+        folder = tmp_path / "visits" / f"ward={ward}"
+        folder.mkdir(parents=True)
+        part.drop("ward").write_parquet(folder / "part.parquet")
+    schema = om.Schema(age=om.Numeric(), sex=om.Flat(), ward=om.Flat("sensitive"))
+    release = om.protect(tmp_path / "visits", schema, om.Suppression(3), seed=1)
+    found = pl.from_arrow(release.frame.to_arrow_table())
+    known = om.protect(frame, schema, om.Suppression(3), seed=1).frame.select(found.columns)
+    assert found.sort(found.columns).equals(known.sort(found.columns))
+
+
 def test_folders_and_patterns_go_to_duckdb_by_themselves(folder):
     outcome = plan(folder, path="parts/*.parquet", engine="automatic").run()
     assert type(outcome.release).__name__ == "LargeRelease"

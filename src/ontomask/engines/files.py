@@ -236,7 +236,8 @@ def read(connection: Any, files: Sequence[Path], how: FileFormat, kinds: Mapping
     names = [str(one) for one in files]
     found = how.format or format_of_name(files[0])
     if found == "parquet":
-        return connection.read_parquet(names)
+        by_folder = all("=" in one.parent.name for one in files)  # year=2024/part.parquet
+        return connection.read_parquet(names, hive_partitioning=by_folder)
     if found != "csv":
         raise DataError(
             f"DuckDB reads Parquet and CSV files, and {files[0].name} is neither; save it as one "
