@@ -87,7 +87,7 @@ def test_executors_may_die(tmp_path, way):
     )
     frame.write_parquet(tmp_path / "in.parquet")
     command = [sys.executable, "-c", SCRIPT, str(tmp_path), way]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr[-2000:]
     told = json.loads(done.stdout.strip().splitlines()[-1])
     assert told == {"kept": True, "killed": int(way == "killing")}
