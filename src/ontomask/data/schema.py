@@ -324,7 +324,8 @@ class Schema(Mapping[str, AnyColumn]):
     """The columns of a table by name; columns that it does not name are not published.
 
     ``Schema(age=Numeric(), diagnosis=Nominal(icd9))``, or ``Schema.of({"length of stay": …})`` for
-    names that are no Python words. `with_rules` adds combinations that nobody can have.
+    names that are no Python words. `with_rules` adds combinations that nobody can have, `replace`
+    and ``|`` change declarations.
 
     Examples
     --------
@@ -335,6 +336,8 @@ class Schema(Mapping[str, AnyColumn]):
     ('age', 'status')
     >>> om.Schema.of({"length of stay": om.Numeric()}).quasi
     ('length of stay',)
+    >>> (schema.replace(name=None) | {"zip": om.Flat()}).published
+    ('age', 'status', 'zip')
     """
 
     rules: tuple[Rule, ...] = ()
@@ -405,6 +408,32 @@ class Schema(Mapping[str, AnyColumn]):
         made = Schema.of(self)
         made.rules = (*self.rules, *rules)
         return made
+
+    def replace(self, /, **columns: AnyColumn | None) -> Schema:
+        """The same schema with other declarations of some columns; None leaves a column out.
+
+        ``schema | {"length of stay": Numeric()}`` does the same for any name, and adds columns.
+        """
+        for name in columns:
+            if name not in self:
+                hint = did_you_mean(name, list(self))
+                raise SchemaError(
+                    f"There is no column {name!r} to replace; schema | {{{name!r}: …}} adds one."
+                    f"{hint}"
+                )
+        declared = {**self, **columns}
+        return self._with({name: one for name, one in declared.items() if one is not None})
+
+    def __or__(self, other: Mapping[str, AnyColumn]) -> Schema:
+        """The columns of both, and the rules of both; what `other` says of a column counts."""
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return self._with({**self, **other}).with_rules(*getattr(other, "rules", ()))
+
+    def _with(self, columns: Mapping[str, AnyColumn]) -> Schema:
+        """A schema of these columns with the rules that are only about them."""
+        kept = [rule for rule in self.rules if columns.keys() >= set(rule.conditions)]
+        return Schema.of(columns).with_rules(*kept)
 
     def __getitem__(self, name: str) -> AnyColumn:
         return self._columns[composed(name) if isinstance(name, str) else name]
@@ -485,9 +514,7 @@ class Schema(Mapping[str, AnyColumn]):
 
     def decided(self) -> Schema:
         """The schema without the columns that nobody has decided on, and rules about them."""
-        left = Schema.of({name: one for name, one in self.items() if name not in self.undecided})
-        kept = [rule for rule in self.rules if not set(rule.conditions) & set(self.undecided)]
-        return left.with_rules(*kept)
+        return self._with({name: one for name, one in self.items() if name not in self.undecided})
 
     def require_decided(self) -> Schema:
         """The schema itself; refused if somebody still has to decide on a column."""

@@ -39,8 +39,9 @@ REMEMBERED = 2**16
 class Taxonomy:
     """A rooted directed acyclic graph of is-a links between named concepts.
 
-    Make one with `load_taxonomy`, `Taxonomy.from_parents` or one of the builders from data; the
-    constructor itself takes arrays whose invariants have been checked.
+    Make one with `load_taxonomy`, `Taxonomy.from_parents`, `from_edges`, `from_dict` and
+    `from_networkx`, or one of the builders from data; the constructor itself takes arrays whose
+    invariants have been checked.
 
     Attributes
     ----------
@@ -74,6 +75,10 @@ class Taxonomy:
     ('pet', 'dog', 'beagle')
     >>> pets.distance("beagle", "cat", measure="path")
     3.0
+    >>> om.Taxonomy.from_edges([("cat", "pet"), ("dog", "pet")]).children("pet")
+    ('cat', 'dog')
+    >>> om.Taxonomy.from_dict({"pet": {"dog": ["beagle", "boxer"], "cat": {}}}).root
+    'pet'
     """
 
     ids: tuple[str, ...]
@@ -116,6 +121,36 @@ class Taxonomy:
             for parent in above:
                 draft.add_link(identifier, parent)
         return assemble(draft, name=name, single_root=single_root)
+
+    @staticmethod
+    def from_edges(edges: Iterable[tuple[str, str]], **options: Any) -> Taxonomy:
+        """Build a taxonomy from pairs (child, parent); `labels`, `name` and `single_root` as above.
+
+        Concepts are declared by being named.
+        """
+        from ontomask.taxonomy.builders import from_edges
+
+        return from_edges(edges, **options)
+
+    @staticmethod
+    def from_dict(tree: Mapping[str, Any], **options: Any) -> Taxonomy:
+        """Build a taxonomy from nested dictionaries, in the forms that JSON trees have.
+
+        A key is a concept, its value holds its children: a dictionary, a list, or nothing.
+        """
+        from ontomask.taxonomy.builders import from_dict
+
+        return from_dict(tree, **options)
+
+    @staticmethod
+    def from_networkx(graph: Any, *, towards: str = "children", **options: Any) -> Taxonomy:
+        """Build a taxonomy from a directed graph whose edges go towards "children" or "parents".
+
+        The attribute `label` or `name` of a node is its label, `synonyms` a list of further names.
+        """
+        from ontomask.taxonomy.builders import from_networkx
+
+        return from_networkx(graph, towards=towards, **options)
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -27,7 +27,7 @@ from ontomask.errors import FormatError
 from ontomask.taxonomy.draft import Draft, Line, Reader, place
 from ontomask.taxonomy.readers.json_text import is_json, json_reported, read_json
 
-__all__ = ["READER"]
+__all__ = ["READER", "add_tree"]
 
 PROPERTIES = {"id", "label", "name", "synonyms", "gloss", "children"}
 MARKS = ("id", "label", "name", "children")
@@ -45,8 +45,13 @@ def read(path: Path) -> Draft:
     with json_reported(draft.source):
         tree = read_json(path)
         if tree is not None:
-            _add(draft, tree, "", None)
+            add_tree(draft, tree)
     return draft
+
+
+def add_tree(draft: Draft, tree: Any) -> None:
+    """Add the concepts of a whole tree."""
+    _add(draft, tree, "", None)
 
 
 def _add(draft: Draft, node: Any, where: str, parent: str | None) -> None:
