@@ -306,6 +306,22 @@ def test_many_runs_at_once_leave_one_whole_release(folder):
         results.clear()
 
 
+def test_a_release_that_comes_between_two_looks_is_not_replaced_without_force(folder, monkeypatch):
+    """Another run takes the name after this one has found it free."""
+    looked = outputs.check_free
+
+    def then_another(target, *, force):
+        looked(target, force=force)
+        if not target.exists() and any(target.parent.glob(".release.partial-*/table.csv")):
+            release(target, "theirs")
+
+    monkeypatch.setattr(outputs, "check_free", then_another)
+    with pytest.raises(OutputError), staged(folder) as stage:
+        fill(stage, "mine")
+    assert (folder / "table.csv").read_text() == "theirs"
+    assert names_in(folder.parent) == ["release"]
+
+
 # Runs of plans --------------------------------------------------------------------------------
 
 

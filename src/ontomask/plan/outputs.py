@@ -215,7 +215,8 @@ def _flush(path: Path, mode: int) -> None:
 
 def _move(stage: Path, folder: Path, *, force: bool) -> None:
     check_free(folder, force=force)
-    if _is_free(folder):
+    # without force it is never replaced, even if another run took the name since it was free
+    if not force or _is_free(folder):
         _take_name(stage, folder)
         return
     lock = _locked(folder) if fcntl is not None else os.open(os.devnull, os.O_RDONLY)
