@@ -7,6 +7,7 @@ import pytest
 
 from ontomask.samples import discharges
 from ontomask.studio.guard import COOKIE, Keys
+from ontomask.studio.jobs import Board
 from ontomask.studio.serve import session_for
 from ontomask.studio.web import application
 from ontomask.writing import write_rows
@@ -72,11 +73,20 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.fixture(scope="session")
+def workers():
+    """Processes that all tests share: starting one takes seconds."""
+    board = Board()
+    yield board.workers
+    board.close()
+
+
 @pytest.fixture
-def session(folder):
+def session(folder, workers):
     session = session_for(folder)
+    session.board.workers = workers
     yield session
-    session.board.close()
+    session.board.leave()
 
 
 @pytest.fixture

@@ -204,6 +204,12 @@ class Paired:
                 )
         return [self.columns[name] for name in names]
 
+    @functools.cached_property
+    def moved(self) -> Floats:
+        """How far each record moved: the mean over the quasi-identifiers and what else changed."""
+        moved = [one.moved for one in self.chosen(None)]
+        return np.mean(moved, axis=0) if moved else np.zeros(len(self))
+
     def quasi(self) -> list[PairedColumn]:
         """The quasi-identifiers."""
         return [one for one in self.columns.values() if one.column.role == "quasi"]

@@ -27,6 +27,8 @@ SCORE_DEFINITIONS: dict[str, str] = {
     "none. Overall: the mean over classes.",
     "recall": "Of the records of a class, the share predicted to be of it. Overall: the mean over "
     "classes.",
+    "specificity": "Of the records of other classes, the share not predicted to be of this one; 1 "
+    "if there are none.",
     "f1": "2 precision recall / (precision + recall) of a class, 0 if both are. Overall: the mean "
     "over classes.",
     "auc": "Area under the ROC curve of a class against the rest: the probability that a record of "
@@ -71,6 +73,8 @@ class ClassScores:
         Of the records predicted to be of the class, the share that is; 0 if there are none.
     recall
         Of the records of the class, the share predicted to be of it.
+    specificity
+        Of the records of other classes, the share not predicted to be of this one.
     f1
         2 precision recall / (precision + recall), 0 if both are.
     auc
@@ -86,6 +90,7 @@ class ClassScores:
     records: float
     precision: float
     recall: float
+    specificity: float
     f1: float
     auc: float
     brier: float
@@ -189,6 +194,9 @@ def _class_scores(
         records=records,
         precision=_share(hits, claimed),
         recall=_share(hits, records),
+        specificity=_share(
+            float(weights @ ~(actual | predicted)), float(weights @ ~actual), otherwise=1.0
+        ),
         f1=_share(2 * hits, claimed + records),
         auc=auc,
         brier=float(weights @ (probability - actual) ** 2) / float(weights.sum()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from ontomask.errors import PlanError
 from ontomask.plan.schema import plan_schema
 from ontomask.toml_text import toml_value
 
-__all__ = ["Field", "fields_of", "method_texts", "read_field"]
+__all__ = ["Field", "fields_of", "fields_of_section", "method_texts", "read_field"]
 
 SIMPLE = {"integer": "number", "number": "number", "boolean": "flag", "string": "text"}
 TRUE = "true"
@@ -68,14 +68,25 @@ def method_texts() -> Mapping[str, str]:
 
 def fields_of(tag: str, name: str, given: Mapping[str, Any]) -> list[Field]:
     """The fields of a part of the plan: those that must be filled in first."""
-    part = _definition(tag, name)
+    fields = _fields(_definition(tag, name), given, without=tag)
+    return sorted(fields, key=lambda field: (not field.required, field.name == "keeps"))
+
+
+def fields_of_section(
+    name: str, given: Mapping[str, Any], names: Sequence[str] = ()
+) -> list[Field]:
+    """The fields of a section of the plan that is there once; some of them, if they are named."""
+    fields = _fields(_definitions()[name.capitalize()], given)
+    return [field for field in fields if not names or field.name in names]
+
+
+def _fields(part: Mapping[str, Any], given: Mapping[str, Any], without: str = "") -> list[Field]:
     required = part.get("required", ())
-    fields = [
+    return [
         _field(key, described, given.get(key), required=key in required)
         for key, described in part["properties"].items()
-        if key != tag
+        if key != without
     ]
-    return sorted(fields, key=lambda field: (not field.required, field.name == "keeps"))
 
 
 def _field(name: str, described: Mapping[str, Any], value: Any, *, required: bool) -> Field:

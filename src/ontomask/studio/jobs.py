@@ -24,7 +24,7 @@ from typing import Any
 from ontomask.errors import OntomaskError
 from ontomask.studio.project import write_whole
 
-__all__ = ["Board", "Job", "Stopped", "Task", "key_of"]
+__all__ = ["Board", "Job", "Stopped", "Task", "Worker", "key_of"]
 
 PATIENCE = 0.7
 """Seconds that a task has to stop by itself before its process is ended."""
@@ -77,7 +77,7 @@ def key_of(task: Task, arguments: Mapping[str, object], depends: str = "") -> st
 
 
 @dataclass
-class _Worker:
+class Worker:
     """A process that does one task after another, and is replaced when it had to be ended."""
 
     process: multiprocessing.process.BaseProcess | None = None
@@ -149,13 +149,15 @@ class Board:
     ----------
     folder
         Where results are kept; None keeps none.
+    workers
+        The processes by queue; they may be those of a board before, which know the kernels already.
     """
 
     folder: Path | None = None
+    workers: dict[str, Worker] = field(default_factory=dict)
     _jobs: dict[str, Job] = field(default_factory=dict)
     _wanted: dict[str, bool] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
-    _workers: dict[str, _Worker] = field(default_factory=dict)
     _queues: dict[str, ThreadPoolExecutor] = field(default_factory=dict)
 
     def ask(
@@ -208,13 +210,17 @@ class Board:
             with self._changed:
                 self._changed.wait(every)
 
-    def close(self) -> None:
-        """End all processes."""
+    def leave(self) -> None:
+        """Stop all jobs; the processes stay."""
         for key in list(self._wanted):
             self.stop(key)
         for threads in self._queues.values():
             threads.shutdown(cancel_futures=True)
-        for worker in self._workers.values():
+
+    def close(self) -> None:
+        """Stop all jobs and end all processes."""
+        self.leave()
+        for worker in self.workers.values():
             worker.end()
 
     def _set(self, key: str, **changed: Any) -> None:
@@ -229,7 +235,7 @@ class Board:
             return
         started = time.monotonic()
         self._set(key, state="running")
-        worker = self._workers.setdefault(queue, _Worker())
+        worker = self.workers.setdefault(queue, Worker())
         try:
             pipe = worker.send(task, arguments)
             kind, value = self._awaited(key, pipe)

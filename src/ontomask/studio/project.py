@@ -142,10 +142,10 @@ class Project:
                 raise PlanError("There is nothing to redo: this is the last version of the plan.")
             return self._go(max(later))
 
-    def annotate(self, note: str) -> Version:
+    def annotate(self, note: str, said: str = "noted") -> Version:
         """Write down why the current version was chosen; it becomes a version with a note."""
         with self._locked():
-            return self._record(self.text, "noted", note=note.strip())
+            return self._record(self.text, said, note=note.strip())
 
     def can_undo(self) -> bool:
         """Whether there is a version before the current one."""

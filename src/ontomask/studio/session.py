@@ -9,7 +9,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,14 +21,18 @@ from ontomask.methods.presets import PRESETS, preset
 from ontomask.methods.registry import METHODS
 from ontomask.plan.outputs import MANIFEST
 from ontomask.plan.plan import Plan
-from ontomask.studio import tasks
+from ontomask.samples import discharges
+from ontomask.studio import exploring, measuring, tasks
 from ontomask.studio.edits import contents, set_value
 from ontomask.studio.jobs import Board, Job, Task
+from ontomask.studio.lattice import node_levels
 from ontomask.studio.project import Project, write_whole
+from ontomask.writing import write_rows
 
 __all__ = ["PLAN", "STAGES", "Session", "Stage", "step_of"]
 
 PLAN = "plan.toml"
+DEMONSTRATION = "demonstration.csv"
 MOST_FILES = 200
 DEPTH = 3
 GRID = {"names": ["sa-mdav", "recoding", "resampling"], "sizes": [3, 5, 10], "limit": 10.0}
@@ -64,6 +68,8 @@ class Session:
     grid: dict[str, Any] = field(default_factory=lambda: dict(GRID))
     board: Board = field(default_factory=Board)
     releasing: str = ""
+    _asked: dict[str, str] = field(default_factory=dict)
+    _parsed: tuple[str, Plan | OntomaskError] | None = None
 
     def files(self) -> Iterator[Path]:
         """Tables and plans under the root, relative to it, those nearest first."""
@@ -92,8 +98,9 @@ class Session:
     def open(self, plan: Path) -> Project:
         """Open the project of a plan; results of another project are no longer at hand."""
         project = Project.open(plan)
-        self.board.close()
-        self.project, self.board = project, Board(project.runs)
+        self.board.leave()
+        self._asked.clear()
+        self.project, self.board = project, Board(project.runs, self.board.workers)
         return project
 
     def target(self, table: Path) -> Path:
@@ -116,9 +123,27 @@ class Session:
         return self.project
 
     def plan(self) -> Plan:
-        """The plan as it is now."""
+        """The plan as it is now; read once as long as no file that it names changes."""
         project = self.opened
-        return Plan.parse(project.text, name=project.plan.name, folder=project.folder)
+        try:
+            state = f"{project.plan} {self._stamps()} {project.text}"
+        except PlanError:  # it is no TOML; what is wrong is said better below
+            state = ""
+        if self._parsed is None or not state or self._parsed[0] != state:
+            self._parsed = state, _plan_or_problem(project)
+        found = self._parsed[1]
+        if isinstance(found, OntomaskError):
+            raise found
+        return found
+
+    def problem(self) -> str:
+        """What is wrong with the plan, in its own words; nothing if it can be run."""
+        try:
+            if self.project is not None:
+                self.plan()
+        except OntomaskError as error:
+            return str(error)
+        return ""
 
     def about(self, *parts: str) -> dict[str, object]:
         """What a task needs to know of the plan: only some parts of it, so that others may change.
@@ -126,14 +151,15 @@ class Session:
         The table is told by its time and size: a table that changes is a new question.
         """
         project = self.opened
-        said = contents(project.text)
-        kept = {name: said[name] for name in ("seed", "input", *parts) if name in said}
-        return {
-            "text": _as_plan(project.text, kept),
+        about = {
+            "text": _as_plan(project.text, ("seed", "input", *parts)),
+            # what the table is read by: a changed step does not read it anew
+            "declared": _as_plan(project.text, ("input", "columns")),
             "name": project.plan.name,
             "folder": str(project.folder),
             "stamp": self._stamps(),
         }
+        return {"about": about}
 
     def _stamps(self) -> str:
         """The states of the files that a plan names: its table, mapping files, hierarchies."""
@@ -146,38 +172,70 @@ class Session:
     def job(self, name: str, *, of: str = "", again: bool = False) -> Job:
         """The job behind a part of a page, begun if need be, or once more if it came to nothing.
 
-        `of` is the number of the column that the part is about.
+        `of` says what the part is about: the number of a column, a node, an order. What the same
+        part asked for before is no longer wanted.
         """
-        queue, task, given = self._question(name)
-        if name == "words":
-            given["column"] = self.column(of)
-        depends = "" if self.picked is None or self.project else _stamp(self.picked)
-        return self.board.ask(queue, task, given, depends=depends, again=again)
+        queue, task, given = self._question(name, of)
+        job = self.board.ask(queue, task, given, again=again)
+        before = self._asked.get(name)
+        if before is not None and before != job.key:
+            self.board.stop(before)
+        self._asked[name] = job.key
+        return job
 
-    def _question(self, name: str) -> tuple[str, Task, dict[str, object]]:
+    def _question(self, name: str, of: str) -> tuple[str, Task, dict[str, object]]:
         """What a part of a page asks for: the queue, the task and what it is told."""
         match name:
-            case "look" if self.picked is not None:
-                return "preview", tasks.look, {"path": str(self.picked)}
+            case "look" if (table := self.table()) is not None:
+                return "preview", tasks.look, {"path": str(table), "stamp": _stamp(table)}
             case "begin" if self.picked is not None:
-                given: dict[str, object] = {
+                given = {
                     "table": str(self.picked),
                     "plan": str(self.target(self.picked)),
+                    "stamp": _stamp(self.picked),
                 }
-                return "preview", tasks.begin, given
-            case "columns":
-                return "preview", tasks.columns, self.about("columns", "steps")
-            case "words":
-                return "preview", tasks.words, self.about("columns", "steps")
-            case "preview":
-                return "preview", tasks.preview, self.about("columns", "steps")
-            case "methods":
-                return "work", tasks.methods, self.about("columns", "steps") | self.grid
-            case "solutions":
-                return "work", tasks.solutions, self.about("columns", "steps")
-            case "account":
-                return "work", tasks.account, self.about("columns", "steps", "evaluation")
+                return "preview", tasks.begin, dict(given)
+            case "people":
+                return "preview", tasks.people, self.about("columns", "steps")
+            case "columns" | "preview" | "words" | "ladder" | "node" | "tree":
+                return "preview", *self._quick(name, of)
+            case "methods" | "solutions" | "records" | "population" | "account" | "classifiers":
+                return "work", *self._long(name, of)
         raise PlanError("There is nothing to compute; reload the page.")
+
+    def _quick(self, name: str, of: str) -> tuple[Task, dict[str, object]]:
+        about = self.about("columns", "steps")
+        match name:
+            case "columns":
+                return tasks.columns, about
+            case "preview":
+                return tasks.preview, about
+            case "words":
+                return tasks.words, about | {"column": self.column(of)}
+            case "tree":
+                number, _, concept = of.partition(".")
+                return tasks.tree, about | {
+                    "column": self.column(number),
+                    "concept": int(concept) if concept.isdecimal() else 0,
+                }
+            case "ladder":
+                return exploring.ladder, about | {"column": self.column(of)}
+        return exploring.node, about | {"levels": node_levels(of, list(self.plan().schema.quasi))}
+
+    def _long(self, name: str, of: str) -> tuple[Task, dict[str, object]]:
+        about = self.about("columns", "steps")
+        match name:
+            case "methods":
+                return exploring.methods, about | self.grid
+            case "solutions":
+                return exploring.solutions, about
+            case "records":
+                return measuring.records, about | {"sort": of if of == "clusters" else "moved"}
+            case "population":
+                return measuring.population, about | {"fraction": _fraction(of)}
+            case "classifiers":
+                return measuring.classifiers, self.about("columns", "steps", "evaluation")
+        return measuring.account, self.about("columns", "steps", "evaluation")
 
     def column(self, number: str) -> str:
         """A column of the plan by its place there: addresses hold no names."""
@@ -205,6 +263,32 @@ class Session:
         csv.writer(written, lineterminator="\n").writerows(rows)
         write_whole(path, written.getvalue())
         return text
+
+    def drafts(self) -> dict[str, Any]:
+        """First drafts of hierarchies for the plan's quasi-identifiers."""
+        job = self.board.ask("preview", tasks.draft, self.about("columns", "steps"), again=True)
+        for state in self.board.follow(job.key):
+            job = state
+        if job.state != "done":
+            raise PlanError(job.problem or "The table was not looked at; try again.")
+        drafted: dict[str, Any] = job.result
+        return drafted
+
+    def table(self) -> Path | None:
+        """The table that is picked, or that of the open plan."""
+        if self.project is None:
+            return self.picked
+        said = contents(self.project.text).get("input", {})
+        path = str(said.get("path", "")) if isinstance(said, dict) else ""
+        return self.project.folder / path if path else None
+
+    def demonstration(self) -> Path:
+        """The table of the demonstration, made if it is not there yet."""
+        path = self.root / DEMONSTRATION
+        if not path.exists():
+            columns = discharges(2000, 1)
+            write_rows(path, (columns, *zip(*columns.values(), strict=True)))
+        return path
 
     def start_release(self, *, force: bool, leave_out: bool) -> None:
         """Begin to make the release; one that is under way already goes on."""
@@ -317,12 +401,27 @@ def _stamp(table: Path) -> str:
     return f"{found.st_mtime_ns}-{found.st_size}"
 
 
-def _as_plan(text: str, kept: Mapping[str, Any]) -> str:
+def _as_plan(text: str, kept: Sequence[str]) -> str:
     """The plan without the parts that a task does not look at."""
     import tomlkit
 
-    document = tomlkit.parse(text)
-    for name in list(document):
-        if name not in kept:
-            del document[name]
-    return tomlkit.dumps(document.unwrap())
+    said = contents(text)
+    return tomlkit.dumps({name: said[name] for name in kept if name in said})
+
+
+def _plan_or_problem(project: Project) -> Plan | OntomaskError:
+    try:
+        return Plan.parse(project.text, name=project.plan.name, folder=project.folder)
+    except OntomaskError as error:
+        return error
+
+
+def _fraction(text: str) -> float:
+    """A share that a form says in percent."""
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = 0.0
+    if not 0 < percent <= 100:
+        raise PlanError("The share of the population in the table must be above 0 and at most 100.")
+    return percent / 100

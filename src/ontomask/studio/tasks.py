@@ -1,20 +1,18 @@
-"""What worker processes compute: calls of the library, with results that a page can show.
+"""What worker processes compute of a table and a plan: calls of the library, for a page.
 
 Nothing is measured here. Every task takes plain arguments and `progress`, and returns plain lists
-and dictionaries, which are kept as JSON. A `stamp` tells two states of the table's file apart.
+and dictionaries, which are kept as JSON.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ontomask.comparison import METHOD_NAMES, Cell, Comparison, compare
-from ontomask.data.files import Source, first_look
+from ontomask.arrays import Floats
+from ontomask.data.files import first_look
 from ontomask.data.files.reading import read_top
 from ontomask.data.profile import sketches
 from ontomask.data.schema import Nominal
@@ -22,34 +20,29 @@ from ontomask.data.tables import Table, open_table
 from ontomask.errors import MethodError, OntomaskError
 from ontomask.evaluation.suggestion import suggest_quasi_identifiers
 from ontomask.methods.base import Progress
-from ontomask.methods.generalization.exploration import explore
-from ontomask.methods.generalization.method import Generalization
-from ontomask.plan.examination import read_declared
+from ontomask.methods.generalization.recipes import drafted
 from ontomask.plan.plan import Plan
 from ontomask.plan.proposal import propose
-from ontomask.release import Release, protect
-from ontomask.report.alternatives import picture
-from ontomask.report.document import render
-from ontomask.report.drawing import draw
+from ontomask.release import protect
+from ontomask.studio.opened import About, Opened, examples
+from ontomask.taxonomy.taxonomy import Taxonomy
 from ontomask.warming import warm
 
 __all__ = [
-    "account",
     "begin",
     "columns",
+    "draft",
     "look",
-    "methods",
+    "people",
     "preview",
+    "problem_of",
     "release",
-    "solutions",
+    "tree",
     "warmed",
     "words",
 ]
 
 SHOWN_ROWS = 50
-SAMPLE = 5000
-EXAMPLES = 6
-MOST_NODES = 20_000
 TELLING = 8
 
 
@@ -59,8 +52,9 @@ def warmed(*, progress: Progress) -> None:
         progress(share, f"compiling {name}, once on this machine")
 
 
-def look(*, path: str, progress: Progress) -> dict[str, Any]:
+def look(*, path: str, stamp: str, progress: Progress) -> dict[str, Any]:
     """The first rows of a file as they lie there, and how it is read."""
+    del stamp  # a file that changes is looked at anew
     progress(0.1, "reading the file")
     source = first_look(path)
     top = read_top(path, source.format)
@@ -73,19 +67,21 @@ def look(*, path: str, progress: Progress) -> dict[str, Any]:
     }
 
 
-def begin(*, table: str, plan: str, progress: Progress) -> str:
+def begin(*, table: str, plan: str, stamp: str, progress: Progress) -> str:
     """The text of a first plan for a table."""
+    del stamp
     progress(0.1, "looking at every column")
     return propose(table, plan)[0]
 
 
-def columns(*, text: str, name: str, folder: str, stamp: str, progress: Progress) -> dict[str, Any]:
+def columns(*, about: About, progress: Progress) -> dict[str, Any]:
     """What was found in every column, and who is alone."""
-    plan = Plan.parse(text, name=name, folder=folder)
+    opened = Opened.of(about)
+    plan = opened.plan
     progress(0.2, "reading the table")
     found = plan.check()
     progress(0.6, "comparing columns")
-    table = open_table(_source(plan, stamp).frame)
+    table = opened.table
     drawn = sketches(table, [column.name for column in found.columns])
     risk = found.risk.structure if found.risk else None
     return {
@@ -100,15 +96,13 @@ def columns(*, text: str, name: str, folder: str, stamp: str, progress: Progress
     }
 
 
-def words(
-    *, text: str, name: str, folder: str, stamp: str, column: str, progress: Progress
-) -> dict[str, Any]:
+def words(*, about: About, column: str, progress: Progress) -> dict[str, Any]:
     """The values of a nominal column that no concept was found for, with what they may mean."""
-    plan = Plan.parse(text, name=name, folder=folder)
-    declared = plan.schema[column]
+    opened = Opened.of(about)
+    declared = opened.plan.schema[column]
     if not isinstance(declared, Nominal) or declared.taxonomy is None:
         raise MethodError("Only the values of a nominal column mean concepts.")
-    codes, values = open_table(_source(plan, stamp).frame).distinct(column)
+    codes, values = opened.table.distinct(column)
     progress(0.3, "looking values up")
     counts = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
     mapping = declared.taxonomy.map(values, counts=counts, overrides=declared.overrides)
@@ -142,36 +136,90 @@ def _telling(table: Table, plan: Plan) -> list[dict[str, Any]]:
     return [{"columns": list(one.columns), "unique": one.unique_share} for one in worst]
 
 
-@functools.lru_cache(maxsize=2)
-def _read(text: str, name: str, folder: str, stamp: str) -> Source:
-    del stamp  # a file that changes is read anew
-    plan = Plan.parse(text, name=name, folder=folder)
-    return read_declared(plan.contents, Path(folder))
+def tree(*, about: About, column: str, concept: int, progress: Progress) -> dict[str, Any]:
+    """A concept of a column's taxonomy and those below it, with the table's records rolled up."""
+    opened = Opened.of(about)
+    declared = opened.plan.schema[column]
+    if not isinstance(declared, Nominal) or declared.taxonomy is None:
+        raise MethodError("Only nominal columns have a taxonomy.")
+    taxonomy = declared.taxonomy
+    codes, values = opened.table.distinct(column)
+    mapping = taxonomy.map(values, overrides=declared.overrides)
+    progress(0.5, "rolling up")
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    known = mapping.concepts >= 0
+    weights = np.zeros(len(taxonomy))
+    np.add.at(weights, mapping.concepts[known], counts[known])
+    return _shown_concept(taxonomy, taxonomy.totals(weights), min(concept, len(taxonomy) - 1))
 
 
-def _source(plan: Plan, stamp: str) -> Source:
-    """The table of a plan; kept between two tasks while neither it nor its declaration changes."""
-    return _read(plan.text, plan.name, str(plan.folder), stamp)
+def _shown_concept(taxonomy: Taxonomy, totals: Floats, concept: int) -> dict[str, Any]:
+    """A concept with the way up to the root, and its children, the most frequent first."""
+    identifier = taxonomy.ids_of([concept])[0]
+    above = sorted(taxonomy.ancestors(identifier), key=taxonomy.depth)
+    below = taxonomy.children(identifier)
+    children = [_counted(taxonomy, totals, one) for one in below]
+    return {
+        "here": _counted(taxonomy, totals, identifier),
+        "above": [_counted(taxonomy, totals, one) for one in above if one != identifier],
+        "below": sorted(children, key=lambda one: -one["records"])[:SHOWN_ROWS],
+        "children": len(below),
+    }
 
 
-def preview(*, text: str, name: str, folder: str, stamp: str, progress: Progress) -> dict[str, Any]:
+def _counted(taxonomy: Taxonomy, totals: Floats, identifier: str) -> dict[str, Any]:
+    number = taxonomy.index_of(identifier)
+    return {
+        "number": number,
+        "id": identifier,
+        "label": taxonomy.label_of(identifier),
+        "records": int(totals[number]),
+        "leaf": bool(taxonomy.leaf_mask[number]),
+    }
+
+
+def people(*, about: About, progress: Progress) -> dict[str, Any]:
+    """The columns that may say whose record it is, and how many records people have by them."""
+    opened = Opened.of(about)
+    schema, table = opened.plan.schema, opened.table
+    progress(0.3, "counting records of people")
+    named = [name for name, column in schema.items() if column.kind == "identifier"]
+    found = [_repeated(table, name) for name in named if name in table.names]
+    return {"unit": schema.unit, "records": len(table), "columns": found}
+
+
+def _repeated(table: Table, name: str) -> dict[str, Any]:
+    codes, values = table.distinct(name)
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    return {"name": name, "people": len(values), "most": int(counts.max(initial=0))}
+
+
+def draft(*, about: About, progress: Progress) -> dict[str, Any]:
+    """How to build the hierarchies of the quasi-identifiers, as a first draft."""
+    progress(0.2, "looking at every column")
+    microdata = Opened.of(about).microdata()
+    drafts = {name: drafted(microdata[name]) for name in microdata.quasi}
+    return {name: recipe for name, recipe in drafts.items() if recipe}
+
+
+def preview(*, about: About, progress: Progress) -> dict[str, Any]:
     """What the plan's steps do to a sample of the table."""
-    plan = Plan.parse(text, name=name, folder=folder)
-    whole = open_table(_source(plan, stamp).frame)
-    rows = _sample(len(whole), plan.contents.seed or 0)
-    frame = whole.native if rows is None else whole.part(rows).native
+    opened = Opened.of(about)
+    plan = opened.plan
+    frame, whole = opened.sample()
     release = protect(
         frame,
         plan.schema.decided(),
         plan.steps,
-        plan.contents.seed or 0,
+        opened.seed,
         progress=lambda share, said: progress(0.1 + 0.6 * share, said),
     )
     progress(0.7, "measuring")
     found = release.evaluate(frame, distances=["semantic"])
+    before = open_table(frame)
     return {
-        "records": len(whole) if rows is None else rows.size,
-        "whole": rows is None,
+        "records": len(before),
+        "whole": whole,
         "loss": found.loss.loss,
         "linkage": found.risk,
         "smallest": found.risk_after.smallest_class,
@@ -179,145 +227,8 @@ def preview(*, text: str, name: str, folder: str, stamp: str, progress: Progress
         "alone_after": found.risk_after.uniques,
         "suppressed": int(release.suppressed),
         "promises": [finding.statement for finding in release.verification.findings],
-        "examples": _examples(open_table(frame), release),
+        "examples": examples(before, release),
     }
-
-
-def _sample(count: int, seed: int) -> Any:
-    if count <= SAMPLE:
-        return None
-    generator = np.random.default_rng(seed)
-    return np.sort(generator.choice(count, SAMPLE, replace=False))
-
-
-def _examples(before: Table, release: Release) -> dict[str, Any]:
-    """A few records before and after; for the person at this machine only."""
-    after = open_table(release.frame)
-    rows = release.rows
-    if rows is None:
-        return {"names": [], "rows": []}
-    chosen = np.linspace(0, len(rows) - 1, min(EXAMPLES, len(rows))).astype(np.int64)
-    names = [name for name in after.names if name in before.names]
-    pairs = [
-        [_cells(before.part(rows[chosen]), name), _cells(after.part(chosen), name)]
-        for name in names
-    ]
-    return {
-        "names": names,
-        "rows": [[[old[row], new[row]] for old, new in pairs] for row in range(len(chosen))],
-    }
-
-
-def _cells(table: Table, name: str) -> list[str]:
-    seen = table.seen(name)
-    return ["" if seen.values[code] is None else str(seen.values[code]) for code in seen.codes]
-
-
-def methods(
-    *,
-    text: str,
-    name: str,
-    folder: str,
-    stamp: str,
-    names: Sequence[str],
-    sizes: Sequence[int],
-    limit: float,
-    progress: Progress,
-) -> dict[str, Any]:
-    """A grid of methods and k: loss and risk of each, and which to take under a limit."""
-    plan = Plan.parse(text, name=name, folder=folder)
-    whole = open_table(_source(plan, stamp).frame)
-    rows = _sample(len(whole), plan.contents.seed or 0)
-    frame = whole.native if rows is None else whole.part(rows).native
-    chosen = [one for one in names if one in METHOD_NAMES]
-    schema = plan.schema.decided()
-    grid = compare(frame, schema, chosen, k=list(sizes), workers=1, progress=progress)
-    best, frontier = _best(grid, limit), {cell.title for cell in grid.frontier()}
-    cells = [
-        {**_cell(cell), "frontier": cell.title in frontier, "best": cell.title == best}
-        for cell in grid.means()
-    ]
-    drawn = draw(picture(grid, limit), "methods", "Loss and risk", "Each dot is a release.")
-    return {"cells": cells, "best": best, "picture": drawn, "whole": rows is None}
-
-
-def _best(grid: Comparison, limit: float) -> str:
-    """What made the release that loses least under the limit; nothing if none is under it."""
-    try:
-        return grid.best(limit).title
-    except MethodError:
-        return ""
-
-
-def _cell(cell: Cell) -> dict[str, Any]:
-    shown = ("method", "k", "loss", "risk", "suppressed", "seconds", "error", "title")
-    return {name: getattr(cell, name) for name in shown}
-
-
-def solutions(
-    *, text: str, name: str, folder: str, stamp: str, progress: Progress
-) -> dict[str, Any]:
-    """Every node of the lattice of the plan's generalization."""
-    plan = Plan.parse(text, name=name, folder=folder)
-    step = next((one for one in plan.steps if isinstance(one, Generalization)), None)
-    if step is None:
-        raise MethodError(
-            "The plan has no generalization, so there is no lattice; add that step first."
-        )
-    nodes = explore(_source(plan, stamp).frame, plan.schema.decided(), step, progress=progress)
-    quality = next(iter(nodes.losses))
-    order = np.lexsort([nodes.losses[quality], ~nodes.valid])[:MOST_NODES]
-    return {
-        "names": list(nodes.names),
-        "count": len(nodes),
-        "tops": nodes.levels.max(axis=0).tolist(),
-        "quality": quality,
-        "nodes": [
-            {
-                "levels": nodes.levels[node].tolist(),
-                "valid": bool(nodes.valid[node]),
-                "loss": float(nodes.losses[quality][node]),
-                "classes": int(nodes.classes[node]),
-                "suppressed": int(nodes.outliers[node]),
-            }
-            for node in order.tolist()
-        ],
-    }
-
-
-def account(*, text: str, name: str, folder: str, stamp: str, progress: Progress) -> dict[str, Any]:
-    """The whole table masked and measured, as parts of a page."""
-    plan = Plan.parse(text, name=name, folder=folder)
-    source = _source(plan, stamp)
-    release = protect(
-        source.frame,
-        plan.schema.decided(),
-        plan.steps,
-        plan.contents.seed,
-        progress=lambda share, said: progress(0.5 * share, said),
-    )
-    settings: Mapping[str, Any] = plan.contents.evaluation.settings
-    found = release.evaluate(
-        source.frame,
-        progress=lambda share, said: progress(0.5 + 0.4 * share, said),
-        **settings,
-    )
-    progress(0.9, "drawing")
-    return {
-        "page": render(release.account(source.frame, found), internal=True),
-        "loss": found.loss.loss,
-        "linkage": found.risk,
-        "smallest": found.risk_after.smallest_class,
-        "columns": [[one.name, one.semantic_loss] for one in found.loss.columns],
-        "before": _risks(found.risk_before),
-        "after": _risks(found.risk_after),
-        "unchanged": str(found.unchanged),
-    }
-
-
-def _risks(risk: Any) -> dict[str, float]:
-    names = ("uniques", "highest_risk", "average_risk", "smallest_class")
-    return {name: float(getattr(risk, name)) for name in names}
 
 
 def release(*, plan: str, force: bool, leave_out: bool, progress: Progress) -> dict[str, Any]:
@@ -329,7 +240,10 @@ def release(*, plan: str, force: bool, leave_out: bool, progress: Progress) -> d
         "folder": str(outcome.folder),
         "kept": outcome.verification.kept,
         "findings": [[one.kept, one.statement] for one in outcome.verification.findings],
-        "exceeded": [str(vars(one)) for one in outcome.exceeded],
+        "exceeded": [
+            f"{one.name}: {one.measured:.3g} {one.unit}, where {one.allowed:g} are allowed."
+            for one in outcome.exceeded
+        ],
         "notes": list(outcome.notes),
         "seconds": outcome.seconds,
     }

@@ -65,7 +65,62 @@ async function refresh() {
   for (const part of document.querySelectorAll("[data-part]")) load(part, part.dataset.part);
 }
 
+// Another way of looking at the same result is an address of its own.
+function look(inside, query) {
+  const part = inside.closest("[data-address]");
+  history.pushState(null, "", part.dataset.address + query);
+  part.dataset.part = part.dataset.part.split("?")[0] + query;
+  load(part, part.dataset.part);
+}
+
+// The points of both curves that belong to a threshold; thresholds fall along a curve, or rise.
+function threshold(slider) {
+  const card = slider.closest(".card"), said = [];
+  slider.nextElementSibling.textContent = Number(slider.value).toFixed(2);
+  for (const curve of card.querySelectorAll("[data-points]")) {
+    const points = JSON.parse(curve.dataset.points);
+    const near = points.reduce((best, point) => Math.abs(point[2] - slider.value) < Math.abs(best[2] - slider.value) ? point : best);
+    const dot = curve.querySelector("circle");
+    dot.setAttribute("cx", 250 * near[0]);
+    dot.setAttribute("cy", 220 - 220 * near[1]);
+    said.push(`${near[0].toFixed(2)}, ${near[1].toFixed(2)}`);
+  }
+  const names = ["all classes", "ROC", "precision and recall"];
+  card.querySelector("[data-read]").textContent = names.map((name, place) => `${name}: ${said[2 * place]} before, ${said[2 * place + 1]} after`).join("; ");
+}
+
+function step(slider) {
+  const rows = slider.closest("[data-part]").querySelectorAll("[data-rows] tbody tr");
+  rows.forEach((row, place) => row.classList.toggle("best", place === Number(slider.value)));
+  const cells = rows[slider.value].children;
+  slider.parentElement.querySelector("[data-read]").textContent = `Risk above ${cells[0].textContent}: ${cells[2].textContent} before, ${cells[3].textContent} after.`;
+}
+
+// One key sets the role of the row that has the focus, and goes on to the next.
+let next = null;
+function role(event) {
+  const row = event.target.closest("tbody tr");
+  if (!row || !"1234".includes(event.key) || event.target.tagName === "SELECT") return;
+  const button = row.querySelectorAll(".roles button")[Number(event.key) - 1];
+  if (!button) return;
+  next = Math.min(row.rowIndex, row.parentElement.rows.length - 1);
+  button.click();
+}
+
+function drop(form) {
+  form.addEventListener("dragover", (event) => event.preventDefault());
+  form.addEventListener("drop", (event) => {
+    event.preventDefault();
+    form.querySelector("input[type=file]").files = event.dataTransfer.files;
+  });
+}
+
 function enliven(root) {
+  const rows = root.querySelectorAll("table.columns tbody tr");
+  if (next !== null && rows.length) {
+    rows[next].querySelector("button, select")?.focus();
+    next = null;
+  }
   for (const part of root.querySelectorAll("[data-part]")) load(part, part.dataset.part);
   for (const job of root.querySelectorAll("[data-follow]")) follow(job);
   for (const form of root.querySelectorAll("form[data-live]")) {
@@ -81,6 +136,18 @@ function enliven(root) {
   for (const link of root.querySelectorAll("[data-again]")) {
     link.addEventListener("click", (event) => { event.preventDefault(); load(link.closest("[data-part]"), link.getAttribute("href")); });
   }
+  for (const link of root.querySelectorAll("[data-look]")) {
+    link.addEventListener("click", (event) => { event.preventDefault(); look(link, new URL(link.href?.baseVal ?? link.href, location.href).search); });
+  }
+  for (const form of root.querySelectorAll("form[data-filter]")) {
+    const show = () => look(form, "?" + new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "")));
+    form.addEventListener("change", show);
+    form.addEventListener("submit", (event) => { event.preventDefault(); show(); });
+  }
+  for (const slider of root.querySelectorAll("[data-threshold]")) { slider.addEventListener("input", () => threshold(slider)); threshold(slider); }
+  for (const slider of root.querySelectorAll("[data-steps]")) { slider.addEventListener("input", () => step(slider)); step(slider); }
+  for (const table of root.querySelectorAll("table.columns")) table.addEventListener("keydown", role);
+  for (const form of root.querySelectorAll("form[data-drop]")) drop(form);
   for (const form of root.querySelectorAll("form[data-begin]")) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -100,4 +167,5 @@ async function notice() {
 }
 
 enliven(document);
+addEventListener("popstate", () => location.reload());
 setInterval(notice, 2000);

@@ -1,0 +1,120 @@
+"""What all answers of the studio share: pages around a part, forms of our own, one sentence."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import jinja2
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
+
+from ontomask.errors import OntomaskError, PlanError
+from ontomask.studio import tasks
+from ontomask.studio.guard import FORM_TOKEN, Keys, same
+from ontomask.studio.session import Session
+
+__all__ = ["Answers", "Form", "templates"]
+
+Form = Mapping[str, str]
+Handler = Callable[[Request], Awaitable[Response]]
+LARGEST = 2**30
+"""Bytes that may be sent to the studio; larger tables are picked where they lie."""
+
+
+@functools.cache
+def templates() -> jinja2.Environment:
+    """The studio's templates; whatever they show is escaped."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("ontomask.studio"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+class Answers:
+    """Answers over one session."""
+
+    def __init__(self, session: Session, keys: Keys) -> None:
+        self.session = session
+        self.keys = keys
+
+    def form(self, handler: Callable[[Request, Any], Awaitable[Response]]) -> Handler:
+        """Read a form and see that it is one of ours before anything is changed."""
+
+        async def handle(request: Request) -> Response:
+            length = request.headers.get("content-length", "")
+            if not length.isdigit() or int(length) > LARGEST:
+                raise PlanError(
+                    "This is too much to be sent; put the file into the folder and pick it there."
+                )
+            async with request.form(max_files=1, max_fields=500) as form:
+                given = form.get(FORM_TOKEN)
+                in_header = request.headers.get(FORM_TOKEN, "")
+                if not same(str(given or in_header), self.keys.form):
+                    return PlainTextResponse("The form's token is missing.\n", 403)
+                return await handler(request, form)
+
+        return handle
+
+    def _page(self, name: str, **shown: Any) -> Response:
+        project = self.session.project
+        base = {
+            "stages": self.session.stages(),
+            "here": name,
+            "project": project,
+            "version": project.notice().digest if project else "",
+            "can_undo": bool(project and project.can_undo()),
+            "can_redo": bool(project and project.can_redo()),
+            "token": self.keys.form,
+            "problem": self.session.problem(),
+        }
+        template = templates().get_template(f"{name}.html")
+        return HTMLResponse(template.render(base | shown))
+
+    def _page_of_project(self, name: str) -> Response:
+        """A page that only asks for its parts; without a project there is none."""
+        if self.session.project is None:
+            return self._go("/open")
+        return self._page(name)
+
+    async def mistake(self, request: Request, error: Exception) -> Response:
+        """A sentence instead of a page, or at the place of the form that it is about."""
+        if "fetch" in request.headers.get("x-requested-with", ""):
+            return JSONResponse({"problem": str(error)}, 422)
+        return self._said(str(error), 422)
+
+    async def missing(self, _request: Request, error: Exception) -> Response:
+        """There is no such page, or not in this way."""
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        return self._said("There is no such page; go on with one of those at the left.", status)
+
+    def _said(self, sentence: str, status: int) -> Response:
+        try:
+            page = self._page("sentence", sentence=sentence)
+        except OntomaskError as error:  # the plan itself has gone
+            return PlainTextResponse(f"{error}\n", status)
+        page.status_code = status
+        return page
+
+    def _go(self, path: str) -> Response:
+        return RedirectResponse(path, status_code=303)
+
+    async def _save(self, form: Form, text: str, said: str, back: str) -> Response:
+        """Write a changed plan, unless it would no longer be one."""
+        project = self.session.opened
+        problem = tasks.problem_of(text, project.plan.name, project.folder)
+        if problem and not self.session.problem():
+            raise PlanError(problem)
+        project.save(text, said, expected=str(form.get("version", "")))
+        return self._go(back)

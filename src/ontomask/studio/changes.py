@@ -1,0 +1,334 @@
+"""What a form of the studio changes: the plan, what is computed, what is released."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ontomask.errors import PlanError
+from ontomask.plan.advice import GOALS, RECIPIENTS
+from ontomask.studio.answers import Answers, Form
+from ontomask.studio.edits import add_step, contents, move_step, remove_step, set_value
+from ontomask.studio.forms import fields_of, fields_of_section, read_field
+from ontomask.studio.lattice import node_levels
+from ontomask.studio.session import PLAN, STAGES, step_of
+
+__all__ = ["Changes"]
+
+SET = ("about", "limits", "evaluation", "input")
+LISTS = ("classifiers", "features")
+
+
+class Changes(Answers):
+    """What is changed by forms; each is refused unless it leaves a plan."""
+
+    async def pick(self, _request: Request, form: Form) -> Response:
+        """Pick a table, or open a project."""
+        path = self.session.inside(str(form.get("path", "")))
+        if path.name == PLAN:
+            self.session.open(path)
+            return self._go("/")
+        self.session.picked = path
+        target = self.session.target(path)
+        if target.is_file():
+            self.session.open(target)
+            return self._go("/")
+        return self._go("/open")
+
+    async def upload(self, _request: Request, form: Any) -> Response:
+        """Take a file that was dropped on the page."""
+        file = form.get("file")
+        if not isinstance(file, UploadFile) or not file.filename:
+            raise PlanError("No file came along; choose one and send it again.")
+        self.session.picked = await anyio.to_thread.run_sync(
+            self.session.receive, file.filename, file.file
+        )
+        return self._go("/open")
+
+    async def demonstrate(self, _request: Request, _form: Form) -> Response:
+        """Put the table of the demonstration into the folder and pick it."""
+        self.session.picked = await anyio.to_thread.run_sync(self.session.demonstration)
+        target = self.session.target(self.session.picked)
+        if target.is_file():
+            self.session.open(target)
+        return self._go("/open")
+
+    async def begin(self, _request: Request, _form: Form) -> Response:
+        """Make a plan for the picked table."""
+        self.session.job("begin")
+        return self._go("/open?begin=1")
+
+    async def set_column(self, _request: Request, form: Form) -> Response:
+        """Say what a column is."""
+        name, key, value = (str(form.get(one, "")) for one in ("name", "key", "value"))
+        if key not in ("role", "kind"):
+            raise PlanError("Only the role and the kind of a column are set here.")
+        text = set_value(self.session.opened.text, ["columns", name, key], value)
+        if key == "kind" and value in ("identifier", "weight", "count"):
+            text = set_value(text, ["columns", name, "role"], None)
+        if key == "role" and value == "identifier":
+            text = set_value(self.session.opened.text, ["columns", name, "role"], None)
+            text = set_value(text, ["columns", name, "kind"], "identifier")
+        return await self._save(form, text, f"{name}: {key} = {value}", "/columns")
+
+    async def map_value(self, _request: Request, form: Form) -> Response:
+        """Say which concept a value means."""
+        number, value, concept = (str(form.get(one, "")) for one in ("number", "value", "concept"))
+        if not value or not concept.strip():
+            raise PlanError("Choose a concept, or write its id or name.")
+        name = self.session.column(number)
+        text = self.session.mapped(name, value, concept.strip())
+        return await self._save(form, text, f"{name}: a value mapped", f"/columns/{int(number)}")
+
+    async def set_person(self, _request: Request, form: Form) -> Response:
+        """Say which column says whose record it is; none means that every record is a person."""
+        name, text = str(form.get("name", "")), self.session.opened.text
+        declared = contents(text).get("columns", {})
+        if name and name not in declared:
+            raise PlanError("There is no such column any more; reload the page.")
+        for other, said in declared.items():
+            if said.get("unit"):
+                text = set_value(text, ["columns", other, "unit"], None)
+        if name:
+            text = set_value(text, ["columns", name, "role"], None)
+            text = set_value(text, ["columns", name, "kind"], "identifier")
+            text = set_value(text, ["columns", name, "unit"], True)
+        return await self._save(form, text, "people" if name else "records", "/open")
+
+    async def set_hierarchy(self, _request: Request, form: Form) -> Response:
+        """Say how the levels of a column are built, in the plan's generalization."""
+        number = str(form.get("number", ""))
+        name, text = self.session.column(number), self.session.opened.text
+        steps = contents(text).get("steps", [])
+        places = [n for n, one in enumerate(steps) if one.get("method") == "generalization"]
+        if not places:
+            raise PlanError("The plan has no generalization; add that step first.")
+        recipe = _recipe(form)
+        path: list[str | int] = ["steps", places[0], "hierarchies", name]
+        text = set_value(set_value(text, path, None), path, recipe)
+        return await self._save(form, text, f"{name}: levels", f"/columns/{int(number)}")
+
+    async def set_section(self, request: Request, form: Any) -> Response:
+        """Change fields of a section that the plan has once."""
+        name, text = request.path_params["name"], self.session.opened.text
+        if name not in SET:
+            raise PlanError("There is no such section; reload the page.")
+        said = contents(text).get(name, {})
+        for field in fields_of_section(name, said):
+            if field.name in form:
+                given = form.getlist(field.name)
+                joined = "\n".join(map(str, given)) if field.name in LISTS else str(given[-1])
+                value = read_field(field, joined)
+                if value != said.get(field.name):
+                    text = set_value(text, [name, field.name], value)
+        return await self._save(form, text, f"{name} changed", _here(form))
+
+    async def advise(self, _request: Request, form: Form) -> Response:
+        """Take over what is usual for a kind of recipient: k where there is one, and the limit."""
+        advice = RECIPIENTS.get(str(form.get("recipient", "")))
+        if advice is None:
+            raise PlanError("There is no such kind of recipient; reload the page.")
+        text = self.session.opened.text
+        text = set_value(text, ["about", "recipient"], advice.recipient)
+        text = set_value(text, ["limits", "max_risk"], advice.max_risk)
+        for number, step in enumerate(contents(text).get("steps", ())):
+            if "k" in step:
+                text = set_value(text, ["steps", number, "k"], advice.k)
+            for place, model in enumerate(step.get("privacy", ())):
+                if model.get("model") == "k-anonymity":
+                    text = set_value(text, ["steps", number, "privacy", place, "k"], advice.k)
+        return await self._save(form, text, f"for {advice.recipient}", "/protection")
+
+    async def add_step(self, _request: Request, form: Form) -> Response:
+        """Put a step behind the others, with what it needs at least."""
+        method = str(form.get("method", ""))
+        text = add_step(self.session.opened.text, method, await self._needed(method, form))
+        return await self._save(form, text, f"step added: {method}", "/protection")
+
+    async def choose_goal(self, _request: Request, form: Form) -> Response:
+        """Take the method that serves a goal, instead of the steps there."""
+        goal = GOALS.get(str(form.get("goal", "")))
+        if goal is None:
+            raise PlanError("There is no such goal; reload the page.")
+        given = await self._needed(goal.method, {"k": "5", **form})
+        text = add_step(self._without_steps(), goal.method, given)
+        return await self._save(form, text, f"goal: {goal.title}", "/protection")
+
+    async def _needed(self, method: str, form: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters that a method cannot be without, from a form or a look at the table."""
+        needed = {
+            field.name: read_field(field, str(form.get(field.name, "")))
+            for field in fields_of("method", method, {})
+            if field.required
+        }
+        given = {name: value for name, value in needed.items() if value is not None}
+        if method == "generalization":
+            given = {"suppression_limit": 0.05, **given}
+            k = str(form.get("k", "5"))
+            given["privacy"] = [{"model": "k-anonymity", "k": int(k) if k.isdecimal() else 5}]
+            given["hierarchies"] = await anyio.to_thread.run_sync(self.session.drafts)
+        return given
+
+    def _without_steps(self) -> str:
+        text = self.session.opened.text
+        while contents(text).get("steps"):
+            text = remove_step(text, 0)
+        return text
+
+    async def remove_step(self, _request: Request, form: Form) -> Response:
+        """Take a step out."""
+        text = remove_step(self.session.opened.text, _number(form, "step"))
+        return await self._save(form, text, "step removed", "/protection")
+
+    async def move_step(self, _request: Request, form: Form) -> Response:
+        """Put a step elsewhere in the order."""
+        text = move_step(self.session.opened.text, _number(form, "step"), _number(form, "to"))
+        return await self._save(form, text, "steps put in another order", "/protection")
+
+    async def set_step(self, _request: Request, form: Form) -> Response:
+        """Change parameters of a step."""
+        number = _number(form, "step")
+        text = self.session.opened.text
+        steps = contents(text).get("steps", [])
+        if not 0 <= number < len(steps):
+            raise PlanError("There is no such step any more; reload the page.")
+        changed = []
+        for field in fields_of("method", steps[number]["method"], steps[number]):
+            if field.name in form:
+                value = read_field(field, str(form[field.name]))
+                if value != steps[number].get(field.name):
+                    text = set_value(text, ["steps", number, field.name], value)
+                    changed.append(f"{field.name} = {value}")
+        said = f"{steps[number]['method']}: {', '.join(changed)}"
+        return await self._save(form, text, said, "/protection")
+
+    async def set_grid(self, _request: Request, form: Any) -> Response:
+        """Say which methods are compared."""
+        names = [str(one) for one in form.getlist("names")]
+        sizes = [
+            int(one)
+            for one in str(form.get("sizes", "")).replace(",", " ").split()
+            if one.isdigit()
+        ]
+        limit = str(form.get("limit", "10"))
+        if not names or not sizes:
+            raise PlanError("Choose at least one method and one k, such as 5.")
+        self.session.grid = {
+            "names": names,
+            "sizes": sizes,
+            "limit": float(limit) if limit.replace(".", "", 1).isdigit() else 10.0,
+        }
+        return self._go("/explore")
+
+    async def adopt(self, _request: Request, form: Form) -> Response:
+        """Take a compared method into the plan, instead of the steps there."""
+        step = step_of(str(form.get("method", "")), _number(form, "k"))
+        method = step.pop("method")
+        text = add_step(self._without_steps(), method, step)
+        return await self._save(form, text, f"adopted {method}", "/protection")
+
+    async def fix_levels(self, _request: Request, form: Form) -> Response:
+        """Fix a node of the lattice in the plan, or let levels be searched again."""
+        text, node = self.session.opened.text, str(form.get("node", ""))
+        levels = node_levels(node, list(self.session.plan().schema.quasi)) if node else None
+        for number, step in enumerate(contents(text).get("steps", ())):
+            if step.get("method") == "generalization":
+                text = set_value(text, ["steps", number, "levels"], None)
+                text = set_value(text, ["steps", number, "levels"], levels)
+                break
+        said = f"levels fixed: {node}" if node else "levels are searched"
+        return await self._save(form, text, said, "/protection" if node else "/explore")
+
+    async def undo(self, _request: Request, form: Form) -> Response:
+        """Go back one version."""
+        self.session.opened.undo()
+        return self._go(_here(form))
+
+    async def redo(self, _request: Request, form: Form) -> Response:
+        """Go forward one version."""
+        self.session.opened.redo()
+        return self._go(_here(form))
+
+    async def note(self, _request: Request, form: Form) -> Response:
+        """Write down why something was decided."""
+        self.session.opened.annotate(str(form.get("note", ""))[:2000])
+        return self._go("/release")
+
+    async def sign(self, _request: Request, form: Form) -> Response:
+        """Sign a release: who, and on which figures."""
+        name = str(form.get("name", "")).strip()[:200]
+        job = self.session.release_job()
+        if not name:
+            raise PlanError("Say who signs.")
+        if job is None or job.state != "done":
+            raise PlanError("Make the release first; what is signed are its figures.")
+        promises = "; ".join(statement for _, statement in job.result["findings"])
+        self.session.opened.annotate(f"{name}, on: {promises}", said="signed off")
+        return self._go("/release")
+
+    async def run(self, _request: Request, form: Form) -> Response:
+        """Make the release."""
+        self.session.start_release(
+            force=form.get("force") == "true", leave_out=form.get("leave_out") == "true"
+        )
+        return self._go("/release")
+
+    async def stop(self, request: Request, form: Form) -> Response:
+        """Stop a job."""
+        self.session.board.stop(request.path_params["key"])
+        return self._go(_here(form))
+
+
+def _number(form: Form, name: str) -> int:
+    text = str(form.get(name, ""))
+    if not text.lstrip("-").isdigit():
+        raise PlanError(f"{name} must be a whole number.")
+    return int(text)
+
+
+def _here(form: Form) -> str:
+    """The screen that a form came from."""
+    here = str(form.get("here", ""))
+    path, _, view = here.partition("?view=")
+    known = {path for path, _ in STAGES} | {"history"}
+    if path not in known or not (view == "" or view.isalpha()):
+        return "/"
+    return f"/{path}?view={view}" if view else f"/{path}"
+
+
+def _recipe(form: Form) -> Any:
+    """How a hierarchy is built, as a form says it; None takes it out."""
+    way, said = str(form.get("way", "")), str(form.get("said", "")).strip()
+    words = said.replace(",", " ").split()
+    match way:
+        case "":
+            return None
+        case "file":
+            return said
+        case "intervals":
+            return {"intervals": [_measure(word) for word in words], **_ends(form)}
+        case "dates":
+            return {"dates": words}
+        case "order":
+            return {"order": int(said) if said.isdecimal() else said}
+        case "star":
+            return {"star": said != "no"}
+    return {way: said}
+
+
+def _ends(form: Form) -> dict[str, float]:
+    given = {name: str(form.get(name, "")).strip() for name in ("bottom", "top")}
+    return {name: _measure(text) for name, text in given.items() if text}
+
+
+def _measure(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise PlanError(f"{text!r} is no number; give widths such as 5, 10, 20.") from None
+    return int(number) if number.is_integer() else number

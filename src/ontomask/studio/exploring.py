@@ -1,0 +1,150 @@
+"""What worker processes compute for exploring: methods side by side, the nodes of a lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ontomask.comparison import METHOD_NAMES, Cell, Comparison, compare
+from ontomask.data.tables import open_table
+from ontomask.errors import MethodError, OntomaskError
+from ontomask.methods.base import Progress
+from ontomask.methods.generalization.encoding import hierarchy_of
+from ontomask.methods.generalization.exploration import explore
+from ontomask.methods.generalization.method import Generalization
+from ontomask.methods.generalization.recipes import drafted, value_text
+from ontomask.plan.plan import Plan
+from ontomask.release import protect
+from ontomask.report.alternatives import picture
+from ontomask.report.drawing import draw
+from ontomask.studio.opened import About, Opened, examples
+
+__all__ = ["ladder", "methods", "node", "solutions"]
+
+MOST_NODES = 15_000
+SHOWN_VALUES = 60
+
+
+def methods(
+    *, about: About, names: Sequence[str], sizes: Sequence[int], limit: float, progress: Progress
+) -> dict[str, Any]:
+    """A grid of methods and k: loss and risk of each, and which to take under a limit."""
+    opened = Opened.of(about)
+    frame, whole = opened.sample()
+    chosen = [one for one in names if one in METHOD_NAMES]
+    schema = opened.plan.schema.decided()
+    grid = compare(frame, schema, chosen, k=list(sizes), workers=1, progress=progress)
+    best, frontier = _best(grid, limit), {cell.title for cell in grid.frontier()}
+    cells = [
+        {**_cell(cell), "frontier": cell.title in frontier, "best": cell.title == best}
+        for cell in grid.means()
+    ]
+    drawn = draw(picture(grid, limit), "methods", "Loss and risk", "Each dot is a release.")
+    return {"cells": cells, "best": best, "picture": drawn, "whole": whole}
+
+
+def _best(grid: Comparison, limit: float) -> str:
+    """What made the release that loses least under the limit; nothing if none is under it."""
+    try:
+        return grid.best(limit).title
+    except MethodError:
+        return ""
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    shown = ("method", "k", "loss", "risk", "suppressed", "seconds", "error", "title")
+    return {name: getattr(cell, name) for name in shown}
+
+
+def solutions(*, about: About, progress: Progress) -> dict[str, Any]:
+    """The nodes of the lattice of the plan's generalization, column by column."""
+    opened = Opened.of(about)
+    step = _generalization(opened.plan)
+    schema = opened.plan.schema.decided()
+    nodes = explore(opened.frame, schema, step, most=MOST_NODES, progress=progress)
+    quality = next(iter(nodes.losses))
+    return {
+        "names": list(nodes.names),
+        "level_names": [list(names) for names in nodes.level_names],
+        "total": nodes.total,
+        "records": len(opened.table),
+        "quality": quality,
+        "fixed": [step.levels.get(name, -1) for name in nodes.names],
+        "levels": nodes.levels.tolist(),
+        "valid": nodes.valid.tolist(),
+        "loss": nodes.losses[quality].tolist(),
+        "classes": nodes.classes.tolist(),
+        "suppressed": nodes.outliers.tolist(),
+    }
+
+
+def node(*, about: About, levels: Mapping[str, int], progress: Progress) -> dict[str, Any]:
+    """What records look like at a node, on a sample; whatever is not valid there is left out."""
+    opened = Opened.of(about)
+    step = replace(
+        _generalization(opened.plan), levels=levels, suppression_limit=1.0, search="optimal"
+    )
+    frame, whole = opened.sample()
+    progress(0.3, "generalizing")
+    release = protect(frame, opened.plan.schema.decided(), step, opened.seed)
+    return {"whole": whole, "examples": examples(open_table(frame), release)}
+
+
+def _generalization(plan: Plan) -> Generalization:
+    step = next((one for one in plan.steps if isinstance(one, Generalization)), None)
+    if step is None:
+        raise MethodError(
+            "The plan has no generalization, so there is no lattice; add that step first."
+        )
+    return step
+
+
+def ladder(*, about: About, column: str, progress: Progress) -> dict[str, Any]:
+    """The levels of a column: how they are built, and each value with its generalizations."""
+    opened = Opened.of(about)
+    step = next((one for one in opened.plan.steps if isinstance(one, Generalization)), None)
+    microdata = opened.microdata()
+    if step is None or column not in microdata.quasi:
+        return {
+            "levels": [],
+            "rows": [],
+            "given": None,
+            "values": 0,
+            "drafted": None,
+            "problem": "",
+        }
+    attribute = microdata[column]
+    given = step.hierarchies.get(column)
+    progress(0.5, "building the levels")
+    shown: dict[str, Any] = {
+        "given": given if isinstance(given, (dict, str)) else None,
+        "drafted": drafted(attribute),
+        "values": len(attribute.values),
+        "levels": [],
+        "rows": [],
+        "problem": "",
+    }
+    try:
+        hierarchy = hierarchy_of(attribute, given, step.levels_by)
+    except OntomaskError as error:
+        return shown | {"problem": str(error)}
+    if hierarchy is None:
+        return shown | {"problem": "There is no hierarchy for this column yet; choose one below."}
+    rows = {str(row[0]): row for row in hierarchy.cells()}
+    texts = [value_text(value) for value in attribute.values]
+    missing = [text for text in texts if text not in rows]
+    return shown | {
+        "levels": [
+            [hierarchy.level_in_words(level), len(labels)]
+            for level, labels in enumerate(hierarchy.labels)
+        ],
+        "rows": [list(rows[text]) for text in texts[:SHOWN_VALUES] if text in rows],
+        "problem": _outside(missing),
+    }
+
+
+def _outside(values: Sequence[str]) -> str:
+    if not values:
+        return ""
+    return f"{len(values)} values are not in the hierarchy: {', '.join(values[:5])}."

@@ -1,0 +1,166 @@
+"""What worker processes compute of a whole release: its account, classifiers, single records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ontomask.evaluation.classification import judge_classification
+from ontomask.evaluation.risk import file_risk, reidentification
+from ontomask.evaluation.scores import ClassScores, Scores
+from ontomask.evaluation.structure import ClassRisk
+from ontomask.methods.base import Progress
+from ontomask.release import Release, protect
+from ontomask.report.document import render
+from ontomask.studio.opened import About, Opened, examples
+
+__all__ = ["account", "classifiers", "population", "records"]
+
+THRESHOLDS = (1.0, 0.5, 1 / 3, 0.25, 0.2, 0.1, 1 / 11, 0.05, 0.02, 0.01)
+SHOWN_RECORDS = 50
+CURVE_POINTS = 60
+
+
+def _protected(opened: Opened, progress: Progress, until: float) -> Release:
+    return protect(
+        opened.frame,
+        opened.plan.schema.decided(),
+        opened.plan.steps,
+        opened.plan.contents.seed,
+        progress=lambda share, said: progress(until * share, said),
+    )
+
+
+def account(*, about: About, progress: Progress) -> dict[str, Any]:
+    """The whole table masked and measured, as parts of a page."""
+    opened = Opened.of(about)
+    release = _protected(opened, progress, 0.5)
+    settings: Mapping[str, Any] = opened.plan.contents.evaluation.settings
+    found = release.evaluate(
+        opened.frame,
+        progress=lambda share, said: progress(0.5 + 0.4 * share, said),
+        **settings,
+    )
+    progress(0.9, "drawing")
+    return {
+        "page": render(release.account(opened.frame, found), internal=True),
+        "loss": found.loss.loss,
+        "linkage": found.risk,
+        "columns": [[one.name, one.semantic_loss] for one in found.loss.columns],
+        "before": _risks(found.risk_before),
+        "after": _risks(found.risk_after),
+        "at_risk": _at_risk(found.risk_before, found.risk_after),
+        "unchanged": str(found.unchanged),
+    }
+
+
+def _risks(risk: ClassRisk) -> dict[str, float]:
+    names = ("uniques", "highest_risk", "average_risk", "smallest_class")
+    return {name: float(getattr(risk, name)) for name in names}
+
+
+def _at_risk(*sides: ClassRisk) -> list[list[float]]:
+    """For each threshold the share of records whose risk is above it, before and after."""
+    sizes = [np.repeat(*np.array(side.sizes, np.int64).T) for side in sides]
+    return [
+        [limit, *(reidentification(one, one, limit).above for one in sizes)] for limit in THRESHOLDS
+    ]
+
+
+def population(*, about: About, fraction: float, progress: Progress) -> dict[str, Any]:
+    """How many people are probably unique in the population that the table is a part of."""
+    opened = Opened.of(about)
+    progress(0.3, "estimating")
+    found = file_risk(opened.microdata(), fraction=fraction).population
+    return {"fraction": fraction, "estimates": {} if found is None else vars(found)}
+
+
+def classifiers(*, about: About, progress: Progress) -> dict[str, Any]:
+    """What classifiers learn from the table as it is and as it would be released."""
+    opened = Opened.of(about)
+    chosen = opened.plan.contents.evaluation
+    if chosen.target is None:
+        return {"target": ""}
+    release = _protected(opened, progress, 0.4)
+    progress(0.4, "training classifiers")
+    found = judge_classification(
+        opened.frame,
+        release.schema,
+        chosen.target,
+        lambda _: release,
+        classifiers=chosen.classifiers,
+        features=chosen.features,
+        folds=chosen.folds,
+        seed=chosen.seed,
+    )
+    return {
+        "target": found.target,
+        "features": list(found.features),
+        "folds": found.folds,
+        "records": found.records,
+        "suppressed": found.suppressed,
+        "classes": list(found.classes),
+        "baseline": _scored(found.baseline),
+        "classifiers": [
+            {
+                "name": one.name,
+                "relative": one.relative_accuracy,
+                "original": _scored(one.original),
+                "masked": _scored(one.masked),
+            }
+            for one in found.classifiers
+        ],
+    }
+
+
+def _scored(scores: Scores) -> dict[str, Any]:
+    names = ("accuracy", "average_error", "brier", "auc")
+    return {
+        **{name: getattr(scores, name) for name in names},
+        "classes": [_class(one) for one in scores.classes],
+        "confidence": [[one.recall, one.precision, one.threshold] for one in scores.confidence],
+    }
+
+
+def _class(one: ClassScores) -> dict[str, Any]:
+    curve = one.curve
+    points = [curve.false_positive_rates, curve.recalls, curve.precisions, curve.thresholds]
+    thinned = np.linspace(0, len(curve.recalls) - 1, CURVE_POINTS).astype(int)
+    rates, recalls, precisions, limits = (np.round(np.array(each)[thinned], 4) for each in points)
+    return {
+        "value": one.value,
+        "sensitivity": one.recall,
+        "specificity": one.specificity,
+        "precision": one.precision,
+        "auc": one.auc,
+        "brier": one.brier,
+        "roc": np.column_stack([rates, recalls, limits]).tolist(),
+        "recalled": np.column_stack([recalls, precisions, limits]).tolist(),
+    }
+
+
+def records(*, about: About, sort: str, progress: Progress) -> dict[str, Any]:
+    """Records before and after: those that moved farthest, or cluster by cluster."""
+    opened = Opened.of(about)
+    release = _protected(opened, progress, 0.6)
+    progress(0.7, "measuring how far each record moved")
+    moved = release.paired(opened.frame).moved
+    order = _order(moved, release.clusters, sort)[:SHOWN_RECORDS]
+    clusters = release.clusters
+    return {
+        "sort": sort,
+        "examples": examples(opened.table, release, order),
+        "moved": moved[order].tolist(),
+        "clusters": [] if clusters is None else clusters[order].tolist(),
+        "records": int(moved.size),
+    }
+
+
+def _order(moved: Any, clusters: Any, sort: str) -> Any:
+    if sort == "clusters" and clusters is not None:
+        farthest = np.zeros(int(clusters.max()) + 1)
+        np.maximum.at(farthest, clusters, moved)
+        return np.lexsort([-moved, clusters, -farthest[clusters]])
+    return np.argsort(-moved, kind="stable")
