@@ -118,6 +118,7 @@ def test_scores_of_four_records_computed_by_hand():
     no, yes = found.classes
     assert (no.precision, no.recall) == (1.0, 0.5)
     assert (yes.precision, yes.recall) == (2 / 3, 1.0)
+    assert (no.specificity, yes.specificity) == (1.0, 0.5)
     assert yes.f1 == pytest.approx(0.8)
     # pairs (yes, no): 0.6 against 0.1 and 0.6 (a tie), 0.8 against both
     assert yes.auc == pytest.approx(3.5 / 4)
@@ -146,6 +147,9 @@ def test_scores_agree_with_counting_pairs_also_on_ties():
         assert one.auc == pytest.approx(slow.auc(truth.tolist(), rows, code))
         expected = slow.precision_recall(truth.tolist(), rows, code)
         assert (one.precision, one.recall) == pytest.approx(expected)
+        others = [row for row, own in zip(rows, truth.tolist(), strict=True) if own != code]
+        right = sum(row.index(max(row)) != code for row in others)
+        assert one.specificity == pytest.approx(right / len(others))
 
 
 def test_a_record_of_weight_three_counts_as_three_records():

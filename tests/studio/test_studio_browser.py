@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome i
 playwright = pytest.importorskip("playwright.sync_api")
 MOST_CLICKS = 12
 PATIENCE = 90_000
+ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text(encoding="utf-8")
 
 
 @contextlib.contextmanager
@@ -103,40 +105,123 @@ def test_from_a_table_to_a_release(chromium, folder):
     assert "status" in released.read_text().splitlines()[0]
 
 
-def test_a_changed_parameter_reaches_the_preview_and_can_be_undone(chromium, folder):
+@pytest.fixture(scope="module")
+def opened(chromium, tmp_path_factory):
+    """A page of a studio over the demonstration's plan, its address and the plan's file."""
+    folder = tmp_path_factory.mktemp("studio")
+    columns = discharges(400, 1)
+    write_rows(folder / "discharges.csv", (columns, *zip(*columns.values(), strict=True)))
     with studio(folder) as (link, _):
-        page = Seen(chromium.new_page()).page
+        seen = Seen(chromium.new_page())
+        page = seen.page
         page.goto(link)
         page.click("text=discharges.csv")
         page.click("text=Make a plan")
         page.wait_for_selector("table.columns")
-        page.click("text=Go on to protection")
-        page.wait_for_selector("dd:text-is('5')")
-        page.fill("input[name=k]", "9")
-        page.press("input[name=k]", "Tab")
-        page.wait_for_selector("dd:text-is('9')")
-        plan = folder / "discharges-project" / "plan.toml"
-        assert "k = 9" in plan.read_text()
-        page.fill("input[name=k]", "1")
-        page.press("input[name=k]", "Tab")
-        page.wait_for_selector("#problem:has-text('at least 2')")
-        assert "k = 9" in plan.read_text()
-        page.reload()
-        page.click("text=Undo")
-        page.wait_for_selector("dd:text-is('5')")
-        assert "k = 5" in plan.read_text()
+        yield page, re.match(r"http://[^/]+", link).group(0), folder / "discharges-project"
+        assert seen.errors == []
 
 
-def test_a_plan_edited_elsewhere_is_noticed(chromium, folder):
-    with studio(folder) as (link, _):
-        page = Seen(chromium.new_page()).page
-        page.goto(link)
-        page.click("text=discharges.csv")
-        page.click("text=Make a plan")
-        page.wait_for_selector("table.columns")
-        plan = folder / "discharges-project" / "plan.toml"
-        plan.write_text(plan.read_text() + "# by hand\n")
-        page.wait_for_selector("#changed:visible")
+def test_a_row_is_decided_on_by_one_key(opened):
+    page, address, project = opened
+    page.goto(f"{address}/columns")
+    page.wait_for_selector("tr.undecided")
+    page.focus("tr.undecided .roles button")
+    page.keyboard.press("2")
+    page.wait_for_selector("tr.undecided", state="detached")
+    assert 'role = "undecided"' not in (project / "plan.toml").read_text()
+
+
+def test_a_changed_parameter_reaches_the_preview_and_can_be_undone(opened):
+    page, address, project = opened
+    page.goto(f"{address}/protection")
+    page.wait_for_selector("dd:text-is('5')")
+    page.fill(".step input[name=k]", "9")
+    page.press(".step input[name=k]", "Tab")
+    page.wait_for_selector("dd:text-is('9')")
+    plan = project / "plan.toml"
+    assert "k = 9" in plan.read_text()
+    page.fill(".step input[name=k]", "1")
+    page.press(".step input[name=k]", "Tab")
+    page.wait_for_selector("#problem:has-text('at least 2')")
+    assert "k = 9" in plan.read_text()
+    page.reload()
+    page.click("text=Undo")
+    page.wait_for_selector("dd:text-is('5')")
+    assert "k = 5" in plan.read_text()
+
+
+def test_a_plan_edited_elsewhere_or_in_another_tab_is_noticed(opened):
+    page, address, project = opened
+    page.goto(f"{address}/history")
+    plan = project / "plan.toml"
+    plan.write_text(plan.read_text() + "# by hand\n")
+    page.wait_for_selector("#changed:visible")
+    tab = page.context.new_page()
+    tab.goto(f"{address}/protection")
+    tab.fill("#about-title", "Discharges")
+    tab.press("#about-title", "Tab")
+    page.goto(f"{address}/history")
+    page.wait_for_selector("text=changed outside the studio")
+    tab.close()
+
+
+def test_a_node_of_the_lattice_is_found_and_fixed(opened):
+    page, address, project = opened
+    page.goto(f"{address}/protection")
+    page.click("summary:has-text('What matters most?')")
+    page.click("button:has-text('Choose generalization')")
+    page.wait_for_selector("h2:has-text('1. generalization')")
+    page.goto(f"{address}/explore?view=solutions")
+    page.check("input[name=valid]")
+    page.wait_for_url("**valid=1**")
+    page.wait_for_selector("tr.invalid", state="detached")
+    page.click("tbody tr.valid >> text=Look")
+    page.wait_for_selector("text=What records look like")
+    page.click("text=Pin >> nth=0")
+    page.wait_for_selector("#pinned")
+    page.reload()
+    page.wait_for_selector("#pinned")
+    page.click("button:has-text('Fix in the plan') >> nth=0")
+    page.wait_for_url("**/protection")
+    assert "levels" in (project / "plan.toml").read_text()
+    page.wait_for_selector("table.pairs")
+    page.go_back()
+    page.wait_for_selector("#pinned")
+
+
+def test_every_screen_fits_its_window_and_is_accessible(opened):
+    page, address, _ = opened
+    screens = {
+        "open": "table.rows",
+        "columns": "table.columns",
+        "columns/1": "h1",
+        "protection": "table.pairs",
+        "explore?view=solutions": "svg.lattice",
+        "utility?view=classifiers": ".notice",
+        "risk": "iframe.report",
+        "release": "h1",
+        "history": "h1",
+    }
+    for width, scheme in itertools.product([1280, 390], ["light", "dark"]):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme)
+        for name, awaited in screens.items():
+            page.goto(f"{address}/{name}")
+            page.wait_for_selector(awaited)
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, (name, width, wide)
+            assert page.evaluate(ACCESSIBLE) == [], (name, width, scheme)
+
+
+def test_a_run_is_stopped_and_survives_a_reload(opened):
+    page, address, _ = opened
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{address}/release")
+    page.click("button.primary")
+    page.reload()
+    page.click("button:has-text('Stop')")
+    page.wait_for_selector("text=/The run was stopped|Every promise/")
 
 
 def test_a_studio_that_is_killed_loses_nothing(chromium, folder):
@@ -156,21 +241,3 @@ def test_a_studio_that_is_killed_loses_nothing(chromium, folder):
         page.goto(re.match(r"http://[^/]+", link).group(0) + "/columns")
         page.wait_for_selector("table.columns")
         assert page.query_selector("tr.undecided") is None
-
-
-def test_every_screen_fits_its_window(chromium, folder):
-    with studio(folder) as (link, _):
-        page = Seen(chromium.new_page()).page
-        page.goto(link)
-        page.click("text=discharges.csv")
-        page.click("text=Make a plan")
-        page.wait_for_selector("table.columns")
-        address = re.match(r"http://[^/]+", link).group(0)
-        for width, scheme in itertools.product([1280, 390], ["light", "dark"]):
-            page.set_viewport_size({"width": width, "height": 800})
-            page.emulate_media(color_scheme=scheme)
-            for name in ("open", "columns", "protection", "release", "history"):
-                page.goto(f"{address}/{name}")
-                page.wait_for_load_state("networkidle" if name == "open" else "load")
-                wide = page.evaluate("document.documentElement.scrollWidth")
-                assert wide <= width, (name, wide)

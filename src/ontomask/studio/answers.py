@@ -94,6 +94,11 @@ class Answers:
             return JSONResponse({"problem": str(error)}, 422)
         return self._said(str(error), 422)
 
+    async def broken(self, _request: Request, error: Exception) -> Response:
+        """What is a mistake of ours; its message may hold a value, so only its kind is told."""
+        sentence = f"This could not be answered ({type(error).__name__}); see the terminal."
+        return PlainTextResponse(sentence + "\n", 500)
+
     async def missing(self, _request: Request, error: Exception) -> Response:
         """There is no such page, or not in this way."""
         status = error.status_code if isinstance(error, HTTPException) else 404

@@ -11,12 +11,12 @@ import datetime
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ontomask.errors import OutputError, PlanError
+from ontomask.writing import replacing
 
 try:
     import fcntl
@@ -202,13 +202,10 @@ def digest_of(text: str) -> str:
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is there as it was or as it is to be, whatever happens."""
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            file.write(text)
+        with replacing(path, private=True) as file:
+            file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
-        Path(file.name).replace(path)
     except OSError as error:
         raise OutputError(
             f"{path.name} could not be written ({error.strerror}); nothing was changed."

@@ -34,6 +34,7 @@ __all__ = ["PLAN", "STAGES", "Session", "Stage", "step_of"]
 PLAN = "plan.toml"
 DEMONSTRATION = "demonstration.csv"
 MOST_FILES = 200
+OWNER = 0o600
 DEPTH = 3
 GRID = {"names": ["sa-mdav", "recoding", "resampling"], "sizes": [3, 5, 10], "limit": 10.0}
 
@@ -315,7 +316,7 @@ class Session:
             raise PlanError("This is no table; CSV, Parquet, Excel, SPSS and Stata files are read.")
         target = self.root / plain
         try:
-            number = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            number = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER)
             with os.fdopen(number, "wb") as kept:
                 shutil.copyfileobj(file, kept)
         except FileExistsError:

@@ -22,7 +22,11 @@ def application(session: Session, keys: Keys, port: int) -> Guard:
     return Guard(
         Starlette(
             routes=[*_shown(pages), *_changed(changes)],
-            exception_handlers={OntomaskError: pages.mistake, HTTPException: pages.missing},
+            exception_handlers={
+                OntomaskError: pages.mistake,
+                HTTPException: pages.missing,
+                Exception: pages.broken,
+            },
         ),
         keys,
         port,

@@ -1,0 +1,188 @@
+"""How long people wait in the studio: a scripted visit over a table of one's own, or a made-up one.
+
+    python benchmarks/studio.py [--table claims.csv] [--rows 50025]
+
+Pages are asked for over HTTP as a browser does; a preview is waited for after a changed parameter;
+a long computation is stopped. The memory is that of the server with its processes, and of
+`ontomask run` on the same plan.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from ontomask.samples import discharges
+from ontomask.studio.edits import contents
+from ontomask.writing import write_rows
+
+PAGES = (
+    "/open",
+    "/columns",
+    "/columns/1",
+    "/protection",
+    "/explore",
+    "/explore?view=solutions",
+    "/utility",
+    "/utility?view=classifiers",
+    "/risk",
+    "/release",
+    "/history",
+    "/version",
+)
+PARTS = ("/part/columns", "/part/preview", "/part/look", "/part/people")
+
+
+class Visit:
+    """One browser's visit to a studio over a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        command = [sys.executable, "-m", "ontomask.cli", "studio", str(folder), "--no-browser"]
+        started = time.perf_counter()
+        self.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.server.stdout is not None
+        said = ""
+        while not (found := re.search(r"(http://[^/]+)/\?token=\S+", said)):
+            said += self.server.stdout.readline()
+        self.client = httpx.Client(base_url=found.group(1), timeout=600, follow_redirects=True)
+        page = self.client.get(found.group(0)).text
+        self.start = time.perf_counter() - started
+        self.token = re.search(r'data-token="([^"]+)"', page).group(1)  # type: ignore[union-attr]
+
+    def post(self, path: str, **fields: str) -> httpx.Response:
+        version = self.client.get("/version").json()["version"]
+        return self.client.post(path, data={"form-token": self.token, "version": version, **fields})
+
+    def awaited(self, path: str) -> str:
+        while "data-follow" in (text := self.client.get(path).text):
+            time.sleep(0.02)
+        return text
+
+    def memory(self) -> float:
+        """Megabytes of the server and its processes at their highest."""
+        listed = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(self.server.pid)], capture_output=True, text=True
+        )
+        pids = [str(self.server.pid), *listed.stdout.split()]
+        return sum(_highest(Path(f"/proc/{pid}/status")) for pid in pids)
+
+
+def _highest(status: Path) -> float:
+    try:
+        found = re.search(r"VmHWM:\s+(\d+)", status.read_text())
+    except OSError:
+        return 0.0
+    return int(found.group(1)) / 1024 if found else 0.0
+
+
+def timed(work: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def begun(visit: Visit, name: str) -> None:
+    """Make a plan for the table, with every column decided on."""
+    visit.post("/open/pick", path=name)
+    answer = visit.client.get("/part/begin")
+    while not answer.headers["content-type"].startswith("application/json"):
+        time.sleep(0.1)
+        answer = visit.client.get("/part/begin")
+
+
+def decided(visit: Visit, plan: Path) -> None:
+    declared = contents(plan.read_text(encoding="utf-8"))["columns"]
+    for name, said in declared.items():
+        if said.get("role") == "undecided":
+            visit.post("/columns/set", name=name, key="role", value="sensitive")
+
+
+def stopped(visit: Visit) -> float:
+    """Seconds until a long computation is stopped."""
+    text = visit.client.get("/part/account").text
+    key = re.search(r"/jobs/(\w+)/events", text)
+    if key is None:
+        return 0.0
+    time.sleep(1.0)
+    started = time.perf_counter()
+    visit.post(f"/jobs/{key.group(1)}/stop")
+    while "data-follow" in visit.client.get("/part/account").text:
+        time.sleep(0.02)
+    return time.perf_counter() - started
+
+
+def run_memory(plan: Path) -> tuple[float, float]:
+    """Seconds and megabytes of `ontomask run`."""
+    script = (
+        "import resource, sys, time; from ontomask.plan.plan import Plan; started = time.time(); "
+        "Plan.read(sys.argv[1]).run(force=True, leave_out_undecided=True); "
+        "print(time.time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(plan)], capture_output=True, text=True, check=True
+    )
+    seconds, megabytes = map(float, done.stdout.split()[-2:])
+    return seconds, megabytes
+
+
+def measure(visit: Visit, folder: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"start s": visit.start, "plan s": timed(lambda: begun(visit, name))}
+    plan = next(folder.glob("*-project/plan.toml"))
+    decided(visit, plan)
+    found["columns s"] = timed(lambda: visit.awaited("/part/columns"))
+    found["first preview s"] = timed(lambda: visit.awaited("/part/preview"))
+    previews = []
+    for k in ("6", "7", "8"):
+        started = time.perf_counter()
+        visit.post("/steps/set", step="0", k=k)
+        visit.awaited("/part/preview")
+        previews.append(time.perf_counter() - started)
+    found["preview after a change s"] = statistics.median(previews)
+    times = [timed(lambda path=path: visit.client.get(path)) for path in (*PAGES, *PARTS) * 3]  # type: ignore[misc]
+    found["pages median ms"] = 1000 * statistics.median(times)
+    found["pages slowest ms"] = 1000 * max(times)
+    found["stop s"] = stopped(visit)
+    found["studio MB"] = visit.memory()
+    found["run s"], found["run MB"] = run_memory(plan)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--table", type=Path)
+    parser.add_argument("--rows", type=int, default=50_025)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        if options.table is not None:
+            name = options.table.name
+            shutil.copy(options.table, folder / name)
+        else:
+            name = "discharges.csv"
+            columns = discharges(options.rows, 1)
+            write_rows(folder / name, (columns, *zip(*columns.values(), strict=True)))
+        visit = Visit(folder)
+        try:
+            found = measure(visit, folder, name)
+        finally:
+            visit.server.kill()
+            visit.server.wait()
+    for what, figure in found.items():
+        print(f"{what:<28}{figure:>10.2f}")
+    print(json.dumps({what: round(figure, 3) for what, figure in found.items()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""Take pictures of every screen of the studio, in the system's Chromium.
+
+Without options, those of docs/studio.md: the demonstration, 1280 pixels wide. To look at all of
+them while working on the studio, with any table:
+
+    python tools/studio_pictures.py --out pictures --table claims.csv --widths 1280 390 \
+        --schemes light dark
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+from ontomask.samples import discharges
+from ontomask.writing import write_rows
+
+DOCS = Path(__file__).parents[1] / "docs" / "assets" / "studio"
+PATIENCE = 240_000
+SCREENS = {
+    "open": ("/open", "table.rows"),
+    "columns": ("/columns", "table.columns"),
+    "column": ("/columns/{generalized}", "table.ladder, .warn"),
+    "protection": ("/protection", "table.pairs"),
+    "explore": ("/explore", "table tr.best, table tbody tr"),
+    "lattice": ("/explore?view=solutions", "svg.lattice"),
+    "utility": ("/utility", "iframe.report"),
+    "classifiers": ("/utility?view=classifiers", ".curves, .notice"),
+    "records": ("/utility?view=records", "table.pairs"),
+    "risk": ("/risk", "iframe.report"),
+    "release": ("/release", "h1"),
+    "history": ("/history", "h1"),
+}
+
+
+@contextlib.contextmanager
+def studio(folder: Path) -> Iterator[str]:
+    """A studio over a folder, and the link that it prints."""
+    command = [sys.executable, "-m", "ontomask.cli", "studio", str(folder), "--no-browser"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        said = ""
+        while not (found := re.search(r"http://\S+token=\S+", said)):
+            said += server.stdout.readline()
+        yield found.group(0)
+    finally:
+        server.kill()
+        server.wait()
+
+
+def begin(page: Page, link: str, table: str, target: str) -> None:
+    """From the list of tables to a release of a plan that generalizes."""
+    page.goto(link)
+    page.click(f"text={table}")
+    page.wait_for_selector("table.rows")
+    page.click("text=Make a plan")
+    page.wait_for_selector("table.columns")
+    while page.query_selector("tr.undecided"):
+        count = len(page.query_selector_all("tr.undecided"))
+        page.click("tr.undecided button:has-text('sensitive')")
+        page.wait_for_function(f"document.querySelectorAll('tr.undecided').length < {count}")
+    page.goto(page.url.replace("/columns", "/protection"))
+    page.click("summary:has-text('What matters most?')")
+    page.click("button:has-text('Choose generalization')")
+    page.wait_for_selector("table.pairs, [role=alert]:visible")
+    page.goto(page.url.replace("/protection", "/utility?view=classifiers"))
+    if target and page.query_selector(f"#target option[value='{target}']"):
+        page.select_option("#target", target)
+        page.click("button:has-text('Judge')")
+    page.goto(page.url.split("/utility")[0] + "/release")
+    page.click("button.primary")
+    page.wait_for_selector("text=/Every promise was kept|A promise is not kept|alert/")
+
+
+def number_of(folder: Path) -> int:
+    """The place of a column that has intervals, in the plan."""
+    text = next(folder.glob("*-project/plan.toml")).read_text(encoding="utf-8")
+    names = re.findall(r"^\[columns\.(.+)\]$", text, re.MULTILINE)
+    found = re.search(r"^(\S+) = \{\s*intervals", text, re.MULTILINE)
+    return names.index(found.group(1)) if found and found.group(1) in names else 0
+
+
+def take(page: Page, address: str, out: Path, options: argparse.Namespace, column: int) -> None:
+    """A picture of each screen in each width and scheme."""
+    for width in options.widths:
+        page.set_viewport_size({"width": width, "height": options.height})
+        for scheme in options.schemes:
+            page.emulate_media(color_scheme=scheme)
+            for name, (path, awaited) in SCREENS.items():
+                page.goto(address + path.format(generalized=column))
+                page.wait_for_selector(awaited, state="attached")
+                page.wait_for_timeout(400)
+                plain = len(options.widths) * len(options.schemes) == 1
+                file = f"{name}.png" if plain else f"{name}-{width}-{scheme}.png"
+                page.screenshot(path=str(out / file), full_page=options.full)
+
+
+def main() -> None:
+    """Make the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=DOCS)
+    parser.add_argument("--table", type=Path)
+    parser.add_argument("--target", default="status")
+    parser.add_argument("--widths", type=int, nargs="+", default=[1280])
+    parser.add_argument("--height", type=int, default=860)
+    parser.add_argument("--schemes", nargs="+", default=["light"])
+    parser.add_argument("--scale", type=float, default=0.6)
+    parser.add_argument("--full", action="store_true")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))))
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
+        folder = Path(place)
+        name = put(folder, options.table)
+        chromium = driver.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        page: Any = chromium.new_page(device_scale_factor=options.scale)
+        page.set_default_timeout(PATIENCE)
+        page.on("console", lambda one: one.type == "error" and print("console:", one.text))
+        with studio(folder) as link:
+            begin(page, link, name, options.target)
+            address = re.match(r"http://[^/]+", link)
+            assert address is not None
+            take(page, address.group(0), options.out, options, number_of(folder))
+
+
+def put(folder: Path, table: Path | None) -> str:
+    """The table in the folder, under its name; the demonstration by default."""
+    if table is not None:
+        shutil.copy(table, folder / table.name)
+        return table.name
+    columns = discharges(2000, 1)
+    write_rows(folder / "discharges.csv", (columns, *zip(*columns.values(), strict=True)))
+    return "discharges.csv"
+
+
+if __name__ == "__main__":
+    main()
