@@ -115,7 +115,7 @@ def main() -> None:
     parser.add_argument("--widths", type=int, nargs="+", default=[1280])
     parser.add_argument("--height", type=int, default=860)
     parser.add_argument("--schemes", nargs="+", default=["light"])
-    parser.add_argument("--scale", type=float, default=0.6)
+    parser.add_argument("--scale", type=float, default=0.75)
     parser.add_argument("--full", action="store_true")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)

@@ -19,6 +19,7 @@ from ontomask.release import protect
 from ontomask.report.alternatives import picture
 from ontomask.report.drawing import draw
 from ontomask.studio.opened import About, Opened, examples
+from ontomask.taxonomy.hierarchies import Hierarchy
 
 __all__ = ["ladder", "methods", "node", "solutions"]
 
@@ -103,44 +104,37 @@ def _generalization(plan: Plan) -> Generalization:
 def ladder(*, about: About, column: str, progress: Progress) -> dict[str, Any]:
     """The levels of a column: how they are built, and each value with its generalizations."""
     opened = Opened.of(about)
-    step = next((one for one in opened.plan.steps if isinstance(one, Generalization)), None)
     microdata = opened.microdata()
-    if step is None or column not in microdata.quasi:
-        return {
-            "levels": [],
-            "rows": [],
-            "given": None,
-            "values": 0,
-            "drafted": None,
-            "problem": "",
-        }
-    attribute = microdata[column]
+    shown: dict[str, Any] = {"given": None, "drafted": {}, "values": 0, "levels": [], "rows": []}
+    if column not in microdata.quasi:
+        return shown | {"problem": "Only columns that others may know are generalized."}
+    attribute, step = microdata[column], _generalization(opened.plan)
     given = step.hierarchies.get(column)
     progress(0.5, "building the levels")
-    shown: dict[str, Any] = {
+    shown |= {
         "given": given if isinstance(given, (dict, str)) else None,
         "drafted": drafted(attribute),
         "values": len(attribute.values),
-        "levels": [],
-        "rows": [],
-        "problem": "",
     }
     try:
         hierarchy = hierarchy_of(attribute, given, step.levels_by)
     except OntomaskError as error:
         return shown | {"problem": str(error)}
     if hierarchy is None:
-        return shown | {"problem": "There is no hierarchy for this column yet; choose one below."}
-    rows = {str(row[0]): row for row in hierarchy.cells()}
-    texts = [value_text(value) for value in attribute.values]
-    missing = [text for text in texts if text not in rows]
-    return shown | {
+        return shown | {"problem": "There is no hierarchy for this column yet; choose one above."}
+    return shown | _rungs(hierarchy, [value_text(value) for value in attribute.values])
+
+
+def _rungs(hierarchy: Hierarchy, values: Sequence[str]) -> dict[str, Any]:
+    """The levels in words with their numbers of values, and the rows of values that occur."""
+    rows = {row[0]: row for row in hierarchy.cells()}
+    return {
         "levels": [
             [hierarchy.level_in_words(level), len(labels)]
             for level, labels in enumerate(hierarchy.labels)
         ],
-        "rows": [list(rows[text]) for text in texts[:SHOWN_VALUES] if text in rows],
-        "problem": _outside(missing),
+        "rows": [rows[value] for value in values if value in rows][:SHOWN_VALUES],
+        "problem": _outside([value for value in values if value not in rows]),
     }
 
 
