@@ -61,9 +61,11 @@ class Visit:
         self.start = time.perf_counter() - started
         self.token = re.search(r'data-token="([^"]+)"', page).group(1)  # type: ignore[union-attr]
 
-    def post(self, path: str, **fields: str) -> httpx.Response:
+    def post(self, address: str, /, **fields: str) -> httpx.Response:
         version = self.client.get("/version").json()["version"]
-        return self.client.post(path, data={"form-token": self.token, "version": version, **fields})
+        return self.client.post(
+            address, data={"form-token": self.token, "version": version, **fields}
+        )
 
     def awaited(self, path: str) -> str:
         while "data-follow" in (text := self.client.get(path).text):

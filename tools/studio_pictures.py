@@ -20,22 +20,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Error, Page, sync_playwright
 
 from ontomask.samples import discharges
+from ontomask.studio.edits import contents
 from ontomask.writing import write_rows
 
 DOCS = Path(__file__).parents[1] / "docs" / "assets" / "studio"
-PATIENCE = 240_000
+PATIENCE = 90_000
 SCREENS = {
     "open": ("/open", "table.rows"),
     "columns": ("/columns", "table.columns"),
-    "column": ("/columns/{generalized}", "table.ladder, .warn"),
+    "column": ("/columns/{generalized}", "table.ladder"),
     "protection": ("/protection", "table.pairs"),
     "explore": ("/explore", "table tr.best, table tbody tr"),
     "lattice": ("/explore?view=solutions", "svg.lattice"),
     "utility": ("/utility", "iframe.report"),
-    "classifiers": ("/utility?view=classifiers", ".curves, .notice"),
+    "classifiers": ("/utility?view=classifiers", ".curves"),
     "records": ("/utility?view=records", "table.pairs"),
     "risk": ("/risk", "iframe.report"),
     "release": ("/release", "h1"),
@@ -69,7 +70,8 @@ def begin(page: Page, link: str, table: str, target: str) -> None:
     while page.query_selector("tr.undecided"):
         count = len(page.query_selector_all("tr.undecided"))
         page.click("tr.undecided button:has-text('sensitive')")
-        page.wait_for_function(f"document.querySelectorAll('tr.undecided').length < {count}")
+        while len(page.query_selector_all("tr.undecided")) >= count:
+            page.wait_for_timeout(100)
     page.goto(page.url.replace("/columns", "/protection"))
     page.click("summary:has-text('What matters most?')")
     page.click("button:has-text('Choose generalization')")
@@ -80,15 +82,13 @@ def begin(page: Page, link: str, table: str, target: str) -> None:
         page.click("button:has-text('Judge')")
     page.goto(page.url.split("/utility")[0] + "/release")
     page.click("button.primary")
-    page.wait_for_selector("text=/Every promise was kept|A promise is not kept|alert/")
+    page.wait_for_selector(".card:has-text('promise'), .notice.bad:visible")
 
 
-def number_of(folder: Path) -> int:
-    """The place of a column that has intervals, in the plan."""
+def number_of(folder: Path, column: str) -> int:
+    """The place of a column in the plan."""
     text = next(folder.glob("*-project/plan.toml")).read_text(encoding="utf-8")
-    names = re.findall(r"^\[columns\.(.+)\]$", text, re.MULTILINE)
-    found = re.search(r"^(\S+) = \{\s*intervals", text, re.MULTILINE)
-    return names.index(found.group(1)) if found and found.group(1) in names else 0
+    return list(contents(text)["columns"]).index(column)
 
 
 def take(page: Page, address: str, out: Path, options: argparse.Namespace, column: int) -> None:
@@ -99,7 +99,10 @@ def take(page: Page, address: str, out: Path, options: argparse.Namespace, colum
             page.emulate_media(color_scheme=scheme)
             for name, (path, awaited) in SCREENS.items():
                 page.goto(address + path.format(generalized=column))
-                page.wait_for_selector(awaited, state="attached")
+                try:
+                    page.wait_for_selector(awaited, state="attached")
+                except Error:
+                    print(f"{name} did not come to an end")
                 page.wait_for_timeout(400)
                 plain = len(options.widths) * len(options.schemes) == 1
                 file = f"{name}.png" if plain else f"{name}-{width}-{scheme}.png"
@@ -112,6 +115,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=DOCS)
     parser.add_argument("--table", type=Path)
     parser.add_argument("--target", default="status")
+    parser.add_argument("--column", default="age")
     parser.add_argument("--widths", type=int, nargs="+", default=[1280])
     parser.add_argument("--height", type=int, default=860)
     parser.add_argument("--schemes", nargs="+", default=["light"])
@@ -131,7 +135,7 @@ def main() -> None:
             begin(page, link, name, options.target)
             address = re.match(r"http://[^/]+", link)
             assert address is not None
-            take(page, address.group(0), options.out, options, number_of(folder))
+            take(page, address.group(0), options.out, options, number_of(folder, options.column))
 
 
 def put(folder: Path, table: Path | None) -> str:

@@ -20,6 +20,7 @@ from ontomask.report.alternatives import picture
 from ontomask.report.drawing import draw
 from ontomask.studio.opened import About, Opened, examples
 from ontomask.taxonomy.hierarchies import Hierarchy
+from ontomask.toml_text import toml_value
 
 __all__ = ["ladder", "methods", "node", "solutions"]
 
@@ -105,15 +106,15 @@ def ladder(*, about: About, column: str, progress: Progress) -> dict[str, Any]:
     """The levels of a column: how they are built, and each value with its generalizations."""
     opened = Opened.of(about)
     microdata = opened.microdata()
-    shown: dict[str, Any] = {"given": None, "drafted": {}, "values": 0, "levels": [], "rows": []}
+    shown: dict[str, Any] = {"given": None, "drafted": "", "values": 0, "levels": [], "rows": []}
     if column not in microdata.quasi:
         return shown | {"problem": "Only columns that others may know are generalized."}
     attribute, step = microdata[column], _generalization(opened.plan)
     given = step.hierarchies.get(column)
     progress(0.5, "building the levels")
     shown |= {
-        "given": given if isinstance(given, (dict, str)) else None,
-        "drafted": drafted(attribute),
+        "given": toml_value(given) if isinstance(given, (dict, str)) else None,
+        "drafted": toml_value(drafted(attribute)),
         "values": len(attribute.values),
     }
     try:
