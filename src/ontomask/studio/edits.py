@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -18,7 +19,10 @@ Key = str | int
 
 def contents(text: str) -> dict[str, Any]:
     """What a plan says, as plain tables and lists."""
-    return _parsed(text).unwrap()
+    try:
+        return tomllib.loads(text)  # many times as fast as the parser that keeps comments
+    except tomllib.TOMLDecodeError as error:
+        raise _invalid(error) from None
 
 
 def set_value(text: str, path: Iterable[Key], value: object) -> str:
@@ -90,7 +94,11 @@ def _parsed(text: str) -> tomlkit.TOMLDocument:
     try:
         return tomlkit.parse(text)
     except TOMLKitError as error:
-        raise PlanError(
-            f"The plan is no valid TOML at present ({error}); correct it in an editor, or undo the "
-            "last change."
-        ) from None
+        raise _invalid(error) from None
+
+
+def _invalid(error: Exception) -> PlanError:
+    return PlanError(
+        f"The plan is no valid TOML at present ({error}); correct it in an editor, or undo the "
+        "last change."
+    )

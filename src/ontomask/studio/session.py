@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import functools
 import io
 import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -402,7 +403,8 @@ def _stamp(table: Path) -> str:
     return f"{found.st_mtime_ns}-{found.st_size}"
 
 
-def _as_plan(text: str, kept: Sequence[str]) -> str:
+@functools.lru_cache(maxsize=16)
+def _as_plan(text: str, kept: tuple[str, ...]) -> str:
     """The plan without the parts that a task does not look at."""
     import tomlkit
 

@@ -18,7 +18,10 @@ from ontomask.data.profile import sketches
 from ontomask.data.schema import Nominal
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import MethodError, OntomaskError
+from ontomask.evaluation.linkage import link_paired
+from ontomask.evaluation.structure import class_risk
 from ontomask.evaluation.suggestion import suggest_quasi_identifiers
+from ontomask.evaluation.utility import measure_loss
 from ontomask.methods.base import Progress
 from ontomask.methods.generalization.recipes import drafted
 from ontomask.plan.plan import Plan
@@ -215,16 +218,17 @@ def preview(*, about: About, progress: Progress) -> dict[str, Any]:
         progress=lambda share, said: progress(0.1 + 0.6 * share, said),
     )
     progress(0.7, "measuring")
-    found = release.evaluate(frame, distances=["semantic"])
-    before = open_table(frame)
+    before, paired = open_table(frame), release.paired(frame)
+    old, new = (class_risk(paired, which, 0.2) for which in ("old", "new"))
     return {
         "records": len(before),
         "whole": whole,
-        "loss": found.loss.loss,
-        "linkage": found.risk,
-        "smallest": found.risk_after.smallest_class,
-        "alone_before": found.risk_before.uniques,
-        "alone_after": found.risk_after.uniques,
+        # only what is shown: statistics of all pairs of columns would take most of the time
+        "loss": measure_loss(paired).loss,
+        "linkage": link_paired(paired).risk if paired.quasi() else 100.0 * new.average_risk,
+        "smallest": new.smallest_class,
+        "alone_before": old.uniques,
+        "alone_after": new.uniques,
         "suppressed": int(release.suppressed),
         "promises": [finding.statement for finding in release.verification.findings],
         "examples": examples(before, release),
