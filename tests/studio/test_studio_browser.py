@@ -1,14 +1,17 @@
 """The studio in a real browser: from a table to a release, and what people do meanwhile."""
 
 import contextlib
+import itertools
 import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from ontomask.samples import discharges
+from ontomask.studio.edits import set_value
 from ontomask.writing import write_rows
 
 BROWSER = next(
@@ -23,6 +26,7 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome i
 playwright = pytest.importorskip("playwright.sync_api")
 MOST_CLICKS = 12
 PATIENCE = 40_000
+ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text(encoding="utf-8")
 
 
 @contextlib.contextmanager
@@ -162,6 +166,59 @@ def test_a_plan_edited_elsewhere_or_in_another_tab_is_noticed(opened):
     page.goto(f"{address}/history")
     page.wait_for_selector("text=changed outside the studio")
     tab.close()
+
+
+def test_a_node_of_the_lattice_is_found_and_fixed(opened):
+    page, address, project = opened
+    plan = project / "plan.toml"
+    few = set_value(plan.read_text(), ["columns"], None)
+    for name, kind in {"sex": "flat", "age": "numeric", "county": "flat"}.items():
+        few = set_value(few, ["columns", name], {"kind": kind, "role": "quasi"})
+    plan.write_text(few)
+    page.goto(f"{address}/protection")
+    page.click("summary:has-text('What matters most?')")
+    page.click("button:has-text('Choose generalization')")
+    page.wait_for_selector("h2:has-text('1. generalization')")
+    page.goto(f"{address}/explore?view=solutions")
+    page.check("input[name=valid]")
+    page.wait_for_url("**valid=1**")
+    page.wait_for_selector("tr.invalid", state="detached")
+    page.click("tbody tr.valid >> text=Look")
+    page.wait_for_selector("text=What records look like")
+    page.click("a:text-is('Pin') >> nth=0")
+    page.wait_for_selector("#pinned")
+    page.reload()
+    page.wait_for_selector("#pinned")
+    page.click("button:has-text('Fix in the plan') >> nth=0")
+    page.wait_for_url("**/protection")
+    assert "levels" in plan.read_text()
+    page.wait_for_selector("table.pairs")
+    page.go_back()
+    page.wait_for_selector("#pinned")
+
+
+def test_every_screen_fits_its_window_and_is_accessible(opened):
+    page, address, _ = opened
+    screens = {
+        "open": "table.rows",
+        "columns": "table.columns",
+        "columns/1": "h1",
+        "protection": "table.pairs",
+        "explore?view=solutions": "svg.lattice",
+        "utility?view=classifiers": "[data-part] .notice",
+        "risk": "iframe.report",
+        "release": "h1",
+        "history": "h1",
+    }
+    for width, scheme in itertools.product([1280, 390], ["light", "dark"]):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme)
+        for name, awaited in screens.items():
+            page.goto(f"{address}/{name}")
+            page.wait_for_selector(awaited)
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, (name, width, wide)
+            assert page.evaluate(ACCESSIBLE) == [], (name, width, scheme)
 
 
 def test_a_run_is_stopped_and_survives_a_reload(opened):
