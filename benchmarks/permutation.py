@@ -30,7 +30,9 @@ import ontomask as om
 from ontomask.data.encoding import encode
 from ontomask.data.microdata import Microdata
 from ontomask.data.tables import open_table
+from ontomask.kernels.records import distances
 from ontomask.methods.base import Context, Method
+from ontomask.methods.points import layout_of
 from ontomask.methods.rank_swapping import RankSwapping
 from ontomask.methods.shuffling import Shuffling
 
@@ -302,17 +304,39 @@ def dynamic_speed(frame: pl.DataFrame) -> None:
         print(line)
 
 
+SIX = [*PAIR, "dx_secondary", "age", "los", "payment"]
+
+
+def scans(table: Microdata, names: list[str], steps: int = 20) -> float:
+    """What measuring the distances of every other record to all tuples alone would take."""
+    layout = layout_of(table, names, operators="marginality", metric="mean", measure=None)
+    points = layout.points(table.tuples(names))
+    rows, numbers = np.zeros(len(layout.coded), np.int32), np.zeros(len(layout.numeric))
+    distances(points, rows, numbers)
+    seconds, _ = timed(lambda: [distances(points, rows, numbers) for _ in range(steps)])
+    return seconds / steps * len(table) / 2
+
+
+def spread(frame: pl.DataFrame, count: int) -> pl.DataFrame:
+    """A table of any size with as many different payments as records."""
+    cents = np.random.default_rng(1).integers(-500, 500, count)
+    return repeated(frame, count).with_columns(pl.col("payment") + pl.Series(cents))
+
+
 def multivariate_speed(frame: pl.DataFrame) -> None:
-    print("\nMultivariate, k = 20 (seconds)")
-    print(f"  {'attributes':40}{'n':>10}{'tuples':>10}{'seconds':>10}")
-    for names in (PAIR, [*PAIR, "dx_secondary"], [*PAIR, "payment"]):
-        for count in (12_500, 25_000, 50_000):
-            table = encoded(repeated(frame, count))
+    print("\nMultivariate, k = 20 (seconds; scans: what full scans alone would take)")
+    print(
+        f"  {'attributes':50}{'n':>10}{'tuples':>10}{'seconds':>10}{'us / record':>13}{'scans':>9}"
+    )
+    for names in (PAIR, [*PAIR, "payment"], SIX):
+        for count in (10_000, 30_000, 100_000):
+            table = encoded(spread(frame, count))
             method = RankSwapping(k=20, variant="multivariate", columns=names)
             masked_codes(method, encoded(repeated(frame, 200)), 1)
             seconds, _ = timed(lambda table=table, method=method: masked_codes(method, table, 1))
-            tuples = len(table.tuples(names))
-            print(f"  {', '.join(names):40}{count:10,}{tuples:10,}{seconds:10.2f}")
+            tuples, each = len(table.tuples(names)), seconds / count * 1e6
+            print(f"  {', '.join(names):50}{count:10,}{tuples:10,}{seconds:10.2f}", end="")
+            print(f"{each:13.1f}{scans(table, names):9.1f}", flush=True)
 
 
 def shuffling_speed(frame: pl.DataFrame) -> None:

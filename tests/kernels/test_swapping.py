@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ontomask.kernels import record_swapping, swapping
+from ontomask.kernels.record_ranks import nearer_records
 from ontomask.kernels.records import compared, pack_points
 from reference import swapping as slow
 
@@ -181,12 +182,12 @@ def test_share_of_a_large_tie():
     assert found.std() == pytest.approx(spread, rel=0.05)
 
 
-def mixed_table(generator: np.random.Generator, count: int):
+def mixed_table(generator: np.random.Generator, count: int, steps: int = 4):
     """Two coded attributes and a number with gaps, as distinct tuples."""
     sizes = (5, 4)
     matrices = [random_matrix(generator, size) for size in sizes]
     columns = [generator.integers(0, size, count) for size in sizes]
-    number = generator.integers(0, 4, count) / 4
+    number = generator.integers(0, steps, count) / steps
     number[generator.random(count) < 0.2] = -1
     rows, tuple_of = np.unique(np.stack([*columns, number], 1), axis=0, return_inverse=True)
     numbers = np.where(rows[:, 2] < 0, np.nan, rows[:, 2])[None]
@@ -224,7 +225,7 @@ def test_records_as_published(seed, k, everyone):
     assert found[1].tolist() == references
     assert found[0].tolist() == partners
     assert all(is_swap(row) for row in found[0])
-    nearer = record_swapping.nearer_records(tuples, tuple_of, *found, everyone)
+    nearer = nearer_records(tuples, tuple_of, *found, everyone)
     assert nearer.max() < k
 
 
@@ -255,9 +256,26 @@ def test_one_attribute_of_records_is_the_univariate_algorithm():
     assert whole[0].tolist() == single.tolist()
 
 
+@POOLS
 @pytest.mark.compiled
-def test_records_with_more_steps_than_one_round_of_clearing():
-    """Finished tuples are cleared away every 1,024 steps; the result must not notice."""
+def test_records_of_many_tuples_as_published(everyone):
+    """With more tuples than a leaf of the index holds, which is made anew on the way."""
+    generator = np.random.default_rng(7)
+    tuples, tuple_of, distance = mixed_table(generator, 900, steps=256)
+    assert tuples.weights.size > 2 * record_swapping.SMALLEST_REBUILD
+    priorities = np.stack([generator.permutation(900) for _ in range(4)])
+    uniforms, first = generator.random((900, 8)), int(tuple_of[0])
+    found = record_swapping.swap_records(
+        tuples, tuple_of, first, 6, everyone, priorities, uniforms, quiet()
+    )
+    oracle = slow.Multivariate(tuple_of.tolist(), distance, priorities.tolist(), uniforms)
+    partners, references = oracle.run(first, 6, everyone)
+    assert (found[0].tolist(), found[1].tolist()) == (partners, references)
+
+
+@pytest.mark.compiled
+def test_records_with_many_steps():
+    """The index is made anew when half of the tuples are finished; the result must not notice."""
     generator = np.random.default_rng(4)
     tuples, tuple_of, _ = mixed_table(generator, 4000)
     priorities = np.stack([generator.permutation(4000) for _ in range(4)])
@@ -267,22 +285,7 @@ def test_records_with_more_steps_than_one_round_of_clearing():
     assert found[1].size > 2048
     assert all(is_swap(row) for row in found[0])
     assert ((found[0] == np.arange(4000)).sum(1) == 0).all()
-    assert record_swapping.nearer_records(tuples, tuple_of, *found, False).max() < 4
-
-
-@pytest.mark.parametrize("position", [0, 1, 7, 30, 58])
-def test_distance_at_a_position(position):
-    generator = np.random.default_rng(position)
-    distances = np.concatenate([generator.integers(0, 6, 30) / 7, generator.random(30) * 1e-9])
-    counts = generator.integers(0, 3, 60).astype(np.int32)
-    counts[:2] = 30
-    ranked = np.sort(np.repeat(distances, counts))
-    found = np.empty(60, np.int32)
-    radius, size = record_swapping.distance_at(
-        distances, counts, position, found, np.empty(record_swapping.BINS, np.int64)
-    )
-    assert radius == ranked[position]
-    assert found[:size].tolist() == np.flatnonzero((distances == radius) & (counts > 0)).tolist()
+    assert nearer_records(tuples, tuple_of, *found, False).max() < 4
 
 
 def test_loops_report_and_stop():

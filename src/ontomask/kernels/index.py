@@ -44,7 +44,7 @@ __all__ = [
     "bound_all",
     "build_index",
     "new_finds",
-    "records_within",
+    "points_within",
     "remove",
     "search",
     "set_factor",
@@ -114,6 +114,8 @@ class Finds(NamedTuple):
     """[nodes, 2] nodes to be looked at, and their bounds."""
     extremes: Floats
     """[2, nodes of value trees + coded] for nearest and for farthest; see `fill_extremes`."""
+    counts: Ints
+    """[p] points with a count of 0 are passed over; empty where none are."""
 
 
 def new_finds(index: Index, wanted: int) -> Finds:
@@ -122,6 +124,7 @@ def new_finds(index: Index, wanted: int) -> Finds:
         np.empty((wanted, 3), np.float64),
         np.empty((index.nodes.shape[0] + 2, 2), np.float64),
         np.full((2, index.links.shape[0] + index.roots.size), -1.0),
+        np.empty(0, np.int32),
     )
 
 
@@ -500,7 +503,7 @@ def search(
     gaps, power = points.gaps, points.power
     nodes, boxes = index.nodes, index.boxes
     cells, columns = index.cells, index.columns
-    answers, stack = finds.answers, finds.stack
+    answers, stack, counts = finds.answers, finds.stack, finds.counts
     stack[0, 0], stack[0, 1] = 0.0, -np.inf
     top, count = 1, whole(0)
     while top > 0:
@@ -518,7 +521,9 @@ def search(
                     index, extremes, reference, gaps, power, direction, place
                 )
                 # equals go in as well: rank and number decide between them
-                if count < wanted or distance <= answers[0, 0]:
+                if (count < wanted or distance <= answers[0, 0]) and (
+                    counts.size == 0 or counts[cells[POINT, place]] > 0
+                ):
                     rank, number = columns[RANK, place], float(cells[POINT, place])
                     count = _offer(answers, count, wanted, distance, rank, number)
             continue
@@ -535,27 +540,40 @@ def search(
 
 
 @inner
-def records_within(
-    points: Points, index: Index, finds: Finds, reference: Floats, radius: float
-) -> float:
-    """How many records the living points stand for that are no farther than the radius.
+def points_within(
+    points: Points,
+    index: Index,
+    finds: Finds,
+    reference: Floats,
+    direction: float,
+    radius: float,
+    keys: Floats,
+    found: Longs,
+) -> int:
+    """List the living points no farther (direction -1: no nearer) than a radius; how many.
 
-    Asked after a search for the nearest of the same reference, whose extremes are used again.
+    Asked after a search of the same direction and reference, whose extremes are used again; radius
+    and the keys that are written are as its answers are, negative for farthest.
     """
-    extremes, gaps, power = finds.extremes[0], points.gaps, points.power
-    nodes, cells, stack = index.nodes, index.cells, finds.stack
-    stack[0, 0], top, records = 0.0, 1, 0.0
+    side = 1 if direction < 0.0 else 0
+    extremes, gaps, power = finds.extremes[side], points.gaps, points.power
+    nodes, cells, stack, counts = index.nodes, index.cells, finds.stack, finds.counts
+    stack[0, 0], top, size = 0.0, 1, whole(0)
     while top > 0:
         top -= 1
         node = whole(stack[top, 0])
-        if _bound(index, extremes, reference, gaps, power, NEAREST, 0, node) > radius:
+        if nodes[node, LIVE] == 0 or (
+            _bound(index, extremes, reference, gaps, power, direction, side, node) > radius
+        ):
             continue
         if nodes[node, FOLLOWING] >= 0:
             stack[top, 0], stack[top + 1, 0] = node + 1, nodes[node, FOLLOWING]
             top += 2
             continue
         for place in range(nodes[node, FIRST], nodes[node, FIRST] + nodes[node, LIVE]):
-            distance = _signed_distance(index, extremes, reference, gaps, power, NEAREST, place)
-            if distance <= radius:
-                records += points.sizes[cells[POINT, place]]
-    return records
+            distance = _signed_distance(index, extremes, reference, gaps, power, direction, place)
+            point = cells[POINT, place]
+            if distance <= radius and (counts.size == 0 or counts[point] > 0):
+                keys[size], found[size] = distance, point
+                size += 1
+    return size

@@ -15,7 +15,7 @@ from ontomask.kernels.index import (
     bound_all,
     build_index,
     new_finds,
-    records_within,
+    points_within,
     search,
 )
 from ontomask.kernels.records import (
@@ -120,6 +120,8 @@ def _link_references(
     tolerance: float,
     first: int,
     last: int,
+    keys: Floats,
+    near: Longs,
     links: Floats,
 ) -> None:
     """Write the least distance and the records at it for the references at first to last."""
@@ -129,7 +131,10 @@ def _link_references(
         search(points, index, finds, reference, NEAREST, whole(1))
         links[0, number] = finds.answers[0, 0]
         radius = finds.answers[0, 0] + tolerance
-        links[1, number] = records_within(points, index, finds, reference, radius)
+        found = points_within(points, index, finds, reference, NEAREST, radius, keys, near)
+        links[1, number] = 0.0
+        for place in range(found):
+            links[1, number] += points.sizes[near[place]]
 
 
 def closest_links(points: Points, references: Floats, tolerance: float) -> tuple[Floats, Floats]:
@@ -146,8 +151,11 @@ def closest_links(points: Points, references: Floats, tolerance: float) -> tuple
     _prepare(index)
 
     def work(first: int, last: int) -> None:
-        finds = new_finds(index, 1)
-        _link_references(points, index, finds, references, order, tolerance, first, last, links)
+        room = np.empty(size), np.empty(size, np.int64)
+        _link_references(
+            *(points, index, new_finds(index, 1), references, order, tolerance),
+            *(first, last, *room, links),
+        )
 
     in_blocks(work, references.shape[0], SMALLEST_SHARE)
     return links[0], links[1]

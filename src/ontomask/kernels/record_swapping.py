@@ -1,9 +1,9 @@
 """The loop of multivariate rank swapping, on whole records (see `kernels.swapping`).
 
-Records that are equal form one *tuple*, a point of factor 1. A step measures the reference's
-distance to all of them, finds the distance at one position of the ranking by counting in bins, and
-draws among the tuples at that distance. Distances are sums over attributes; dividing by their
-number, as the published mean does, changes no order.
+Records that are equal form one *tuple*, a point of factor 1. An index answers which tuples are
+nearest to the reference, and which are farthest; the answers, ties included, are those of ranking
+all records anew in each step. Distances are sums over attributes; dividing by their number, as the
+published mean does, changes no order.
 """
 
 from __future__ import annotations
@@ -11,17 +11,42 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.kernels.records import Points, fill_distances, point_reference
+from ontomask.kernels.index import (
+    FARTHEST,
+    LEAF,
+    NEAREST,
+    Finds,
+    Index,
+    bound_all,
+    build_index,
+    new_finds,
+    points_within,
+    remove,
+    search,
+)
+from ontomask.kernels.neighbors import sort_by_keys
+from ontomask.kernels.records import (
+    Points,
+    compiled,
+    inner,
+    part,
+    point_reference,
+    whole,
+)
 from ontomask.kernels.swapping import pick
 
-__all__ = ["nearer_records", "swap_records"]
+__all__ = ["swap_records"]
 
-BINS = 512
 SAMPLE, NEXT, FIRST = 0, 1, 2
 """Columns of the draws: seed of the sample of a tie, next reference, then two per attribute."""
+REFERENCE, STEP = 0, 1
+"""Entries of `progress`: the record that is next, and how many have been."""
+MORE_LISTED = 8
+"""So many more than twice the interval are listed around a reference for all attributes at once."""
+SMALLEST_REBUILD = 256
+"""An index over fewer points is not made anew: that would hardly repay."""
 
 
 class State(NamedTuple):
@@ -49,83 +74,137 @@ class Scratch(NamedTuple):
     """Room for a step."""
 
     reference: Floats
-    distances: Floats
-    found: Ints
-    bins: Longs
+    keys: Floats
+    """[listed] distances of the tuples listed around the reference, ascending."""
+    near: Longs
+    """[listed] those tuples."""
+    order: Floats
+    """[p] room to sort the tied by number."""
+    tied: Longs
+    """[p] tuples at one distance, ascending."""
+    inside: Longs
+    """[listed] tuples nearer than the edge of the interval over all records, ascending."""
     sampled: Longs
+    """[k] records at that edge that belong to the interval."""
+    more_keys: Floats
+    more_near: Longs
+    """Room for another list, for a single attribute."""
 
 
-@njit(cache=True, nogil=True)
-def _measure(points: Points, point: int, scratch: Scratch) -> Floats:
-    """Distances of one tuple to all."""
-    distances = scratch.distances[: points.factors.size]
-    point_reference(points, point, scratch.reference)
-    fill_distances(points, scratch.reference, distances)
-    return distances
+class Room(NamedTuple):
+    """Where references look for partners, and for the next reference."""
+
+    near: Index
+    """The tuples among which intervals are taken."""
+    rest: Index
+    """Those with an unfinished record."""
+    near_finds: Finds
+    rest_finds: Finds
 
 
-# The ranking: which distance lies at a position ------------------------------------------------
+# The ranking: which tuples lie at a position ---------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
-def _bin_of(distance: float, low: float, scale: float) -> int:
-    """Bins follow the order of the distances: rounding is monotone."""
-    return min(int((distance - low) * scale), BINS - 1)
+@inner
+def _list_nearest(
+    points: Points, index: Index, finds: Finds, counts: Ints, wanted: int, scratch: Scratch
+) -> int:
+    """List the nearest tuples with a count (all counts, if there are none), nearest first."""
+    counted = Finds(finds.answers, finds.stack, finds.extremes, counts)
+    found = search(points, index, counted, scratch.reference, NEAREST, wanted)
+    for slot in range(found):
+        scratch.keys[slot] = finds.answers[slot, 0]
+        scratch.near[slot] = whole(finds.answers[slot, 2])
+    sort_by_keys(scratch.keys, scratch.near, found)
+    return found
 
 
-@njit(cache=True, nogil=True)
-def _counted(distances: Floats, counts: Ints, found: Ints) -> int:
-    """List the tuples with a count; returns how many there are."""
-    size = 0
-    for point in range(distances.size):
-        if counts[point] > 0:
-            found[size] = point
+@inner
+def _slot_at(scratch: Scratch, counts: Ints, found: int, position: int) -> int:
+    """The place in the list where a position of the ranking by records falls; -1: behind it."""
+    for slot in range(found):
+        position -= counts[scratch.near[slot]]
+        if position < 0:
+            return slot
+    return -1
+
+
+@inner
+def _by_number(scratch: Scratch, size: int) -> None:
+    """Sort the tied by number."""
+    for slot in range(size):
+        scratch.order[slot] = scratch.tied[slot]
+    sort_by_keys(scratch.order, scratch.tied, size)
+
+
+@inner
+def _tied_in_list(scratch: Scratch, counts: Ints, found: int, slot: int) -> int:
+    """Collect the listed tuples that are as far as the one in the slot; how many."""
+    size, radius = whole(0), scratch.keys[slot]
+    for place in range(found):
+        if scratch.keys[place] == radius and counts[scratch.near[place]] > 0:
+            scratch.tied[size] = scratch.near[place]
             size += 1
+    _by_number(scratch, size)
     return size
 
 
-@njit(cache=True, nogil=True)
-def _range(distances: Floats, listed: Ints) -> tuple[float, float]:
-    """Least and greatest distance of the listed tuples."""
-    low, high = np.inf, -np.inf
-    for point in listed:
-        low, high = min(low, distances[point]), max(high, distances[point])
-    return low, high
+@inner
+def _tied_at(
+    points: Points,
+    index: Index,
+    finds: Finds,
+    counts: Ints,
+    direction: float,
+    radius: float,
+    scratch: Scratch,
+) -> int:
+    """Collect all tuples with a count at a distance; how many."""
+    counted = Finds(finds.answers, finds.stack, finds.extremes, counts)
+    reference, keys, tied = scratch.reference, scratch.order, scratch.tied
+    found = points_within(points, index, counted, reference, direction, radius, keys, tied)
+    size = whole(0)
+    for slot in range(found):
+        if keys[slot] == radius:
+            tied[size] = tied[slot]
+            size += 1
+    _by_number(scratch, size)
+    return size
 
 
-@njit(cache=True, nogil=True)
-def distance_at(
-    distances: Floats, counts: Ints, position: int, found: Ints, bins: Longs
-) -> tuple[float, int]:
-    """The distance at a position when all records are ranked, and the tuples at that distance.
-
-    The tuples come as the first entries of `found`, ascending. Counts per bin tell in which bin the
-    position falls; its tuples are binned again, until they are equally distant.
-    """
-    size = _counted(distances, counts, found)
-    low, high = _range(distances, found[:size])
-    # nearer than this the scale would overflow: they count as equal
-    while high - low > 1e-300:
-        scale = BINS / (high - low)
-        bins[:] = 0
-        for point in found[:size]:
-            bins[_bin_of(distances[point], low, scale)] += counts[point]
-        wanted = 0
-        while position >= bins[wanted]:
-            position -= bins[wanted]
-            wanted += 1
-        kept = 0
-        for point in found[:size]:
-            if _bin_of(distances[point], low, scale) == wanted:
-                found[kept] = point
-                kept += 1
-        size = kept
-        low, high = _range(distances, found[:size])
-    return low, size
+@inner
+def _ranked_at(
+    points: Points, index: Index, finds: Finds, counts: Ints, position: int, scratch: Scratch
+) -> tuple[float, int, int]:
+    """The distance at a position of the ranking, how many tuples are listed, how many tied."""
+    # with one more than is needed, ties that go on behind the list show themselves
+    wanted = position + 2
+    found = _list_nearest(points, index, finds, counts, wanted, scratch)
+    slot = _slot_at(scratch, counts, found, position)
+    radius = scratch.keys[slot]
+    if found < wanted or radius < scratch.keys[found - 1]:
+        return radius, found, _tied_in_list(scratch, counts, found, slot)
+    return radius, found, _tied_at(points, index, finds, counts, NEAREST, radius, scratch)
 
 
-@njit(cache=True, nogil=True)
-def _tuple_at(counts: Ints, listed: Ints, position: int) -> int:
+@part
+def _farthest(points: Points, room: Room, state: State, uniform: float, scratch: Scratch) -> int:
+    """The tuple of an unfinished record among the farthest ones, or -1."""
+    finds, counts = room.rest_finds, state.unfinished
+    found = search(points, room.rest, finds, scratch.reference, FARTHEST, whole(2))
+    if found == 0:
+        return -1
+    # the worse of two answers lies on top
+    size, radius = whole(1), finds.answers[found - 1, 0]
+    scratch.tied[0] = whole(finds.answers[found - 1, 2])
+    if found == 2 and finds.answers[0, 0] == radius:
+        size = _tied_at(points, room.rest, finds, counts, FARTHEST, radius, scratch)
+    tied = scratch.tied[:size]
+    return _tuple_at(counts, tied, pick(uniform, _total(counts, tied)))
+
+
+@inner
+def _tuple_at(counts: Ints, listed: Longs, position: int) -> int:
     """The listed tuple that holds a position of the summed counts."""
     slot = 0
     while position >= counts[listed[slot]]:
@@ -134,8 +213,8 @@ def _tuple_at(counts: Ints, listed: Ints, position: int) -> int:
     return int(listed[slot])
 
 
-@njit(cache=True, nogil=True)
-def _total(counts: Ints, listed: Ints) -> int:
+@inner
+def _total(counts: Ints, listed: Longs) -> int:
     """Sum of the counts of the listed tuples."""
     total = 0
     for point in listed:
@@ -143,28 +222,10 @@ def _total(counts: Ints, listed: Ints) -> int:
     return total
 
 
-@njit(cache=True, nogil=True)
-def _farthest(distances: Floats, unfinished: Ints, uniform: float) -> int:
-    """The tuple of an unfinished record among the farthest ones."""
-    best, records = -1.0, 0
-    for point in range(distances.size):
-        if unfinished[point] > 0 and distances[point] >= best:
-            if distances[point] > best:
-                best, records = distances[point], 0
-            records += unfinished[point]
-    position = pick(uniform, records)
-    for point in range(distances.size):
-        if distances[point] == best and unfinished[point] > 0:
-            position -= unfinished[point]
-            if position < 0:
-                return point
-    return -1
-
-
 # Drawing a partner -----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _first_unswapped(state: State, attribute: int, point: int) -> int:
     """The record of a tuple that comes first among those not swapped in the attribute."""
     top = state.tops[attribute, point]
@@ -174,7 +235,7 @@ def _first_unswapped(state: State, attribute: int, point: int) -> int:
     return int(state.buckets[attribute, top])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _first_unfinished(state: State, point: int) -> int:
     """The record of a tuple that comes first among those with a value not swapped."""
     row = state.buckets.shape[0] - 1
@@ -185,22 +246,47 @@ def _first_unfinished(state: State, point: int) -> int:
     return int(state.buckets[row, top])
 
 
-@njit(cache=True, nogil=True)
+@part
 def _nearest_partner(
-    state: State, attribute: int, distances: Floats, room: int, draws: Floats, scratch: Scratch
+    points: Points,
+    room: Room,
+    state: State,
+    attribute: int,
+    listed: int,
+    near: int,
+    draws: Floats,
+    scratch: Scratch,
 ) -> int:
-    """A record drawn from the `room` nearest of those not swapped in the attribute, or -1."""
-    if room == 0:
+    """A record drawn from the `near` nearest of those not swapped in the attribute, or -1.
+
+    So many tuples are `listed` for all attributes; where they do not tell, others are asked for.
+    """
+    if near == 0:
         return -1
-    counts = state.unswapped[attribute]
-    position = pick(draws[0], room)
-    size = distance_at(distances, counts, position, scratch.found, scratch.bins)[1]
-    tied = scratch.found[:size]
+    counts, position = state.unswapped[attribute], pick(draws[0], near)
+    slot = _slot_at(scratch, counts, listed, position)
+    complete = listed < scratch.keys.size
+    if slot >= 0 and (complete or scratch.keys[slot] < scratch.keys[listed - 1]):
+        size = _tied_in_list(scratch, counts, listed, slot)
+    else:
+        other = Scratch(
+            scratch.reference,
+            scratch.more_keys,
+            scratch.more_near,
+            scratch.order,
+            scratch.tied,
+            scratch.inside,
+            scratch.sampled,
+            scratch.keys,
+            scratch.near,
+        )
+        size = _ranked_at(points, room.near, room.near_finds, counts, position, other)[2]
+    tied = scratch.tied[:size]
     point = _tuple_at(counts, tied, pick(draws[1], _total(counts, tied)))
     return _first_unswapped(state, attribute, point)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def uniform_of(seed: float, record: int) -> float:
     """A number in [0, 1) for each record, by the mixing function of splitmix64 (Steele 2014)."""
     state = np.uint64(seed * 9007199254740992.0) + np.uint64(record + 1) * np.uint64(
@@ -211,9 +297,9 @@ def uniform_of(seed: float, record: int) -> float:
     return float((state ^ (state >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sample_tie(
-    state: State, tied: Ints, reference: int, slots: int, seed: float, sampled: Longs
+    state: State, tied: Longs, reference: int, slots: int, seed: float, sampled: Longs
 ) -> int:
     """Choose `slots` of the records at the edge of the interval (Knuth's algorithm S).
 
@@ -239,38 +325,25 @@ def _sample_tie(
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _any_partner(
-    state: State,
-    attribute: int,
-    distances: Floats,
-    radius: float,
-    sampled: Longs,
-    uniform: float,
+    state: State, attribute: int, inside: Longs, sampled: Longs, uniform: float
 ) -> int:
-    """An unswapped record drawn from those nearer than the radius and the sampled ones, or -1."""
+    """An unswapped record drawn from those of the tuples inside and the sampled ones, or -1."""
     counts, swapped = state.unswapped[attribute], state.swapped[attribute]
-    inside = 0
-    for point in range(distances.size):
-        if distances[point] < radius:
-            inside += counts[point]
-    choices = inside
+    within = _total(counts, inside)
+    choices = within
     for record in sampled:
         choices += not swapped[record]
     if choices == 0:
         return -1
     position = pick(uniform, choices)
-    if position >= inside:
-        return _unswapped_at(sampled, swapped, position - inside)
-    for point in range(distances.size):
-        if distances[point] < radius:
-            position -= counts[point]
-            if position < 0:
-                return _first_unswapped(state, attribute, point)
-    return -1
+    if position >= within:
+        return _unswapped_at(sampled, swapped, position - within)
+    return _first_unswapped(state, attribute, _tuple_at(counts, inside, position))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _unswapped_at(records: Longs, swapped: Bools, position: int) -> int:
     """The unswapped record at a position."""
     for record in records:
@@ -284,7 +357,7 @@ def _unswapped_at(records: Longs, swapped: Bools, position: int) -> int:
 # The loop --------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _finish_value(state: State, attribute: int, record: int, point: int) -> None:
     """Note that a record's value of an attribute has been dealt with."""
     state.swapped[attribute, record] = True
@@ -294,7 +367,7 @@ def _finish_value(state: State, attribute: int, record: int, point: int) -> None
         state.unfinished[point] -= 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _start(tuple_of: Ints, size: int, priorities: Longs) -> State:
     """Nothing is swapped yet."""
     attributes, count = priorities.shape[0] - 1, tuple_of.size
@@ -319,99 +392,145 @@ def _start(tuple_of: Ints, size: int, priorities: Longs) -> State:
     return State(unswapped, sizes.copy(), swapped, waiting, buckets, tops, starts, sizes)
 
 
-@njit(cache=True, nogil=True)
-def _kept(points: Points, state: State, tuple_of: Ints) -> tuple[Points, State]:
-    """The same without the tuples whose records are all finished; renumbers `tuple_of`."""
-    alive = np.flatnonzero(state.unfinished > 0)
-    numbers = np.full(state.unfinished.size, -1, np.int32)
-    for slot in range(alive.size):
-        numbers[alive[slot]] = slot
-    for record in range(tuple_of.size):
-        if tuple_of[record] >= 0:
-            tuple_of[record] = numbers[tuple_of[record]]
-    fewer = Points(
-        np.ascontiguousarray(points.codes[:, alive]),
-        np.ascontiguousarray(points.numbers[:, alive]),
-        points.gaps,
-        points.sizes[alive],
-        points.weights[alive],
-        points.factors[alive],
-        points.tables,
-        points.costs,
-        points.heads,
-        points.lineages,
-        points.owners,
-        points.power,
-    )
-    rest = State(
-        np.ascontiguousarray(state.unswapped[:, alive]),
-        state.unfinished[alive],
-        state.swapped,
-        state.waiting,
-        state.buckets,
-        np.ascontiguousarray(state.tops[:, alive]),
-        state.starts[alive],
-        state.sizes[alive],
-    )
-    return fewer, rest
-
-
-@njit(cache=True, nogil=True)
+@part
 def _edge(
-    state: State, reference: int, point: int, k: int, seed: float, scratch: Scratch
-) -> tuple[float, int]:
-    """The distance at which the interval over all records ends, and how many of it are sampled."""
-    distances = scratch.distances[: state.sizes.size]
+    points: Points,
+    room: Room,
+    state: State,
+    reference: int,
+    point: int,
+    k: int,
+    seed: float,
+    scratch: Scratch,
+) -> tuple[int, int]:
+    """Find the interval over all records; how many tuples lie inside and records at its edge."""
     state.sizes[point] -= 1
-    radius, size = distance_at(distances, state.sizes, k - 1, scratch.found, scratch.bins)
-    inside = 0
-    for other in range(distances.size):
-        if distances[other] < radius:
-            inside += state.sizes[other]
+    radius, found, size = _ranked_at(
+        points, room.near, room.near_finds, state.sizes, k - 1, scratch
+    )
+    inside, records = whole(0), 0
+    for slot in range(found):
+        if scratch.keys[slot] < radius:
+            scratch.inside[inside] = scratch.near[slot]
+            records += state.sizes[scratch.near[slot]]
+            inside += 1
     state.sizes[point] += 1
-    tied = scratch.found[:size]
-    chosen = _sample_tie(state, tied, reference, k - inside, seed, scratch.sampled)
-    return radius, chosen
+    for slot in range(inside):
+        scratch.keys[slot] = scratch.inside[slot]
+    sort_by_keys(scratch.keys, scratch.inside, inside)
+    tied = scratch.tied[:size]
+    chosen = _sample_tie(state, tied, reference, k - records, seed, scratch.sampled)
+    return inside, chosen
 
 
-@njit(cache=True, nogil=True)
+@part
+def _leave(room: Room, state: State, point: int) -> None:
+    """Take a tuple out of those that are unfinished when it is not."""
+    if state.unfinished[point] == 0 and room.rest.places[point] >= 0:
+        remove(room.rest, point)
+
+
+@part
 def _swap_reference(
+    points: Points,
+    room: Room,
     state: State,
     tuple_of: Ints,
     reference: int,
-    room: Longs,
+    left: Longs,
     k: int,
     everyone: bool,
     draws: Floats,
     scratch: Scratch,
     partners: Longs,
 ) -> None:
-    """Swap every value of the reference that is not swapped yet; `room` counts the others left."""
-    point = tuple_of[reference]
-    distances = scratch.distances[: state.sizes.size]
-    radius, chosen = 0.0, 0
+    """Swap every value of the reference that is not swapped yet; `left` counts the others left."""
+    point = whole(tuple_of[reference])
+    listed, inside, chosen = whole(0), whole(0), whole(0)
     if everyone:
-        radius, chosen = _edge(state, reference, point, k, draws[SAMPLE], scratch)
+        inside, chosen = _edge(points, room, state, reference, point, k, draws[SAMPLE], scratch)
+    else:
+        wanted = whole(scratch.keys.size)
+        listed = _list_nearest(
+            points, room.near, room.near_finds, room.near_finds.counts, wanted, scratch
+        )
     for attribute in range(state.swapped.shape[0]):
         if state.swapped[attribute, reference]:
             continue
         _finish_value(state, attribute, reference, point)
-        room[attribute] -= 1
+        left[attribute] -= 1
         two = draws[FIRST + 2 * attribute : FIRST + 2 * attribute + 2]
         if everyone:
             sampled = scratch.sampled[:chosen]
-            other = _any_partner(state, attribute, distances, radius, sampled, two[0])
+            other = _any_partner(state, attribute, scratch.inside[:inside], sampled, two[0])
         else:
-            near = min(k, room[attribute])
-            other = _nearest_partner(state, attribute, distances, near, two, scratch)
+            near = min(k, left[attribute])
+            other = _nearest_partner(points, room, state, attribute, listed, near, two, scratch)
         if other >= 0:
-            _finish_value(state, attribute, other, tuple_of[other])
-            room[attribute] -= 1
+            _finish_value(state, attribute, other, whole(tuple_of[other]))
+            left[attribute] -= 1
             partners[attribute, reference] = other
             partners[attribute, other] = reference
 
 
-@njit(cache=True, nogil=True)
+@compiled
+def _swap_some(
+    points: Points,
+    room: Room,
+    state: State,
+    tuple_of: Ints,
+    progress: Longs,
+    left: Longs,
+    k: int,
+    everyone: bool,
+    uniforms: Floats,
+    scratch: Scratch,
+    partners: Longs,
+    references: Longs,
+    signal: Longs,
+) -> None:
+    """Go on until half of the unfinished tuples are finished, or on request."""
+    attributes, count = partners.shape
+    indexed = room.rest.columns.shape[1]
+    alive = indexed
+    bound_all(room.rest)
+    if everyone:
+        bound_all(room.near)
+    while progress[REFERENCE] >= 0 and signal[1] == 0:
+        if indexed >= SMALLEST_REBUILD and 2 * alive < indexed:
+            return
+        reference, step = progress[REFERENCE], progress[STEP]
+        point_reference(points, whole(tuple_of[reference]), scratch.reference)
+        draws = uniforms[step]
+        _swap_reference(
+            points,
+            room,
+            state,
+            tuple_of,
+            reference,
+            left,
+            k,
+            everyone,
+            draws,
+            scratch,
+            partners,
+        )
+        references[step] = reference
+        _leave(room, state, whole(tuple_of[reference]))
+        for attribute in range(attributes):
+            _leave(room, state, whole(tuple_of[partners[attribute, reference]]))
+        alive = room.rest.nodes[0, 1]
+        progress[STEP] += 1
+        signal[0] = count - left.max()
+        point = _farthest(points, room, state, draws[NEXT], scratch)
+        progress[REFERENCE] = _first_unfinished(state, point) if point >= 0 else -1
+
+
+def _searched(points: Points, order: Longs) -> Index:
+    """An index over some tuples."""
+    return build_index(points, order, points.factors, np.zeros(points.weights.size), LEAF)
+
+
 def swap_records(
     points: Points,
     tuple_of: Ints,
@@ -431,68 +550,35 @@ def swap_records(
     `kernels.swapping`.
     """
     attributes, count = priorities.shape[0] - 1, tuple_of.size
-    tuple_of = tuple_of.copy()
     size = points.factors.size
     state = _start(tuple_of, size, priorities)
-    scratch = Scratch(
-        np.empty(attributes, np.float64),
-        np.empty(size, np.float64),
-        np.empty(size, np.int32),
-        np.empty(BINS, np.int64),
+    listed = min(2 * k + MORE_LISTED, size + 1)
+    scratch = _scratch(attributes, size, listed, k)
+    partners = np.tile(np.arange(count), (attributes, 1))
+    references, left = np.empty(count, np.int64), np.full(attributes, count)
+    progress = np.array([state.buckets[-1, state.starts[first]], 0])
+    everything = _searched(points, np.arange(size)) if everyone else None
+    while progress[REFERENCE] >= 0 and signal[1] == 0:
+        rest = _searched(points, np.flatnonzero(state.unfinished > 0))
+        near = rest if everything is None else everything
+        room = Room(near, rest, new_finds(near, listed), new_finds(rest, 2))
+        _swap_some(
+            *(points, room, state, tuple_of, progress, left, k, everyone, uniforms, scratch),
+            *(partners, references, signal),
+        )
+    return partners, references[: progress[STEP]]
+
+
+def _scratch(attributes: int, size: int, listed: int, k: int) -> Scratch:
+    """Room for a step."""
+    return Scratch(
+        np.empty(attributes),
+        np.empty(listed),
+        np.empty(listed, np.int64),
+        np.empty(size),
+        np.empty(size, np.int64),
+        np.empty(listed, np.int64),
         np.empty(k, np.int64),
+        np.empty(listed),
+        np.empty(listed, np.int64),
     )
-    partners = np.empty((attributes, count), np.int64)
-    partners[:] = np.arange(count)
-    references, room = np.empty(count, np.int64), np.full(attributes, count)
-    reference, step = _first_unfinished(state, first), 0
-    while reference >= 0 and signal[1] == 0:
-        distances = _measure(points, tuple_of[reference], scratch)
-        draws = uniforms[step]
-        _swap_reference(state, tuple_of, reference, room, k, everyone, draws, scratch, partners)
-        references[step] = reference
-        step += 1
-        signal[0] = count - room.max()
-        point = _farthest(distances, state.unfinished, draws[NEXT])
-        reference = _first_unfinished(state, point) if point >= 0 else -1
-        # clearing costs a pass over all tuples, so now and then only
-        if not everyone and step % 1024 == 0:
-            points, state = _kept(points, state, tuple_of)
-    return partners, references[:step]
-
-
-@njit(cache=True, nogil=True)
-def nearer_records(
-    points: Points, tuple_of: Ints, partners: Longs, references: Longs, everyone: bool
-) -> Longs:
-    """For each step and attribute, how many records of the pool were nearer than the partner.
-
-    Recounted from the result by plain counting; in a correct run every number is smaller than k.
-    """
-    attributes, count = partners.shape
-    size = points.factors.size
-    present = np.zeros((attributes, size), np.int64)
-    for point in tuple_of:
-        present[:, point] += 1
-    swapped = np.zeros((attributes, count), np.bool_)
-    reference, distances = np.empty(attributes, np.float64), np.empty(size, np.float64)
-    result = np.zeros((references.size, attributes), np.int64)
-    for step in range(references.size):
-        record = references[step]
-        point_reference(points, tuple_of[record], reference)
-        fill_distances(points, reference, distances)
-        for attribute in range(attributes):
-            other = partners[attribute, record]
-            if swapped[attribute, record]:
-                continue
-            swapped[attribute, record] = swapped[attribute, other] = True
-            present[attribute, tuple_of[record]] -= 1
-            if other != record:
-                limit = distances[tuple_of[other]]
-                for point in range(size):
-                    if distances[point] < limit:
-                        result[step, attribute] += present[attribute, point]
-                present[attribute, tuple_of[other]] -= 1
-            if everyone:
-                present[attribute, tuple_of[record]] += 1
-                present[attribute, tuple_of[other]] += other != record
-    return result
