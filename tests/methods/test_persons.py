@@ -67,6 +67,7 @@ METHODS = {
     "mdav": om.Microaggregation(k=K, algorithm="mdav"),
     "v-mdav": om.Microaggregation(k=K, algorithm="v-mdav", gamma=2.0),
     "refined": om.Microaggregation(k=K, refine=True),
+    "thorough": om.Microaggregation(k=K, refine="thorough", rounds=2),
     "refined mdav": om.Microaggregation(k=K, algorithm="mdav", refine=True),
     "merged": om.Microaggregation(k=K, privacy=[om.KAnonymity(K + 3)]),
     "strata": om.Microaggregation(k=K, strata=("sex",)),

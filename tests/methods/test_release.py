@@ -144,6 +144,24 @@ def test_refining_loses_no_more():
         assert 0 < refinement["gain"] < 1
 
 
+def test_a_thorough_refinement_loses_less_tells_its_rounds_and_can_be_repeated():
+    frame = pl.DataFrame(mixed_columns(200))
+    plain, first, again, hurried = (
+        om.protect(frame, mixed_schema(), om.Microaggregation(4, **options), seed=1)
+        for options in (
+            {"refine": True},
+            {"refine": "thorough", "rounds": 3},
+            {"refine": "thorough", "rounds": 3},
+            {"refine": "thorough", "rounds": 10**6, "seconds": 1e-6},
+        )
+    )
+    losses = [one.details[0]["refinement"]["loss_after"] for one in (plain, first)]
+    assert losses[1] < losses[0]
+    assert first.frame.equals(again.frame)
+    assert first.details[0]["rounds"] == 3
+    assert hurried.details[0]["rounds"] < 10**6
+
+
 def test_presets_are_methods_of_the_registry():
     assert len(om.presets()) == 14
     frame = pl.DataFrame(mixed_columns()).select("diagnosis", "sex", "charge")

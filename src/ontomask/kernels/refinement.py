@@ -33,7 +33,7 @@ from ontomask.kernels.records import (
 )
 from ontomask.kernels.units import add_units, new_count, new_marks
 
-__all__ = ["refine"]
+__all__ = ["Bench", "Partition", "Refinement", "refine"]
 
 SMALLEST_GAIN = 1e-10
 """Less is rounding, not improvement; two states could follow each other for ever."""
@@ -80,7 +80,7 @@ class Bench(NamedTuple):
 
 
 @inner
-def _relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
+def relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
     """Take a point out of its cluster's list and put it at the head of another's."""
     after, before, home = links[0, point], links[1, point], links[2, point]
     if after >= 0:
@@ -100,7 +100,7 @@ def _relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
 
 
 @inner
-def _collect(partition: Partition, members: Longs, row: int, count: int, cluster: int) -> int:
+def collect(partition: Partition, members: Longs, row: int, count: int, cluster: int) -> int:
     """Append a cluster's points to a row of members; how many there are now."""
     point = partition.clusters[cluster, HEAD]
     while point >= 0:
@@ -111,11 +111,11 @@ def _collect(partition: Partition, members: Longs, row: int, count: int, cluster
 
 
 @inner
-def _settle(points: Points, partition: Partition, bench: Bench, cluster: int) -> float:
+def settle(points: Points, partition: Partition, bench: Bench, cluster: int) -> float:
     """Bring a cluster's centroid and figures up to date after a change; its loss."""
     figures, tally, coded = partition.figures, bench.tally, points.codes.shape[0]
     numeric = points.numbers.shape[0]
-    count = _collect(partition, bench.members, whole(1), whole(0), cluster)
+    count = collect(partition, bench.members, whole(1), whole(0), cluster)
     members = bench.members[1, :count]
     reference = figures[cluster, CENTROID : CENTROID + coded + numeric]
     figures[cluster, LOSS] = price(points, tally, members, reference)
@@ -159,7 +159,7 @@ def _number_change(points: Points, figures: Floats, cluster: int, out: int, new:
 
 
 @inner
-def _join_change(points: Points, partition: Partition, cluster: int, point: int) -> float:
+def join_change(points: Points, partition: Partition, cluster: int, point: int) -> float:
     """Estimated change of a cluster's loss when a point joins it."""
     change = points.weights[point] * coded_cost(
         points, partition.figures[cluster, CENTROID:], point
@@ -175,13 +175,11 @@ def _transfer(
     home = partition.links[2, point]
     before = partition.figures[home, LOSS] + partition.figures[cluster, LOSS]
     partition.clock[CHANGES] += 1
-    _relink(partition.links, partition.clusters, point, cluster)
+    relink(partition.links, partition.clusters, point, cluster)
     if partner >= 0:
-        _relink(partition.links, partition.clusters, partner, home)
+        relink(partition.links, partition.clusters, partner, home)
     return (
-        _settle(points, partition, bench, home)
-        + _settle(points, partition, bench, cluster)
-        - before
+        settle(points, partition, bench, home) + settle(points, partition, bench, cluster) - before
     )
 
 
@@ -199,9 +197,9 @@ def _try_transfer(
     if change < 0.0:
         return change
     # the estimate was wrong: coded centroids moved
-    _relink(partition.links, clusters, point, home)
+    relink(partition.links, clusters, point, home)
     if partner >= 0:
-        _relink(partition.links, clusters, partner, cluster)
+        relink(partition.links, clusters, partner, cluster)
     clusters[home, CHANGED], clusters[cluster, CHANGED] = stamp, other_stamp
     for column in range(saved.shape[1]):
         figures[home, column], figures[cluster, column] = saved[0, column], saved[1, column]
@@ -286,8 +284,8 @@ def _best_partner(
     return best, partner
 
 
-@part
-def _improve_point(
+@inner
+def improve_point(
     points: Points, partition: Partition, bench: Bench, graph: Ints, k: float, point: int, seen: int
 ) -> float:
     """Move or swap a point where that lowers the loss most; the change."""
@@ -360,8 +358,8 @@ def _recut(
     figures = partition.figures
     if figures[cluster, RECORDS] + figures[other, RECORDS] < 2.0 * k:
         return 0.0
-    count = _collect(partition, bench.members, whole(0), whole(0), cluster)
-    count = _collect(partition, bench.members, whole(0), count, other)
+    count = collect(partition, bench.members, whole(0), whole(0), cluster)
+    count = collect(partition, bench.members, whole(0), count, other)
     members = bench.members[0, :count]
     _order_between_ends(points, bench, members)
     best, cut = _best_cut(points, bench, members, k)
@@ -371,11 +369,9 @@ def _recut(
     partition.clock[CHANGES] += 1
     for slot in range(count):
         target = cluster if slot < cut else other
-        _relink(partition.links, partition.clusters, members[slot], target)
+        relink(partition.links, partition.clusters, members[slot], target)
     return (
-        _settle(points, partition, bench, cluster)
-        + _settle(points, partition, bench, other)
-        - before
+        settle(points, partition, bench, cluster) + settle(points, partition, bench, other) - before
     )
 
 
@@ -390,7 +386,7 @@ def _cheapest_host(
             break
         cluster = partition.links[2, graph[point, slot]]
         if cluster != partition.links[2, point] and cluster != host:
-            change = _join_change(points, partition, cluster, point)
+            change = join_change(points, partition, cluster, point)
             if change < best:
                 best, host = change, cluster
     return best, host
@@ -401,7 +397,7 @@ def _dissolve(
     points: Points, partition: Partition, bench: Bench, graph: Ints, cluster: int
 ) -> float:
     """Give all points of a cluster to others if that lowers the loss; the change."""
-    count = _collect(partition, bench.members, whole(0), whole(0), cluster)
+    count = collect(partition, bench.members, whole(0), whole(0), cluster)
     change = -partition.figures[cluster, LOSS]
     for slot in range(count):
         # estimates are cheap: points are moved only where they promise a gain
@@ -422,7 +418,7 @@ def _dissolve(
 
 
 @part
-def _empty_cluster(clusters: Longs, clock: Longs) -> int:
+def empty_cluster(clusters: Longs, clock: Longs) -> int:
     """An empty cluster, or -1; the next search goes on where this one ends."""
     for _ in range(clusters.shape[0]):
         clock[FREE] = (clock[FREE] + 1) % clusters.shape[0]
@@ -444,7 +440,7 @@ def _improve_cluster(
     """Split or dissolve a cluster, or cut it anew together with a neighbor; the change."""
     clusters, clock, change = partition.clusters, partition.clock, 0.0
     if partition.figures[cluster, RECORDS] >= 2.0 * k:
-        free = _empty_cluster(clusters, clock)
+        free = empty_cluster(clusters, clock)
         if free >= 0:
             change += _recut(points, partition, bench, k, cluster, free)
     elif clusters[cluster, CHANGED] >= seen:
@@ -481,10 +477,10 @@ def _improve(
     size = partition.own.size
     for cluster in range(clusters.shape[0]):
         if clusters[cluster, CHANGED] < 0:
-            _settle(points, partition, bench, cluster)
+            settle(points, partition, bench, cluster)
     for point in range(size):
         seen, since[point] = since[point], clock[CHANGES]
-        change += _improve_point(points, partition, bench, graph, k, point, seen)
+        change += improve_point(points, partition, bench, graph, k, point, seen)
         if signal[1] != 0:
             return 0.0
     for cluster in range(clusters.shape[0]):
@@ -496,7 +492,7 @@ def _improve(
     return change
 
 
-def _partition(points: Points, labels: Ints, capacity: int) -> Partition:
+def _partition(points: Points, labels: Ints | Longs, capacity: int) -> Partition:
     """The clusters of these labels, ascending, still without figures."""
     size, width = labels.size, points.codes.shape[0] + 2 * points.numbers.shape[0]
     order = np.argsort(labels, kind="stable")
@@ -514,30 +510,64 @@ def _partition(points: Points, labels: Ints, capacity: int) -> Partition:
     return Partition(links, clusters, figures, np.zeros(size), np.ones(3, np.int64))
 
 
+class Refinement(NamedTuple):
+    """A clustering that is being improved."""
+
+    points: Points
+    partition: Partition
+    bench: Bench
+    graph: Ints
+    """[p, neighbors] the nearest points of each."""
+    since: Longs
+    """[p + clusters] the last change that each point and cluster knows of."""
+    k: float
+
+    @classmethod
+    def of(cls, points: Points, labels: Ints, k: float, neighbors: int) -> Refinement:
+        """Make ready; `neighbors` nearest points of a point name the clusters that it tries."""
+        size = labels.size
+        # with room for two more than there can be, to put things aside
+        capacity = max(int(labels.max()) + 1, int(points.sizes.sum() / k)) + 2
+        partition = _partition(points, labels, capacity)
+        bench = Bench(
+            new_tally(points),
+            np.empty((2, size), np.int64),
+            np.empty(size),
+            np.empty((2, partition.figures.shape[1])),
+            new_marks(points),
+        )
+        graph = nearest_points(points, min(neighbors, size - 1))
+        since = np.zeros(size + capacity, np.int64)
+        return cls(points, partition, bench, graph, since, float(k))
+
+    def improve(self, rounds: int, signal: Longs) -> None:
+        """Make at most `rounds` passes, fewer when nothing improves; signal[0] counts them."""
+        for turn in range(rounds):
+            signal[0] = turn
+            change = _improve(
+                *(self.points, self.partition, self.bench, self.graph, self.since, self.k, signal)
+            )
+            if change > -SMALLEST_GAIN:
+                break
+
+    def restarted(self, labels: Ints | Longs) -> Refinement:
+        """The same with other clusters."""
+        partition = _partition(self.points, labels, self.partition.clusters.shape[0])
+        return self._replace(partition=partition, since=np.zeros_like(self.since))
+
+    @property
+    def labels(self) -> Ints:
+        """The cluster of each point, numbered from 0."""
+        return np.unique(self.partition.links[2], return_inverse=True)[1].astype(np.int32)
+
+
 def refine(
     points: Points, labels: Ints, k: float, neighbors: int, rounds: int, signal: Longs
 ) -> Ints:
     """Labels of less loss; every cluster has k records (persons) or more, if it had before.
 
-    `neighbors` nearest points of a point name the clusters it tries; at most `rounds` passes are
-    made, fewer when nothing improves. signal[0] counts passes; a stop request ends the search
-    with what has been reached.
+    Parameters as in `Refinement`; a stop request ends the search with what has been reached.
     """
-    size = labels.size
-    capacity = max(int(labels.max()) + 1, int(points.sizes.sum() / k))
-    partition = _partition(points, labels, capacity)
-    bench = Bench(
-        new_tally(points),
-        np.empty((2, size), np.int64),
-        np.empty(size),
-        np.empty((2, partition.figures.shape[1])),
-        new_marks(points),
-    )
-    graph = nearest_points(points, min(neighbors, size - 1))
-    since = np.zeros(size + capacity, np.int64)
-    for turn in range(rounds):
-        signal[0] = turn
-        change = _improve(points, partition, bench, graph, since, float(k), signal)
-        if change > -SMALLEST_GAIN:
-            break
-    return np.unique(partition.links[2], return_inverse=True)[1].astype(np.int32)
+    refinement = Refinement.of(points, labels, k, neighbors)
+    refinement.improve(rounds, signal)
+    return refinement.labels

@@ -14,12 +14,13 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.checks import Choice, Flag, Integer, Real
+from ontomask.checks import AnyOf, Choice, Flag, Integer, Real
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.errors import MethodError
 from ontomask.kernels import centroids as centers
 from ontomask.kernels import clusters as kernel
+from ontomask.kernels.rebuilding import rebuild
 from ontomask.kernels.records import Points, select_points
 from ontomask.kernels.refinement import refine
 from ontomask.kernels.units import amount
@@ -60,7 +61,7 @@ __all__ = ["ALGORITHMS", "Microaggregation"]
 ALGORITHMS = ("sa-mdav", "mdav", "v-mdav")
 
 NEIGHBORS = 32
-ROUNDS = 60
+PASSES = 60
 """How far a refinement looks around a point, and how often it goes over the table."""
 LOSSES = ("loss_before", "loss_after")
 
@@ -102,9 +103,23 @@ class Microaggregation(Method):
         "Whether distances to tuples are multiplied by their frequency (`frequency`) or not.",
     ] = "none"
     gamma: Annotated[float, Real(0), "How willingly v-mdav extends a cluster."] = 0.2
-    refine: Annotated[bool, Flag(), "Improve the clusters afterwards: same promise, less loss."] = (
-        False
-    )
+    refine: Annotated[
+        bool | str,
+        AnyOf(Flag(), Choice("thorough")),
+        "Improve the clusters afterwards: same promise, less loss. `thorough` also takes "
+        "neighboring clusters apart again and again, builds them anew and keeps what is better.",
+    ] = False
+    rounds: Annotated[
+        int,
+        Integer(1),
+        'How many rounds `refine = "thorough"` makes, each with a trial for every cluster.',
+    ] = 60
+    seconds: Annotated[
+        float,
+        Real(0, open_low=True),
+        "After how many seconds it ends before; the report says how many rounds were made. Only a "
+        "run that made them all gives the same release again.",
+    ] = 60.0
     centers: Annotated[
         str,
         Choice("centroid", "medoid"),
@@ -122,8 +137,8 @@ class Microaggregation(Method):
         check_privacy(self.privacy, self.strata, self.privacy_by)
         if self.refine and self.privacy_by != "merge":
             raise MethodError(
-                f"refine=True would undo what privacy_by={self.privacy_by!r} has balanced; use "
-                "privacy_by='merge', which refines first, or leave out refine."
+                f"refine={self.refine!r} would undo what privacy_by={self.privacy_by!r} balances; "
+                "use privacy_by='merge', which refines first, or leave out refine."
             )
         check_blocks(self.block_size, self.privacy_by)
 
@@ -260,6 +275,8 @@ class Microaggregation(Method):
             if frame is None and len(parts) > 1:
                 parts = around_clusters(plain, labels, parts)
                 labels = self._refined(plain, labels, parts, context)
+            if self.refine == "thorough":
+                labels, details["rounds"] = self._rebuilt(plain, labels, parts, context)
             after = float(centers.loss(plain, labels, int(labels.max()) + 1))
             details["refinement"] = _gain(before, after)
         return labels
@@ -279,11 +296,26 @@ class Microaggregation(Method):
         """Better clusters, each made of those of one part."""
 
         def work(members: Longs, signal: Longs) -> Ints:
-            own = np.unique(labels[members], return_inverse=True)[1].astype(np.int32)
-            chosen = select_points(points, members)
-            return refine(chosen, own, float(self.k), NEIGHBORS, ROUNDS, signal)
+            own = _own_labels(labels, members), float(self.k), NEIGHBORS, PASSES
+            return refine(select_points(points, members), *own, signal)
 
-        return numbered(parts, in_every(parts, work, float(ROUNDS), context, "refining"))
+        return numbered(parts, in_every(parts, work, float(PASSES), context, "refining"))
+
+    def _rebuilt(
+        self, points: Points, labels: Ints, parts: Sequence[Longs], context: Context
+    ) -> tuple[Ints, int]:
+        """Clusters that were taken apart and built anew, and the rounds made in every part."""
+        every = context.generator.spawn(len(parts))
+        generators = {int(members[0]): one for members, one in zip(parts, every, strict=True)}
+
+        def work(members: Longs, signal: Longs) -> tuple[Ints, int]:
+            own = _own_labels(labels, members), float(self.k), NEIGHBORS, PASSES
+            seconds = self.seconds * members.size / labels.size
+            budget = self.rounds, seconds, generators[int(members[0])]
+            return rebuild(select_points(points, members), *own, *budget, signal)
+
+        found = in_every(parts, work, 100.0, context, "rebuilding")
+        return numbered(parts, [own for own, _ in found]), min(rounds for _, rounds in found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,3 +384,8 @@ def _gain(before: float, after: float) -> dict[str, float]:
 def _first_records(tuples: Tuples) -> Longs:
     """A record of each tuple."""
     return np.unique(tuples.places, return_index=True)[1]
+
+
+def _own_labels(labels: Ints, members: Longs) -> Ints:
+    """The clusters of some points, numbered from 0."""
+    return np.unique(labels[members], return_inverse=True)[1].astype(np.int32)
