@@ -472,3 +472,18 @@ def test_a_search_within_a_budget_does_not_speak_of_what_it_has_not_checked():
         best_effort(problem, [privacy.KAnonymity(2)], steps=1)
     with pytest.raises(MethodError, match=r"^No combination of levels satisfies"):
         best_effort(problem, [privacy.KAnonymity(2)], steps=100)
+
+
+def test_a_higher_limit_does_not_mislead_a_search_within_a_budget():
+    """Where everything may be suppressed every node is valid, and nothing would lead upward."""
+    generator = np.random.default_rng(0)
+    rows = [tuple(f"{value:02d}" for value in generator.integers(0, 16, 9)) for _ in range(150)]
+    hierarchy = [
+        [f"{value:02d}", f"a{value // 2}", f"b{value // 4}", f"c{value // 8}", "*"]
+        for value in range(16)
+    ]
+    problem, model = make_problem(rows, hierarchies=[hierarchy] * 9), [privacy.KAnonymity(3)]
+    losses = [
+        best_effort(problem, model, limit, steps=800).loss for limit in (0.0, 0.02, 0.1, 0.5, 1.0)
+    ]
+    assert losses[-1] <= min(losses)

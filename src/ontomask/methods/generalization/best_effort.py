@@ -9,7 +9,7 @@ import numpy as np
 
 from ontomask.checks import AnyOf, Integer, Null, Real, check
 from ontomask.errors import MethodError, ParameterError
-from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
+from ontomask.methods.generalization.evaluation import Evaluation, Evaluator, record_limit
 from ontomask.methods.generalization.groupings import Levels, Snapshots
 from ontomask.methods.generalization.lattice import Lattice
 from ontomask.methods.generalization.problem import Problem
@@ -45,7 +45,8 @@ def best_effort(
     Climb: from the bottom, generalize the attribute that removes most outliers for the least
     loss, until the node is valid. Descend: from there, lower attributes as long as the loss falls
     and the node stays valid. Then again and again: raise some attributes of the best node at
-    random, and climb and descend from there.
+    random, and climb and descend from there. Where many records may be suppressed, every node is
+    valid and nothing leads upward; so the same is done as if fewer might be, for several limits.
 
     Parameters
     ----------
@@ -73,12 +74,26 @@ def best_effort(
     return run.search(steps or 2**62, seconds or np.inf)
 
 
+STRICTER = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0)
+"""Limits, as shares of the records, that are tried where the one asked for allows more."""
+LEAST_RESTARTED = 0.02
+"""Limits up to this one lead upward by themselves."""
+
 MOST_IDLE = 1000
 """After so many attempts in a row that met only known nodes, there is little left to find."""
 
 
 class _Spent(Exception):  # noqa: N818 - a signal, not an error
     """The budget is used up."""
+
+
+def _targets(evaluator: Evaluator) -> tuple[int, ...]:
+    """How many outliers a climb may leave: as many as are allowed, and fewer."""
+    records = int(evaluator.problem.records)
+    limits = [one for one in STRICTER if record_limit(one, records) < evaluator.limit]
+    if evaluator.limit <= record_limit(LEAST_RESTARTED, records):
+        limits = []
+    return evaluator.limit, *(record_limit(one, records) for one in limits)
 
 
 class _BestEffort:
@@ -99,6 +114,8 @@ class _BestEffort:
         self._incumbent = Incumbent(evaluator)
         self._known: dict[Levels, tuple[int, tuple[float, ...]]] = {}
         self._floors = Loss().prepare(evaluator.problem.facts).floors or ()
+        self._targets = _targets(evaluator)
+        self._best: dict[int, tuple[tuple[float, ...], Levels]] = {}
 
     def search(self, steps: int, seconds: float) -> Solution:
         """Climb and descend until the budget is used up."""
@@ -109,12 +126,14 @@ class _BestEffort:
             self._look(self._lattice.heights)
             lowest = self._lowest_levels()
             bound = self._bound(lowest)
-            self._descend(self._climb(lowest))
-            idle = 0
+            for target in self._targets:
+                self._descend(self._climb(lowest, target), target)
+            idle = turn = 0
             while not self._proven(bound) and idle < MOST_IDLE:
-                checked = self._incumbent.checked
-                self._descend(self._climb(self._shaken()))
+                checked, target = self._incumbent.checked, self._target_of(turn)
+                self._descend(self._climb(self._shaken(target), target), target)
                 idle = idle + 1 if self._incumbent.checked == checked else 0
+                turn += 1
         except _Spent:
             pass
         complete = self._incumbent.checked == self._lattice.size
@@ -183,10 +202,21 @@ class _BestEffort:
         parts = [floor[level] for floor, level in zip(floors, lowest, strict=True)]
         return float(self._evaluator.measure.scalar(parts))
 
-    def _climb(self, levels: Levels) -> Levels:
+    def _target_of(self, turn: int) -> int:
+        """Mostly the limit that has led to the least loss, else one after the other."""
+        if turn % 4 < 3 and self._best:
+            return min(self._best, key=lambda target: self._best[target][0])
+        return self._targets[turn // 4 % len(self._targets)]
+
+    def _loss(self, levels: Levels, target: int) -> tuple[float, ...]:
+        """The loss of a node, infinite where it has more outliers than the target."""
+        outliers, loss = self._look(levels)
+        return loss if outliers <= target else (np.inf,)
+
+    def _climb(self, levels: Levels, target: int) -> Levels:
         """Go up to a valid node, each time by what removes most outliers for the least loss."""
         outliers, _ = self._look(levels)
-        while outliers > self._evaluator.limit and levels != self._lattice.heights:
+        while outliers > target and levels != self._lattice.heights:
             nodes = self._lattice.successors(levels)
             gains = [(self._gain(levels, node, outliers), node) for node in nodes]
             levels = max(gains, key=lambda pair: pair[0])[1]
@@ -203,20 +233,26 @@ class _BestEffort:
         # a step may cost nothing
         return removed / (lost + 1e-9)
 
-    def _descend(self, levels: Levels) -> None:
+    def _descend(self, levels: Levels, target: int) -> None:
         """Go down to the best valid neighbor as long as there is a better one."""
-        _, loss = self._look(levels)
+        loss = self._loss(levels, target)
         while True:
+            self._remember(levels, loss, target)
             nodes = self._lattice.predecessors(levels)
-            best = min(nodes, key=lambda node: self._look(node)[1], default=levels)
-            if self._look(best)[1] >= loss:
+            best = min(nodes, key=lambda node: self._loss(node, target), default=levels)
+            if self._loss(best, target) >= loss:
                 return
-            levels, loss = best, self._look(best)[1]
+            levels, loss = best, self._loss(best, target)
 
-    def _shaken(self) -> Levels:
+    def _remember(self, levels: Levels, loss: tuple[float, ...], target: int) -> None:
+        """Keep the best node within each target."""
+        if loss < self._best.get(target, ((np.inf,), levels))[0]:
+            self._best[target] = loss, levels
+
+    def _shaken(self, target: int) -> Levels:
         """The best node with some attributes lowered and others raised at random."""
-        best = self._incumbent.best
-        levels = np.array(self._lattice.heights if best is None else best.levels)
+        best = self._best.get(target)
+        levels = np.array(self._lattice.heights if best is None else best[1])
         count = int(self._generator.integers(2, max(3, levels.size // 2 + 1)))
         for place in self._generator.choice(levels.size, min(count, levels.size), replace=False):
             levels[place] = self._generator.integers(0, self._lattice.heights[place] + 1)
