@@ -10,6 +10,7 @@
     ├── MethodError                  a method cannot do what it is asked for here  (ValueError)
     ├── PlanError                    a plan has problems, all of them listed       (ValueError)
     ├── OutputError                  what a run writes cannot be put in its place  (OSError)
+    ├── ShortMemoryError             something would not fit into the memory left  (MemoryError)
     ├── PromiseError                 a release does not keep what its method promised
     ├── CancelledError               the run was stopped on request
     └── TaxonomyError                something is wrong with a taxonomy
@@ -53,6 +54,7 @@ __all__ = [
     "PromiseError",
     "SchemaError",
     "SeveralRootsError",
+    "ShortMemoryError",
     "SourceError",
     "SourceNotFoundError",
     "StructureError",
@@ -106,6 +108,10 @@ class PlanError(OntomaskError, ValueError):
 
 class OutputError(OntomaskError, OSError):
     """What a run writes cannot be put in its place."""
+
+
+class ShortMemoryError(OntomaskError, MemoryError):
+    """Something would not fit into the memory that is left; it was not begun."""
 
 
 class PromiseError(OntomaskError):

@@ -102,7 +102,7 @@ def test_a_single_value_stays():
 def test_draws_follow_the_rows():
     codes = np.repeat([0, 1, 2], 1000).astype(np.int32)
     rows = np.array([[0.0, 1.0, 0.0], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]])
-    found = drawn(codes, rows, np.random.default_rng(1))
+    found = drawn(codes, iter([(0, rows)]), np.random.default_rng(1).random(codes.size))
     assert (found[:1000] == 1).all()
     assert (found[2000:] == 2).all()
     assert np.bincount(found[1000:2000], minlength=3)[1] == 0

@@ -34,7 +34,7 @@ class Case(NamedTuple):
 
 
 def _column(points: Points, j: int) -> Column:
-    start, rows, values, row_start, first, rule, missing, _ = points.heads[j].tolist()
+    start, rows, values, row_start, first, rule, missing, _ = points.heads[j, :8].tolist()
     size = rows * values
     bounds = points.lineages[row_start : row_start + rows + 1].tolist()
     lineages = [points.lineages[bounds[r] : bounds[r + 1]].tolist() for r in range(rows)]

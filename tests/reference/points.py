@@ -38,7 +38,7 @@ def from_sets(above, depths, chosen, rule: int, missing: int, power: int) -> Att
                 table[row, value] = min(differing, 8) / 8
     return Attribute(
         table=table**power,
-        costs=table**power,
+        costs=(table**power).T,
         own_rows=np.array(chosen, np.int32),
         row_depths=np.array(depths, np.int32),
         row_above_offsets=np.cumsum([0] + [len(members) for members in above]),

@@ -87,6 +87,6 @@ def _distances(column: PairedColumn, which: str, firsts: Longs) -> Floats:
         numbers = sides.numbers[column.old] if which == "old" else sides.expected[column.new]
         values = np.nan_to_num(numbers[firsts] / sides.deviation, nan=0.0)
         return np.abs(values[:, None] - values[None, :])
-    table = sides.between_originals if which == "old" else sides.between_released
-    codes = (column.old if which == "old" else column.new)[firsts]
-    return table[np.ix_(codes, codes)]
+    if which == "old":
+        return sides.originals_apart(column.old[firsts], column.old[firsts])
+    return sides.released_apart(column.new[firsts], column.new[firsts])

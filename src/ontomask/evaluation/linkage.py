@@ -29,7 +29,7 @@ from ontomask.evaluation.pairing import (
 from ontomask.evaluation.sides import CodedSides, NumberSides
 from ontomask.evaluation.tuples import PairedTuples
 from ontomask.kernels.neighbors import closest_links, paired_distances
-from ontomask.kernels.records import compared, pack_points
+from ontomask.kernels.records import Attribute, compared, pack_points
 from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.operators import Comparison
 from ontomask.taxonomy.measures import MEASURES
@@ -251,7 +251,7 @@ def _nearest(
     coded, numeric = _compared(tuples, distance)
     counts = tuples.firsts.size, tuples.masked_firsts.size
     points = pack_points(
-        [compared(one.table) for one in coded],
+        [one.attribute for one in coded],
         np.array([one.new for one in coded], np.int32).reshape(len(coded), counts[1]),
         np.array([one.new for one in numeric], np.float64).reshape(len(numeric), counts[1]),
         tuples.masked_people,
@@ -267,11 +267,11 @@ def _nearest(
 
 
 class _Coded(NamedTuple):
-    """A column whose values are compared by a table, and their codes in each tuple."""
+    """A column whose values are compared by distances, and their codes in each tuple."""
 
     old: Ints
     new: Ints
-    table: Floats
+    attribute: Attribute
 
 
 class _Numeric(NamedTuple):
@@ -309,16 +309,19 @@ def _sets(sides: NumberSides, old: Ints, new: Ints, scale: float, power: int) ->
     table = np.column_stack([table**power, ~known, known]).astype(np.float64)
     codes = np.where(sides.sets < 0, table.shape[1] - 2, sides.sets)
     codes[-1] = table.shape[1] - 1
-    return _Coded(old, codes[new], table)
+    return _Coded(old, codes[new], compared(table))
 
 
-def _contributions(one: PairedColumn, sides: CodedSides, metric: str) -> Floats:
+def _contributions(one: PairedColumn, sides: CodedSides, metric: str) -> Attribute:
     """What pairs of values contribute, as the methods compare them."""
     comparison = Comparison(sides.distances, metric=metric).with_spread(
-        sides.between_originals, sides.values, one.old, *one.amounts
+        sides.values, one.old, *one.amounts
     )
+    many = comparison.is_formed(sides.values.size, sides.released_size + 1)
+    if many and (sides.released.sets < 0).all():
+        return comparison.attribute(sides.values, np.append(sides.released.points, -1))
     released = np.append(np.zeros(sides.released_size, np.int64), -1)
-    return np.ascontiguousarray(comparison.contributions(sides.table, sides.values, released))
+    return compared(comparison.contributions(sides.table, sides.values, released))
 
 
 def _scale(sides: NumberSides, distance: str) -> float:

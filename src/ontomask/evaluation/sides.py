@@ -18,6 +18,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.memory import LARGEST_TABLE, row_blocks
 from ontomask.semantics.dependence import semantic_mean
 from ontomask.semantics.distances import MISSING_DISTANCE, ValueDistances
 from ontomask.semantics.sample import Sample
@@ -263,15 +264,43 @@ class CodedSides(Sides):
         return self.values
 
     @functools.cached_property
-    def between_originals(self) -> Floats:
-        """Distances between the original codes; a missing value is at distance 1."""
+    def _between_originals(self) -> Floats:
         return self.distances.between(self.values, self.values)
+
+    def originals_apart(self, first: Longs | Ints, second: Longs | Ints) -> Floats:
+        """Distances between original codes; a missing value is at distance 1."""
+        if self.values.size**2 > LARGEST_TABLE:
+            return self.distances.between(self.values[first], self.values[second])
+        apart: Floats = self._between_originals[np.ix_(first, second)]
+        return apart
+
+    def released_apart(self, first: Longs | Ints, second: Longs | Ints) -> Floats:
+        """Distances between released codes; those of two sets are expected ones."""
+        points = self._points
+        if points.size**2 > LARGEST_TABLE and (self.released.sets < 0).all():
+            return self.distances.between(points[first], points[second])
+        apart: Floats = self._between_released[np.ix_(first, second)]
+        return apart
+
+    @property
+    def _points(self) -> Longs:
+        """What each released code is, -1 for sets and the missing one."""
+        return np.append(np.where(self.released.sets < 0, self.released.points, -1), -1)
+
+    @property
+    def held(self) -> bool:
+        """Whether the distances of original to released codes are held in a table."""
+        return self.values.size * self._points.size <= LARGEST_TABLE
 
     @functools.cached_property
     def to_sets(self) -> Floats:
         """The distances of the original codes to the sets."""
-        spread: Floats = self.between_originals @ self.shares.T
-        return spread
+        codes = np.arange(self.values.size)
+        parts = [
+            self.originals_apart(codes[block], codes) @ self.shares.T
+            for block in row_blocks(codes.size, codes.size)
+        ]
+        return np.concatenate(parts)
 
     @functools.cached_property
     def table(self) -> Floats:
@@ -284,8 +313,7 @@ class CodedSides(Sides):
         return table
 
     @functools.cached_property
-    def between_released(self) -> Floats:
-        """Distances between the released codes; those of two sets are expected ones."""
+    def _between_released(self) -> Floats:
         points = self.released.sets < 0
         numbers = np.append(np.where(points, self.released.points, 0), -1)
         table = self.distances.between(numbers, numbers)
@@ -320,7 +348,12 @@ class CodedSides(Sides):
 
     def moved(self, old: Ints, new: Ints) -> Floats:
         """The distances of pairs of an original and a released code."""
-        found: Floats = self.table[old, new]
+        if self.held:
+            found: Floats = self.table[old, new]
+            return found
+        found, sets = self.distances.paired(self.values[old], self._points[new]), self.sets[new]
+        within = sets >= 0
+        found[within] = self.to_sets[old[within], sets[within]]
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,6 +12,7 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.evaluation.pairing import Paired, PairedColumn
 from ontomask.evaluation.sides import CodedSides, NumberSides
+from ontomask.memory import LARGEST_TABLE
 from ontomask.semantics.dependence import semantic_correlation, semantic_variance
 from ontomask.semantics.marginality import nominal_covariance, nominal_variance
 from ontomask.semantics.moments import covariances, mean, variance
@@ -21,6 +23,9 @@ __all__ = ["DEFINITIONS", "LARGEST_SAMPLE", "Statistic", "measure_statistics"]
 LARGEST_SAMPLE = 1000
 """Columns with more different values than this are compared on so many records."""
 
+MOST_CONCEPTS = math.isqrt(LARGEST_TABLE)
+"""So are two nominal columns with more different values than this."""
+
 DEFINITIONS = {
     "mean": "arithmetic mean of the known numbers; what stands for several counts as their mean",
     "variance": "sample variance of the known numbers",
@@ -30,7 +35,9 @@ DEFINITIONS = {
     "covariance": "sample covariance of two numeric columns",
     "correlation": "Pearson correlation of two numeric columns",
     "marginality covariance": "mean of sqrt(m(x) m(y)) of two nominal columns",
-    "semantic correlation": "distance correlation sdCor of two nominal columns",
+    "semantic correlation": "distance correlation sdCor of two nominal columns; it and the "
+    f"covariance above, of columns with more than {MOST_CONCEPTS:,} different values, on "
+    f"{LARGEST_SAMPLE:,} records, evenly spread over the table",
     "distance correlation": "distance correlation of two columns of other or different kinds: "
     "semantic distances, differences of numbers and ranks, equal or not; of columns with more than "
     f"{LARGEST_SAMPLE} different values on as many records, evenly spread over the table",
@@ -126,23 +133,25 @@ class _Column:
         The code of each record, and whether it tells anything.
     numbers
         The numbers of a numeric column by code.
-    matrix
-        The distances between the codes of any other.
+    apart
+        The distances between codes of any other.
     """
 
     codes: Ints
     known: Bools
     numbers: Floats | None
-    matrix: Floats | None
+    apart: Callable[[Longs, Longs], Floats] | None
 
     def values(self, rows: Bools | Longs, weights: Floats) -> Values:
         """The values of some records, all of them known, with their distances."""
         used, places = np.unique(self.codes[rows], return_inverse=True)
-        if self.matrix is not None:
-            return Values(self.matrix[np.ix_(used, used)], places, weights[rows])
+        between = self.apart or self._differences
+        return Values(between, used.astype(np.int64), places, weights[rows])
+
+    def _differences(self, first: Longs, second: Longs) -> Floats:
         assert self.numbers is not None
-        apart = np.abs(np.subtract.outer(self.numbers[used], self.numbers[used]))
-        return Values(apart, places, weights[rows])
+        apart: Floats = np.abs(np.subtract.outer(self.numbers[first], self.numbers[second]))
+        return apart
 
     @property
     def distinct(self) -> int:
@@ -154,14 +163,14 @@ def _before(column: PairedColumn) -> _Column:
     known: Bools = column.old < column.sides.size
     if isinstance(column.sides, NumberSides):
         return _Column(column.old, known, column.sides.numbers, None)
-    return _Column(column.old, known, None, column.sides.between_originals)
+    return _Column(column.old, known, None, column.sides.originals_apart)
 
 
 def _after(column: PairedColumn) -> _Column:
     known: Bools = ~column.sides.tells_nothing[column.new]
     if isinstance(column.sides, NumberSides):
         return _Column(column.new, known, column.sides.expected, None)
-    return _Column(column.new, known, None, column.sides.between_released)
+    return _Column(column.new, known, None, column.sides.released_apart)
 
 
 def _sides(column: PairedColumn) -> tuple[_Column, _Column]:
@@ -234,7 +243,9 @@ def _measured_pairs(columns: list[PairedColumn]) -> Measured:
         both = list(zip(sides[first], sides[second], strict=True))
         if not all((one.known & other.known).any() for one, other in both):
             continue
-        large = max(*distinct[first], *distinct[second]) > LARGEST_SAMPLE
+        nominal = _space(pair[0]) and _space(pair[1])
+        most = MOST_CONCEPTS if nominal else LARGEST_SAMPLE
+        large = max(*distinct[first], *distinct[second]) > most
         names = pair[0].name, pair[1].name
         for name, values in _of_pair(pair, both, large=large).items():
             found[name, names] = values
@@ -253,7 +264,7 @@ def _of_pair(
     samples = []
     for one, other in sides:
         rows: Bools | Longs = one.known & other.known
-        if large and not nominal:
+        if large:
             rows = _spread_out(np.flatnonzero(rows))
         samples.append((one.values(rows, amounts.weights), other.values(rows, amounts.weights)))
     before, after = samples

@@ -186,7 +186,8 @@ def _from_value(one: PairedColumn, sides: CodedSides) -> Floats:
         middle = int(np.searchsorted(np.cumsum(people), people.sum() / 2.0))
     else:
         middle = int(people.argmax())
-    from_middle: Floats = sides.between_originals[middle]
+    every = np.arange(sides.values.size)
+    from_middle: Floats = sides.originals_apart(every[[middle]], every)[0]
     return from_middle
 
 

@@ -24,8 +24,10 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.formulas import add_to_rows
 from ontomask.kernels.records import (
     LCS,
+    LOOKED_UP,
     MINIMUM_HIERARCHY,
     MISSING,
     MISSING_ROW,
@@ -36,6 +38,7 @@ from ontomask.kernels.records import (
     START,
     VALUE_START,
     VALUES,
+    WAY,
     Points,
     compiled,
     inner,
@@ -181,6 +184,11 @@ def _add_costs(
     size, start = heads[attribute, ROWS], heads[attribute, ROW_START]
     base, high = heads[attribute, START] + value * size, tally.lengths[1, attribute]
     if heads[attribute, RULE] == LCS:
+        return
+    if heads[attribute, WAY] != LOOKED_UP:
+        rows, own = marks[LISTED, start + low : start + high], sums[start : start + size]
+        lineages, tables = points.lineages, points.tables
+        add_to_rows(heads, lineages, tables, attribute, value, weight, rows, own)
         return
     if low == 0 and 3 * high > size:
         # in one stream; a row that is not listed may get any sum

@@ -25,9 +25,21 @@ from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.formulas import (
+    COLUMNS,
+    COMPARED,
+    LOOKED_UP,
+    REPLACED,
+    WAY,
+    Formula,
+    add_to_points,
+    formed,
+    laid_out,
+)
 
 __all__ = [
     "LCS",
+    "LOOKED_UP",
     "MINIMUM_HIERARCHY",
     "MISSING",
     "MISSING_ROW",
@@ -39,13 +51,16 @@ __all__ = [
     "START",
     "VALUES",
     "VALUE_START",
+    "WAY",
     "Attribute",
     "Points",
     "coded_cost",
     "compared",
     "compiled",
     "contribution",
+    "cost",
     "distances",
+    "entry",
     "farthest",
     "fill_distances",
     "flat_owners",
@@ -53,6 +68,7 @@ __all__ = [
     "nearest",
     "nearest_references",
     "number_difference",
+    "on_demand",
     "pack_points",
     "part",
     "point_reference",
@@ -96,7 +112,7 @@ class Attribute(NamedTuple):
     table: Floats
     """Comparison, r x v: distance of a row to a value, already weighted and raised to the power."""
     costs: Floats
-    """Aggregation, r x v: cost of replacing a value by a row."""
+    """Aggregation, *v x r*: cost of replacing a value by a row."""
     own_rows: Ints
     """[v] row of each value."""
     row_depths: Ints
@@ -107,6 +123,8 @@ class Attribute(NamedTuple):
     """How a centroid is chosen: MINIMUM_HIERARCHY, PRESENT, LCS or RANDOM."""
     missing: int
     """The code that means "missing", or -1."""
+    formula: Formula | None = None
+    """How the entries of both tables are computed where these are not there (empty)."""
 
 
 class Points(NamedTuple):
@@ -127,9 +145,10 @@ class Points(NamedTuple):
     tables: Floats
     """Comparison tables, one after the other, each rows x values in C order."""
     costs: Floats
-    """Aggregation tables at the same starts, but *values x rows*: a value's costs lie together."""
+    """Aggregation tables at the same starts, values x rows: a value's costs lie together."""
     heads: Longs
-    """[coded, 8] what the columns START to MISSING_ROW say of each coded attribute."""
+    """[coded, COLUMNS] what the columns START to MISSING_ROW say of each coded attribute, and those
+    from WAY on of one whose tables are not there."""
     lineages: Longs
     """By place of a value, its row within the attribute; by place r of a row, where its record
     lineages[lineages[r]:lineages[r + 1]] starts: its depth, then its ancestors-or-self as rows
@@ -175,6 +194,13 @@ def compared(table: Floats) -> Attribute:
     )
 
 
+def on_demand(formula: Formula, rows: int, own_rows: Longs) -> Attribute:
+    """The same without a table; `own_rows` names a row for each value, best one near it."""
+    like = compared(np.zeros((rows, 1)))
+    nothing = np.empty((0, 0))
+    return like._replace(table=nothing, own_rows=own_rows.astype(np.int32), formula=formula)
+
+
 def _starts(sizes: Sequence[int]) -> Longs:
     """Where consecutive blocks of these sizes start; one entry more than blocks."""
     return np.concatenate(([0], np.cumsum(np.asarray(sizes, np.int64)))).astype(np.int64)
@@ -183,14 +209,17 @@ def _starts(sizes: Sequence[int]) -> Longs:
 def _joined(parts: Sequence[Any], kind: type) -> Any:
     """One flat array of all parts."""
     flat: list[Any] = [np.ascontiguousarray(part, dtype=kind).ravel() for part in parts]
+    # a single large table is not copied
+    if len(flat) == 1 and flat[0].flags.writeable:
+        return flat[0]
     return np.concatenate(flat) if flat else np.empty(0, kind)
 
 
 def _heads(attributes: Sequence[Attribute]) -> Longs:
     """What the columns START to MISSING_ROW say of each attribute."""
-    shapes = [attribute.table.shape for attribute in attributes]
-    heads = np.empty((len(attributes), 8), np.int64)
-    heads[:, START] = _starts([rows * values for rows, values in shapes])[:-1]
+    shapes = [(attribute.row_depths.size, attribute.own_rows.size) for attribute in attributes]
+    heads = np.full((len(attributes), COLUMNS), LOOKED_UP, np.int64)
+    heads[:, START] = _starts([attribute.table.size for attribute in attributes])[:-1]
     heads[:, ROWS] = [rows for rows, _ in shapes]
     heads[:, VALUES] = [values for _, values in shapes]
     value_starts = _starts([values for _, values in shapes])
@@ -219,9 +248,24 @@ def _lineages(attributes: Sequence[Attribute]) -> Longs:
 
 def repeated_attributes(attributes: Sequence[Attribute], times: int) -> tuple[Longs, Longs]:
     """Heads and lineages of points that have each attribute several times, over the same tables."""
-    heads = _heads([*attributes] * times)
+    heads, lineages, _ = _laid_out(attributes, times)
+    return heads, lineages
+
+
+def _laid_out(attributes: Sequence[Attribute], times: int = 1) -> tuple[Longs, Longs, Floats]:
+    """Heads, lineages and tables; formulas come behind."""
+    repeated, count = [*attributes] * times, len(attributes)
+    heads, lineages = _heads(repeated), [_lineages(repeated)]
     heads[:, START] = np.tile(_heads(attributes)[:, START], times)
-    return heads, _lineages([*attributes] * times)
+    tables = [attribute.table for attribute in attributes]
+    for place, attribute in enumerate(attributes):
+        if attribute.formula is not None:
+            first, second = (sum(one.size for one in parts) for parts in (lineages, tables))
+            wholes, floats = laid_out(attribute.formula, first, second, heads[place])
+            heads[place::count, WAY:] = heads[place, WAY:]
+            lineages.append(wholes)
+            tables.append(floats)
+    return heads, _joined(lineages, np.int64), _joined(tables, np.float64)
 
 
 def select_points(points: Points, chosen: Longs) -> Points:
@@ -265,6 +309,7 @@ def pack_points(
     """Lay the attributes' tables out as the kernels want them."""
     # read-only or strided arrays are other types to the compiler: every kernel twice
     layout: Any = ["C_CONTIGUOUS", "WRITEABLE"]
+    heads, lineages, tables = _laid_out(attributes)
     return Points(
         codes=np.require(codes, np.int32, layout),
         numbers=np.require(numbers, np.float64, layout),
@@ -272,10 +317,10 @@ def pack_points(
         sizes=np.require(sizes, np.float64, layout),
         weights=np.require(weights, np.float64, layout),
         factors=np.require(factors, np.float64, layout),
-        tables=_joined([attribute.table for attribute in attributes], np.float64),
-        costs=_joined([attribute.costs.T for attribute in attributes], np.float64),
-        heads=_heads(attributes),
-        lineages=_lineages(attributes),
+        tables=tables,
+        costs=_joined([attribute.costs for attribute in attributes], np.float64),
+        heads=heads,
+        lineages=lineages,
         owners=np.empty(0, np.int64) if owners is None else owners,
         power=int(power),
     )
@@ -317,22 +362,41 @@ def _add_differences(points: Points, reference: Floats, point: int, total: float
 
 
 @inner
+def entry(points: Points, attribute: int, row: int, value: int) -> float:
+    """What a row and a value of an attribute contribute."""
+    heads, tables = points.heads, points.tables
+    if heads[attribute, WAY] == LOOKED_UP:
+        return float(tables[heads[attribute, START] + row * heads[attribute, VALUES] + value])
+    return float(formed(heads, points.lineages, tables, attribute, row, value, COMPARED))
+
+
+@inner
+def cost(points: Points, attribute: int, row: int, value: int) -> float:
+    """What it costs to replace a value by a row."""
+    heads = points.heads
+    if heads[attribute, WAY] == LOOKED_UP:
+        return float(points.costs[heads[attribute, START] + value * heads[attribute, ROWS] + row])
+    lineages, tables = points.lineages, points.tables
+    return float(formed(heads, lineages, tables, attribute, row, value, REPLACED))
+
+
+@inner
 def contribution(points: Points, reference: Floats, point: int) -> float:
     """Contribution of a reference to one point: the one record distance of all kernels."""
-    codes, heads, tables, total = points.codes, points.heads, points.tables, 0.0
+    codes, heads, total = points.codes, points.heads, 0.0
     for attribute in range(heads.shape[0]):
-        base = heads[attribute, START] + whole(reference[attribute]) * heads[attribute, VALUES]
-        total += tables[base + codes[attribute, point]]
+        row, value = whole(reference[attribute]), whole(codes[attribute, point])
+        total += entry(points, attribute, row, value)
     return _add_differences(points, reference, point, total)
 
 
 @inner
 def coded_cost(points: Points, reference: Floats, point: int) -> float:
     """Cost of replacing a point's coded values by those of a reference."""
-    codes, heads, costs, total = points.codes, points.heads, points.costs, 0.0
-    for attribute in range(heads.shape[0]):
-        base = heads[attribute, START] + codes[attribute, point] * heads[attribute, ROWS]
-        total += costs[base + whole(reference[attribute])]
+    codes, total = points.codes, 0.0
+    for attribute in range(codes.shape[0]):
+        row, value = whole(reference[attribute]), whole(codes[attribute, point])
+        total += cost(points, attribute, row, value)
     return total
 
 
@@ -353,7 +417,11 @@ def fill_distances(points: Points, reference: Floats, result: Floats) -> None:
     columns, gaps, power = points.numbers, points.gaps, points.power
     result[:] = 0.0
     for attribute in range(coded):
-        base = heads[attribute, START] + whole(reference[attribute]) * heads[attribute, VALUES]
+        row = whole(reference[attribute])
+        if heads[attribute, WAY] != LOOKED_UP:
+            add_to_points(heads, points.lineages, tables, attribute, row, codes, result)
+            continue
+        base = heads[attribute, START] + row * heads[attribute, VALUES]
         for point in range(result.size):
             result[point] += tables[base + codes[attribute, point]]
     for attribute in range(gaps.size):

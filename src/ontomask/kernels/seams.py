@@ -19,11 +19,10 @@ from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.centroids import centroids
 from ontomask.kernels.neighbors import nearest_points
 from ontomask.kernels.records import (
-    START,
     VALUE_START,
-    VALUES,
     Points,
     compiled,
+    entry,
     number_difference,
     select_points,
     whole,
@@ -231,11 +230,12 @@ def _add_contributions(
     result: Floats,
 ) -> None:
     """Add what the attributes from begin to end contribute, for the members at first to last."""
-    codes, heads, coded = points.codes, points.heads, points.codes.shape[0]
+    codes, coded = points.codes, points.codes.shape[0]
     for attribute in range(begin, min(end, coded)):
-        base = heads[attribute, START] + whole(reference[attribute]) * heads[attribute, VALUES]
+        row = whole(reference[attribute])
         for slot in range(first, last):
-            result[slot] += points.tables[base + codes[attribute, members[slot]]]
+            value = whole(codes[attribute, members[slot]])
+            result[slot] += entry(points, attribute, row, value)
     for attribute in range(max(begin, coded), end):
         number, gap = reference[attribute], points.gaps[attribute - coded]
         for slot in range(first, last):

@@ -14,12 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.formulas import fill_leaves
 from ontomask.kernels.records import (
+    LOOKED_UP,
     START,
     VALUE_START,
     VALUES,
+    WAY,
     Points,
     compiled,
+    entry,
     inner,
     part,
     whole,
@@ -65,11 +69,13 @@ def joint_node(links: Ints, node: int, other: int) -> int:
 
 
 @inner
-def _most_distant(tables: Floats, base: int, values: Longs, start: int, stop: int) -> int:
-    """The value farthest from the one whose row starts at `base`."""
+def _most_distant(
+    points: Points, attribute: int, row: int, values: Longs, start: int, stop: int
+) -> int:
+    """The value farthest from a row."""
     best, width = values[start], -1.0
     for slot in range(start, stop):
-        distance = tables[base + values[slot]]
+        distance = entry(points, attribute, row, values[slot])
         if distance > width:
             best, width = values[slot], distance
     return best
@@ -77,20 +83,24 @@ def _most_distant(tables: Floats, base: int, values: Longs, start: int, stop: in
 
 @part
 def _split_values(
-    tables: Floats, bases: Longs, values: Longs, rest: Longs, start: int, stop: int
+    points: Points, attribute: int, values: Longs, rest: Longs, start: int, stop: int
 ) -> tuple[int, float]:
     """Bring the values near one seed to the front; where the others start, the seeds' distance.
 
     Values equally far from both seeds keep the sides even, and very uneven sides are cut in
     half: the tree stays shallow also under the 0/1 distance.
     """
-    first = _most_distant(tables, bases[values[start]], values, start, stop)
-    second = _most_distant(tables, bases[first], values, start, stop)
-    base, other = bases[first], bases[second]
+    rows = points.lineages[points.heads[attribute, VALUE_START] :]
+    first = _most_distant(points, attribute, rows[values[start]], values, start, stop)
+    second = _most_distant(points, attribute, rows[first], values, start, stop)
+    row, other = rows[first], rows[second]
     left, right = start, 0
     for slot in range(start, stop):
         value = values[slot]
-        near, far = tables[base + value], tables[other + value]
+        near, far = (
+            entry(points, attribute, row, value),
+            entry(points, attribute, other, value),
+        )
         if near < far or (near == far and left - start <= right):
             values[left] = value
             left += 1
@@ -101,21 +111,21 @@ def _split_values(
         values[left + slot] = rest[slot]
     if 32 * (left - start) < stop - start or 32 * right < stop - start:
         left = start + (stop - start + 1) // 2
-    return left, tables[base + second]
+    return left, entry(points, attribute, row, second)
 
 
 @compiled
 def _grow_tree(
-    tables: Floats,
-    bases: Longs,
+    points: Points,
+    attribute: int,
     values: Longs,
     trees: ValueTrees,
     root: int,
-    first: int,
     stack: Longs,
     rest: Longs,
 ) -> None:
-    """Write the tree over `values` at the nodes from `root` on; `first` is the place of value 0."""
+    """Write the tree over `values` at the nodes from `root` on."""
+    first = points.heads[attribute, VALUE_START]
     links, widths = trees.links, trees.widths
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, values.size, root
     depth, node = 1, root
@@ -133,7 +143,7 @@ def _grow_tree(
             links[leaf, TURN], links[leaf, SOURCE] = node, values[start]
             leaf += 1
         else:
-            middle, widths[node] = _split_values(tables, bases, values, rest, start, stop)
+            middle, widths[node] = _split_values(points, attribute, values, rest, start, stop)
             links[last, TURN] = node
             last -= 1
             stack[depth, 0], stack[depth, 1], stack[depth, 2] = middle, stop, node
@@ -158,13 +168,8 @@ def value_trees(points: Points, order: Longs) -> ValueTrees:
         np.full(int(points.heads[:, VALUES].sum()), -1, np.int32),
     )
     for attribute, values in enumerate(present):
-        head = points.heads[attribute]
-        first = int(head[VALUE_START])
-        own = points.lineages[first : first + head[VALUES]]
-        bases = head[START] + own * head[VALUES]
         stack, rest = np.empty((values.size + 1, 3), np.int64), np.empty_like(values)
-        root = int(roots[attribute])
-        _grow_tree(points.tables, bases, values, trees, root, first, stack, rest)
+        _grow_tree(points, attribute, values, trees, int(roots[attribute]), stack, rest)
     return trees
 
 
@@ -187,10 +192,16 @@ def fill_extremes(
         if extremes[filled + attribute] == reference[attribute]:
             continue
         extremes[filled + attribute] = reference[attribute]
-        base = heads[attribute, START] + whole(reference[attribute]) * heads[attribute, VALUES]
+        row = whole(reference[attribute])
         first_inner = (roots[attribute] + roots[attribute + 1] + 1) // 2
-        for slot in range(roots[attribute], first_inner):
-            extremes[links[slot, TURN]] = direction * tables[base + links[slot, SOURCE]]
+        if heads[attribute, WAY] == LOOKED_UP:
+            base = heads[attribute, START] + row * heads[attribute, VALUES]
+            for slot in range(roots[attribute], first_inner):
+                extremes[links[slot, TURN]] = direction * tables[base + links[slot, SOURCE]]
+        else:
+            turns = links[roots[attribute] : first_inner, TURN : SOURCE + 1]
+            lineages = points.lineages
+            fill_leaves(heads, lineages, tables, attribute, row, turns, direction, extremes)
         for slot in range(first_inner, roots[attribute + 1]):
             node = links[slot, TURN]
             first, second = extremes[node + 1], extremes[links[slot, SOURCE]]

@@ -6,17 +6,18 @@ control", Journal of Official Statistics 14 (1998).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints
+from ontomask.arrays import Bools, Floats, Ints
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Real, Text, Typed, did_you_mean
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
+from ontomask.memory import row_blocks
 from ontomask.methods.base import Context, Method, register
 from ontomask.methods.permuting import chosen_columns
 from ontomask.semantics.distances import ValueDistances
@@ -27,6 +28,9 @@ __all__ = ["Pram"]
 ROUNDING = 1e-9
 
 Matrix = Sequence[Sequence[float]]
+
+Transitions = Iterator[tuple[int, Floats]]
+"""Some rows of probabilities at a time, with the code of the first of them."""
 
 
 @register
@@ -107,34 +111,43 @@ class Pram(Method):
         columns = {}
         for name in names:
             attribute = microdata[name]
-            rows = self._transitions(attribute)
-            codes = drawn(attribute.codes, rows, context.generator)
+            uniforms = context.generator.random(attribute.codes.size)
+            codes = drawn(attribute.codes, self._transitions(attribute), uniforms)
             columns[name] = replace(attribute, codes=codes)
         return Masked(columns)
 
-    def _transitions(self, attribute: Attribute) -> Floats:
+    def _transitions(self, attribute: Attribute) -> Transitions:
         if attribute.column.kind in ("numeric", "date"):
             raise MethodError(
                 f"Column {attribute.name!r} is {attribute.column.kind}, and PRAM is for categories "
                 "only; use noise or rank swapping for it."
             )
         if self.matrix is not None and self.order is not None:
-            return _given(attribute, np.asarray(self.matrix, np.float64), self.order)
+            yield 0, _given(attribute, np.asarray(self.matrix, np.float64), self.order)
+            return
         semantic, values = self.variant == "semantic", attribute.numbered
         distances = attribute.distances(self.measure) if semantic else ValueDistances()
         present = np.bincount(attribute.codes, minlength=attribute.cardinality) > 0
-        return self._decreasing(distances.between(values, values), present.astype(np.float64))
+        for block in row_blocks(values.size, values.size):
+            rows = distances.between(values[block], values)
+            yield block.start, self._decreasing(rows, present, block.start)
 
-    def _decreasing(self, distances: Floats, present: Floats) -> Floats:
-        """Probabilities that fall with the distance, among the values that occur."""
-        nearest = np.where(np.eye(present.size) + (present == 0.0) > 0.0, np.inf, distances)
+    def _decreasing(self, distances: Floats, present: Bools, start: int) -> Floats:
+        """Probabilities that fall with the distance, among the values that occur.
+
+        `distances` are those of the values from `start` on to all values.
+        """
+        own = np.arange(len(distances)), start + np.arange(len(distances))
+        nearest = np.where(present, distances, np.inf)
+        nearest[own] = np.inf
         lowest = nearest.min(axis=1, keepdims=True, initial=np.inf)
         lowest = np.where(np.isfinite(lowest), lowest, 0.0)
         moves = np.exp(-(nearest - lowest) / self.reach)
         total = moves.sum(axis=1, keepdims=True)
         retain = np.where(total[:, 0] > 0.0, self.retain, 1.0)
         moves *= (1.0 - retain)[:, None] / np.where(total > 0.0, total, 1.0)
-        return np.asarray(moves + np.diag(retain), np.float64)
+        moves[own] += retain
+        return np.asarray(moves, np.float64)
 
 
 def check_transitions(matrix: Matrix, order: Sequence[object]) -> None:
@@ -185,18 +198,16 @@ def _given(attribute: Attribute, matrix: Floats, order: Sequence[object]) -> Flo
     return np.asarray(padded[np.ix_(chosen, chosen)], np.float64)
 
 
-def drawn(codes: Ints, transitions: Floats, generator: np.random.Generator) -> Ints:
+def drawn(codes: Ints, transitions: Transitions, uniforms: Floats) -> Ints:
     """For each record a new code, with the probabilities in the row of its old one."""
-    uniforms = generator.random(codes.size)
     order = np.argsort(codes, kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=transitions.shape[0]))
+    ends = np.append(0, np.cumsum(np.bincount(codes)))
     result = np.empty(codes.size, np.int32)
-    start = 0
-    for code, end in enumerate(ends.tolist()):
-        if end > start:
-            chances = np.cumsum(transitions[code])
-            records = order[start:end]
-            found = np.searchsorted(chances, uniforms[records] * chances[-1], side="right")
-            result[records] = np.minimum(found, transitions.shape[0] - 1)
-        start = end
+    for start, rows in transitions:
+        for code in range(start, min(start + len(rows), ends.size - 1)):
+            records = order[ends[code] : ends[code + 1]]
+            if records.size:
+                chances = np.cumsum(rows[code - start])
+                found = np.searchsorted(chances, uniforms[records] * chances[-1], side="right")
+                result[records] = np.minimum(found, chances.size - 1)
     return result

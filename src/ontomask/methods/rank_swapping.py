@@ -19,10 +19,12 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError, PromiseError
 from ontomask.kernels import record_swapping as records
 from ontomask.kernels import swapping as kernel
+from ontomask.kernels.record_ranks import nearer_records
 from ontomask.methods.base import Context, Measure, Method, Strata, register, watched
 from ontomask.methods.permuting import check_no_counts, chosen_columns, permuted_column
 from ontomask.methods.points import Layout, Scaled, layout_of
 from ontomask.promises import Permutation
+from ontomask.semantics.operators import Coded
 from ontomask.wording import only
 
 __all__ = ["VARIANTS", "RankSwapping"]
@@ -166,6 +168,10 @@ class RankSwapping(Method):
         if self.variant == "fixed":
             keys = column.from_value(_first(column))
             return _ranked(column.codes, keys, k, self._everyone, context)
+        if isinstance(column, _Coded) and not column.operator.looked_up:
+            # around every value all others would have to be sorted: the index of records needs not
+            partners, ranks = self._swap_records(microdata, [name], k, context)
+            return partners[0], ranks[0]
         return _dynamic(column, name, k, self._everyone, context)
 
     def _swap_records(
@@ -187,7 +193,7 @@ class RankSwapping(Method):
         partners, references = watched(
             records.swap_records, *arguments, total=count, context=context, message="swapping"
         )
-        nearer = records.nearer_records(points, places, partners, references, self._everyone)
+        nearer = nearer_records(points, places, partners, references, self._everyone)
         order = [names.index(name) for name in _layout_names(layout)]
         placed = np.argsort(order)
         ranks = [_checked_rank(nearer[:, place], k, "records") for place in placed]
@@ -196,24 +202,27 @@ class RankSwapping(Method):
 
 @dataclass(frozen=True, eq=False)
 class _Coded:
-    """One column as codes over a domain with a distance matrix."""
+    """One column as codes over a domain with distances."""
 
     codes: Ints
     counts: Floats
-    matrix: Floats
+    operator: Coded
 
     def marginality(self) -> Floats:
         """The sum of each value's distances to all records."""
-        return np.asarray(self.matrix @ self.counts)
+        return self.operator.summed(self.counts)
 
     def from_value(self, value: int) -> Floats:
         """Distances of all values to one of them."""
-        return np.asarray(self.matrix[value])
+        values = self.operator.values
+        distances: Floats = self.operator.between(values[[value]], values)[0]
+        return distances
 
     def swapped(self, run: Loop, everyone: bool) -> tuple[Longs, Longs]:
         """Each record's partner, and how many records are nearer."""
-        partners, references = run(kernel.swap_coded, kernel.neighbors(self.matrix))
-        nearer = kernel.nearer_coded(self.codes, self.matrix, partners, references, everyone)
+        matrix = self.operator.arrays.table
+        partners, references = run(kernel.swap_coded, kernel.neighbors(matrix))
+        nearer = kernel.nearer_coded(self.codes, matrix, partners, references, everyone)
         return partners, nearer
 
 
@@ -245,7 +254,7 @@ def _column(layout: Layout) -> _Coded | _Ordered:
         scaled = layout.numeric[0]
         return _Ordered(*_counted(scaled.attribute), _ascending(scaled))
     attribute, operator = layout.coded[0]
-    return _Coded(*_counted(attribute), operator.arrays.table)
+    return _Coded(*_counted(attribute), operator)
 
 
 def _first(column: _Coded | _Ordered) -> int:
@@ -329,7 +338,7 @@ def _most_distant_tuple(layout: Layout, names: Sequence[str], codes: Ints, weigh
     total = np.zeros(weights.size)
     for attribute, operator in layout.coded:
         counts = np.bincount(rows[attribute.name], weights, minlength=attribute.cardinality)
-        total += (operator.arrays.table @ counts)[rows[attribute.name]]
+        total += operator.summed(counts.astype(np.float64))[rows[attribute.name]]
     for one in layout.numeric:
         total += _summed_numbers(one, rows[one.attribute.name], weights)
     return int(total.argmax())

@@ -113,7 +113,7 @@ class Shuffling(Method):
         )
         attribute, operator = layout.coded[0]
         counts = np.bincount(attribute.codes, minlength=attribute.cardinality)
-        return np.asarray(operator.arrays.table @ counts, np.float64)
+        return operator.summed(counts.astype(np.float64))
 
 
 def _ranked(attribute: Attribute, order: Longs) -> Longs:

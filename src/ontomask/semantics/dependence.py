@@ -91,8 +91,8 @@ def semantic_variance(sample: Compared) -> float:
     0.0
     """
     count = sample.total
-    means = sample.distances @ sample.counts / count
-    products = float(sample.counts @ (sample.distances**2 @ sample.counts))
+    means = sample.summed() / count
+    products = float(sample.counts @ sample.summed(2))
     grand = float(means @ sample.counts) / count
     centered = products / count**2 - 2.0 * float(means**2 @ sample.counts) / count + grand**2
     return float(np.sqrt(max(centered, 0.0)))

@@ -9,12 +9,44 @@ from typing import Any
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.kernels.formulas import EQUAL, RANKED, Formula, unrelated
+from ontomask.memory import LARGEST_TABLE, require_memory, row_blocks
 from ontomask.taxonomy.measures import MEASURES, Space
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["MISSING_DISTANCE", "ValueDistances", "column_space", "table_between"]
+__all__ = [
+    "MISSING_DISTANCE",
+    "ValueDistances",
+    "column_space",
+    "spread_out",
+    "summed_from",
+    "summed_to",
+    "table_between",
+]
 
 MISSING_DISTANCE = 1.0
+
+COPIES = 3
+"""What is computed from a table is as large as it, and there is one in between."""
+
+Between = Callable[[Longs | Ints, Longs | Ints], Floats]
+"""Distances from each of some values to each of others."""
+
+
+def summed_from(between: Between, rows: Longs, columns: Longs, weights: Floats) -> Floats:
+    """The weighted sum of the distances from each of the rows to all columns."""
+    parts = [
+        between(rows[block], columns) @ weights for block in row_blocks(rows.size, columns.size)
+    ]
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def summed_to(between: Between, rows: Longs, columns: Longs, weights: Floats) -> Floats:
+    """The weighted sum of the distances from all rows to each of the columns."""
+    total = np.zeros(columns.size)
+    for block in row_blocks(rows.size, columns.size):
+        total += weights[block] @ between(rows[block], columns)
+    return total
 
 
 def column_space(
@@ -34,14 +66,25 @@ def column_space(
     return taxonomy.space(concepts, measure, root, **settings)
 
 
+def _require_table(rows: int, columns: int) -> None:
+    """Refuse a table of distances that does not fit into memory, with what is computed from it."""
+    if rows * columns > LARGEST_TABLE:
+        require_memory(
+            *(8 * COPIES * rows * columns, f"The distances of {rows:,} from {columns:,} values"),
+            "map rare values to broader concepts first, mask fewer records at a time (strata), or "
+            "use a machine with more",
+        )
+
+
 def table_between(
     rows: Longs | Ints,
     columns: Longs | Ints,
-    known: Callable[[Longs | Ints, Longs | Ints], Floats],
+    known: Between,
     inside: Callable[[Longs | Ints], Bools] = lambda values: values >= 0,
 ) -> Floats:
     """A table of distances where whatever is not inside, as a missing value, is at distance 1."""
     first, second = inside(rows), inside(columns)
+    _require_table(rows.size, columns.size)
     if first.all() and second.all():
         return known(rows, columns)
     table = np.full((rows.size, columns.size), MISSING_DISTANCE)
@@ -49,6 +92,13 @@ def table_between(
     if first.any() and second.any():
         table[np.ix_(first, second)] = known(rows[first], columns[second])
     return table
+
+
+def spread_out(formula: Formula, known: Longs, count: int) -> Formula:
+    """A formula over `count` nodes that knows some of them; the rest is at distance 1 from all."""
+    profiles, sizes = np.full(count, -1, np.int64), np.zeros(count, np.int64)
+    profiles[known], sizes[known] = formula.profiles, np.diff(formula.offsets)
+    return formula._replace(profiles=profiles, offsets=np.append(0, np.cumsum(sizes)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +127,16 @@ class ValueDistances:
         """
         return table_between(rows, columns, self._known, self._inside)
 
+    def paired(self, first: Longs, second: Longs) -> Floats:
+        """Distances of the values at the same places of two lists, as `between` has them."""
+        distances = np.where(first == second, 0.0, MISSING_DISTANCE)
+        known = self._inside(first) & self._inside(second)
+        if self.space is not None and known.any():
+            distances[known] = self.space.paired(first[known], second[known])
+        elif self.highest is not None:
+            distances[known] = np.abs(first - second)[known] / max(1, self.highest)
+        return distances
+
     def _inside(self, values: Longs | Ints) -> Bools:
         known: Bools = values >= 0
         return known if self.space is None else known & (self.space.depths[values] > 0)
@@ -88,6 +148,14 @@ class ValueDistances:
             apart = np.abs(np.subtract.outer(rows, columns))
             return np.asarray(apart / max(1, self.highest), np.float64)
         return np.not_equal.outer(rows, columns).astype(np.float64)
+
+    def formula(self, values: Longs) -> Formula:
+        """How the distances between different values follow from what is known of each."""
+        known = np.flatnonzero(self._inside(values))
+        if self.space is None:
+            way = EQUAL if self.highest is None else RANKED
+            return unrelated(values, way, float(max(1, self.highest or 0)))
+        return spread_out(self.space.formula(values[known].astype(np.int32)), known, values.size)
 
     def without_values(self) -> ValueDistances:
         """The same distances, without the concepts that they were made ready for."""

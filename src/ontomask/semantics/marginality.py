@@ -26,8 +26,7 @@ __all__ = [
 
 def value_marginality(sample: Compared) -> Floats:
     """Marginality of each distinct concept of the sample: the matrix D times the frequencies."""
-    result: Floats = sample.distances @ sample.counts
-    return result
+    return sample.summed()
 
 
 def marginality(sample: Compared) -> Floats:

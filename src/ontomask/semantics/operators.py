@@ -25,8 +25,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels import formulas
 from ontomask.kernels import records as kernel
-from ontomask.semantics.distances import MISSING_DISTANCE, ValueDistances, table_between
+from ontomask.memory import LARGEST_TABLE
+from ontomask.semantics.distances import (
+    MISSING_DISTANCE,
+    ValueDistances,
+    spread_out,
+    summed_from,
+    summed_to,
+    table_between,
+)
 from ontomask.semantics.moments import variance
 from ontomask.taxonomy.pairs import AncestorSets
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -92,29 +101,23 @@ class Comparison:
         return replace(self, height=_height(self.distances.space.taxonomy, values[values >= 0]))
 
     def with_spread(
-        self, square: Floats, values: Longs, codes: Ints, counts: Floats, weights: Floats
+        self, values: Longs, codes: Ints, counts: Floats, weights: Floats
     ) -> Comparison:
-        """The same, made ready for a column.
-
-        Parameters
-        ----------
-        square
-            The plain distances between its values.
-        values, codes, counts, weights
-            As in `coded_operator`.
-        """
+        """The same, made ready for a column; parameters as in `coded_operator`."""
         known = values[codes] >= 0
         if self.metric != "s-distance" or not known.any():
             return self
         codes, counts, weights = codes[known], counts[known], weights[known]
         if self.ordered:
-            return replace(self, spread=variance(square[0][codes], counts, weights) or np.inf)
+            ranks = self.plain(values[:1], values)[0]
+            return replace(self, spread=variance(ranks[codes], counts, weights) or np.inf)
         # survey weights are relative: together they are as many as the records
         shares = weights * (counts.sum() / weights.sum())
-        frequencies = np.bincount(codes, weights=shares, minlength=values.size)
-        return replace(
-            self, spread=float(frequencies @ square @ frequencies / counts.sum()) or np.inf
+        frequencies: Floats = np.bincount(codes, weights=shares, minlength=values.size).astype(
+            np.float64
         )
+        sums = summed_to(self.plain, values, values, frequencies)
+        return replace(self, spread=float(sums @ frequencies / counts.sum()) or np.inf)
 
     def without_values(self) -> Comparison:
         """The same, without the values that it was made ready for."""
@@ -139,6 +142,18 @@ class Comparison:
             rows, columns, lambda one, other: descending_links(taxonomy, one, other) / height
         )
 
+    def is_formed(self, rows: int, values: int) -> bool:
+        """Whether distances are computed as they are asked for: they are many, and can be."""
+        space = self.distances.space
+        return rows * values > LARGEST_TABLE and (
+            space is None or space.measure.summary is not None
+        )
+
+    def attribute(self, rows: Longs, values: Longs) -> kernel.Attribute:
+        """An attribute whose rows and values are compared only, without a table of them."""
+        own = np.minimum(np.searchsorted(rows, values, sorter=np.argsort(rows)), rows.size - 1)
+        return kernel.on_demand(self.formula(rows, values), rows.size, np.argsort(rows)[own])
+
     def contributions(self, plain: Floats, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
         """What pairs of values at these distances contribute to the distance of two records."""
         if self.metric == "euclidean":
@@ -149,16 +164,56 @@ class Comparison:
             return raised * self.importance
         return plain / self.spread * self.importance
 
+    def formula(self, rows: Longs, values: Longs) -> formulas.Formula:
+        """How what `contributions` and `costs` hold is computed for single pairs."""
+        others = np.setdiff1d(values, rows)
+        nodes = np.concatenate([rows, others])
+        order = np.argsort(nodes, kind="stable")
+        places = order[np.searchsorted(nodes[order], values)]
+        squared = self.metric == "euclidean" or (self.metric == "s-distance" and self.ordered)
+        halved = self.metric == "s-distance" and self.ordered
+        return self._plain_formula(nodes)._replace(
+            nodes=places,
+            compared=formulas.SQUARED if squared else formulas.PLAIN,
+            spread=self.spread * (2.0 if halved else 1.0) if self.metric != "euclidean" else 1.0,
+            importance=self.importance,
+            gap=float(self.contributions(np.ones((1, 1)), np.array([0]), np.array([-1])).item()),
+            replaced=self._replaced,
+        )
+
+    def _plain_formula(self, nodes: Longs) -> formulas.Formula:
+        """The distances as the operator set sees them."""
+        space = self.distances.space
+        if self.operators == "equality":
+            return ValueDistances().formula(nodes)
+        if self.operators != "consensus" or space is None:
+            return self.distances.formula(nodes)
+        known = np.flatnonzero(nodes >= 0)
+        taxonomy = space.taxonomy
+        concepts = nodes[known].astype(np.int32)
+        sets = AncestorSets.of(taxonomy, taxonomy.depths, concepts, concepts[:0])
+        formula = sets.formula()._replace(way=formulas.DESCENT, divisor=self.height)
+        return spread_out(formula, known, nodes.size)
+
+    @property
+    def _replaced(self) -> int:
+        """What enters the cost of replacing a value."""
+        if self.distances.space is not None and self.operators == "mode":
+            return formulas.ANY
+        squared = self.metric == "euclidean" and self.operators == "semantic"
+        if squared and self.distances.space is not None:
+            return formulas.SQUARED
+        return formulas.PLAIN
+
     def costs(self, plain: Floats) -> Floats:
         """What it costs to replace a value by one at this distance.
 
         The centroid minimizes the sum of distances, of squared distances (euclidean, with a
         taxonomy), or the number of other values (mode).
         """
-        if self.distances.space is not None and self.operators == "mode":
+        if self._replaced == formulas.ANY:
             return (plain > 0).astype(np.float64)
-        squared = self.metric == "euclidean" and self.operators == "semantic"
-        return plain**2 if squared and self.distances.space is not None else plain
+        return plain**2 if self._replaced == formulas.SQUARED else plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +227,26 @@ class Coded:
     arrays: kernel.Attribute
     rows: Longs
     comparison: Comparison
+
+    @property
+    def values(self) -> Longs:
+        """The values by code, as `rows` has them."""
+        return self.rows[self.arrays.own_rows]
+
+    @property
+    def looked_up(self) -> bool:
+        """Whether tables hold all distances."""
+        return self.arrays.formula is None
+
+    def between(self, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
+        """What each of some rows and each of some values contribute."""
+        return self.comparison.contributions(self.comparison.plain(rows, columns), rows, columns)
+
+    def summed(self, weights: Floats) -> Floats:
+        """The weighted sum of what each row and all values contribute."""
+        if self.looked_up:
+            return np.asarray(self.arrays.table @ weights, np.float64)
+        return summed_from(self.between, self.rows, self.values, weights)
 
 
 def coded_operator(
@@ -199,12 +274,9 @@ def coded_operator(
         offsets = np.append(offsets, offsets[-1] + 1)
         above = np.append(above, rows.size)
         rows = np.append(rows, -1)
-    plain = comparison.plain(rows, values)
-    if comparison.metric == "s-distance":
-        comparison = comparison.with_spread(plain[own_rows], values, codes, counts, weights)
+    comparison = comparison.with_spread(values, codes, counts, weights)
     arrays = kernel.Attribute(
-        np.ascontiguousarray(comparison.contributions(plain, rows, values)),
-        np.ascontiguousarray(comparison.costs(plain)),
+        *_tables(comparison, rows, values),
         np.asarray(own_rows, np.int32),
         np.asarray(depths, np.int32),
         np.asarray(offsets, np.int64),
@@ -212,7 +284,20 @@ def coded_operator(
         comparison.rule,
         missing,
     )
+    if comparison.is_formed(rows.size, values.size):
+        arrays = arrays._replace(formula=comparison.formula(rows, values))
     return Coded(arrays, rows, comparison)
+
+
+def _tables(comparison: Comparison, rows: Longs, values: Longs) -> tuple[Floats, Floats]:
+    """Comparison and aggregation tables; nothing where they are too large to be held."""
+    if comparison.is_formed(rows.size, values.size):
+        return np.empty((0, 0)), np.empty((0, 0))
+    plain = comparison.plain(rows, values)
+    return (
+        np.ascontiguousarray(comparison.contributions(plain, rows, values)),
+        np.ascontiguousarray(comparison.costs(plain).T),
+    )
 
 
 def _candidates(comparison: Comparison, known: Longs) -> tuple[Longs, Longs, Longs, Longs]:

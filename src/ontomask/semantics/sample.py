@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.errors import ParameterError
+from ontomask.memory import row_blocks
 from ontomask.taxonomy.measures import Space
 from ontomask.taxonomy.taxonomy import Taxonomy
 
@@ -37,6 +38,16 @@ class Compared:
         """Distances between the distinct values."""
         raise NotImplementedError
 
+    def distances_of(self, block: slice) -> Floats:
+        """Distances of some distinct values to all."""
+        return self.distances[block]
+
+    def summed(self, power: int = 1) -> Floats:
+        """For each distinct value the sum of its distances, raised to the power, to all records."""
+        blocks = row_blocks(self.distinct, self.distinct)
+        parts = [self.distances_of(block) ** power @ self.counts for block in blocks]
+        return np.concatenate(parts) if parts else np.empty(0)
+
     @functools.cached_property
     def counts(self) -> Floats:
         """The frequency of each distinct value, in people."""
@@ -54,25 +65,34 @@ class Values(Compared):
 
     Attributes
     ----------
-    matrix
-        The distances.
+    between
+        The distances from each of some values to each of others.
+    numbers
+        The distinct values as it wants them.
     codes, weights
         As in `Sample`.
     """
 
-    matrix: Floats
+    between: Callable[[Longs, Longs], Floats]
+    numbers: Longs
     codes: Longs
     weights: Floats | None = None
 
     @property
     def distinct(self) -> int:
         """The number of distinct values."""
-        return len(self.matrix)
+        return self.numbers.size
 
-    @property
+    @functools.cached_property
     def distances(self) -> Floats:
         """The distances between them."""
-        return self.matrix
+        return self.between(self.numbers, self.numbers)
+
+    def distances_of(self, block: slice) -> Floats:
+        """Distances of some distinct values to all."""
+        if block == slice(0, self.distinct):
+            return self.distances
+        return self.between(self.numbers[block], self.numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +198,12 @@ class Sample(Compared):
     def distances(self) -> Floats:
         """Distances between the distinct concepts."""
         return self.matrix
+
+    def distances_of(self, block: slice) -> Floats:
+        """Distances of some distinct concepts to all."""
+        if block == slice(0, self.distinct):
+            return self.matrix
+        return self.space.between(self.concepts[block], self.concepts)
 
 
 def check_same_records(first: Compared, second: Compared) -> None:

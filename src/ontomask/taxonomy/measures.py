@@ -8,19 +8,20 @@ concepts with a few operations on ancestor arrays built for just those concepts.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints
+from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import Choice, Constraint, Flag, check
 from ontomask.errors import ParameterError
 from ontomask.extensions import declared
 from ontomask.kernels import concepts as kernel
+from ontomask.kernels import formulas
 from ontomask.taxonomy.content import IC_KINDS, InformationContent
-from ontomask.taxonomy.pairs import AncestorSets, Pair, Pairs
+from ontomask.taxonomy.pairs import AncestorSets, Pair, Pairs, Summaries
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["MEASURES", "Measure", "Space", "measures"]
@@ -30,7 +31,7 @@ BLOCK = 2**21
 """So many pairs are worked on at a time: the memory beyond the result stays small."""
 
 AnyPairs = Any
-"""`Pairs` or a single `Pair`, which answer the same questions with arrays or with numbers."""
+"""`Pairs`, a single `Pair` or `Summaries`, which answer the same questions."""
 
 Result = Any
 """An array of distances, or a single one."""
@@ -50,6 +51,9 @@ class Measure:
         Whether the distance of two values depends on what other values there are.
     bounded
         Whether distances lie in [0, 1] without scaling.
+    summary
+        What the distance of two concepts follows from, a way of `kernels.formulas`; a measure
+        without one needs a table of all distances, however large.
     ancestors_dominate
         Whether a concept that adds nothing shared with a value to its one parent is never nearer
         to that value than the parent is (so that it can be left out of a search for a centroid).
@@ -59,6 +63,7 @@ class Measure:
     formula: str
     citation: str
     compute: Formula = field(repr=False)
+    summary: int | None = None
     uses_depth: bool = False
     of_sample: bool = False
     bounded: bool = True
@@ -142,8 +147,9 @@ class Space:
     @functools.cached_property
     def scale(self) -> float:
         """The largest distance between two values of the attribute, or 1 if all are equal."""
-        largest = float(self._rectangle(self.distinct, self.distinct).max())
-        return largest or 1.0
+        self._check_inside(self.distinct)
+        blocks = self._blocks(self.distinct, self.distinct)
+        return max(float(distances.max()) for _, distances in blocks) or 1.0
 
     def without_values(self) -> Space:
         """The same distances; of the values only what the distances need of them is kept."""
@@ -188,14 +194,72 @@ class Space:
         unique_rows, row_places = np.unique(rows, return_inverse=True)
         unique_columns, column_places = np.unique(columns, return_inverse=True)
         result = np.empty((unique_rows.size, unique_columns.size))
-        sets = AncestorSets.of(self.taxonomy, self.depths, unique_rows, unique_columns)
-        step = max(1, BLOCK // max(1, unique_columns.size))
-        for start in range(0, unique_rows.size, step):
-            block = slice(start, min(start + step, unique_rows.size))
-            result[block] = self.measure.compute(self, sets.rectangle(block))
+        for block, distances in self._blocks(unique_rows, unique_columns):
+            result[block] = distances
         if np.array_equal(unique_rows, rows) and np.array_equal(unique_columns, columns):
             return result
         return result[np.ix_(row_places, column_places)]
+
+    def _blocks(self, rows: Ints, columns: Ints) -> Iterator[tuple[slice, Floats]]:
+        """The distances of ascending concepts, some rows at a time."""
+        sets = AncestorSets.of(self.taxonomy, self.depths, rows, columns)
+        step = max(1, BLOCK // max(1, columns.size))
+        for start in range(0, rows.size, step):
+            block = slice(start, min(start + step, rows.size))
+            yield block, self.measure.compute(self, sets.rectangle(block))
+
+    def formula(self, concepts: Ints) -> formulas.Formula:
+        """How the distances between some concepts, ascending, follow from their ancestors."""
+        self._check_inside(concepts)
+        sets = AncestorSets.of(self.taxonomy, self.depths, concepts, concepts[:0])
+        way, plain = self.measure.summary, sets.formula()
+        assert way is not None
+        if way == formulas.SHARED:
+            profiles, curve = self._by_profiles(plain, sets)
+            return plain._replace(way=way, profiles=profiles, curve=curve, width=curve.shape[-1])
+        if way == formulas.SUBSUMER:
+            classes, curve = self._by_classes(plain, sets)
+            return plain._replace(way=way, classes=classes, curve=curve, width=curve.shape[-1])
+        if way == formulas.PATH:
+            links = np.arange(2 * int(plain.ways.max()) + 1)
+            curve = self._scaled(self.measure.compute(self, Summaries(path=links)))
+            return plain._replace(way=way, curve=np.asarray(curve, np.float64), width=curve.size)
+        if way == formulas.LENGTH:
+            ways = sets.weighted_ways(sets.rows, self.sample_depth)
+            divisor = self.scale if self.settings.get("scaled") else 1.0
+            return plain._replace(way=way, ways=ways, divisor=divisor)
+        if way in (formulas.CONTENT, formulas.RELATIVE):
+            contents = self.content.values[sets.local]
+            return plain._replace(way=way, contents=contents, divisor=2.0 * self.content.maximum)
+        return plain
+
+    def _by_profiles(self, plain: formulas.Formula, sets: AncestorSets) -> tuple[Longs, Floats]:
+        """Concepts of the same profile share as much with others, and are as far from them."""
+        sizes = np.diff(plain.offsets)
+        depths = self.depths[sets.rows.concepts] * self.measure.uses_depth
+        keys = np.stack([sizes, depths])
+        _, firsts, profiles = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+        one, other = firsts[:, None, None], firsts[None, :, None]
+        shared = np.minimum(np.arange(int(sizes.max()) + 1), np.minimum(sizes[one], sizes[other]))
+        both = sets.rows.concepts[one], sets.rows.concepts[other]
+        pairs = Summaries(common=shared, sizes=(sizes[one], sizes[other]), concepts=both)
+        return profiles.ravel(), np.asarray(self.measure.compute(self, pairs), np.float64)
+
+    def _by_classes(self, plain: formulas.Formula, sets: AncestorSets) -> tuple[Longs, Floats]:
+        """Pairs whose deepest common ancestor is of the same class are as far apart."""
+        keys = [self.depths[sets.local].astype(np.float64)]
+        if "ic" in self.settings:
+            keys.append(self.content.values[sets.local])
+        _, firsts, classes = np.unique(
+            np.stack(keys), axis=1, return_index=True, return_inverse=True
+        )
+        links = np.arange(2 * int(plain.ways.max()) + 1)
+        subsumers = sets.local[firsts][:, None]
+        # identical concepts, and no others, are no link apart
+        pairs = Summaries(
+            subsumer=(subsumers, links[None, :]), concepts=(links[None, :], np.int64(0))
+        )
+        return classes.ravel(), np.asarray(self.measure.compute(self, pairs), np.float64)
 
     def _check_inside(self, *groups: Ints) -> None:
         for numbers in groups:
@@ -262,6 +326,7 @@ _BY_CONTENT: dict[str, Any] = {
     "path",
     "least number of is-a links from c1 to c2 through a common ancestor",
     "Rada et al. 1989",
+    summary=formulas.PATH,
     bounded=False,
     **_SCALED,
 )
@@ -273,6 +338,7 @@ def _path(_space: Space, pairs: AnyPairs) -> Result:
     "leacock-chodorow",
     "log(Np) / log(2 D), Np nodes on the shortest path, D the maximum depth in nodes",
     "Leacock and Chodorow 1998",
+    summary=formulas.PATH,
     uses_depth=True,
 )
 def _leacock_chodorow(space: Space, pairs: AnyPairs) -> Result:
@@ -285,6 +351,7 @@ def _leacock_chodorow(space: Space, pairs: AnyPairs) -> Result:
     "1 - 2 N3 / (N1 + N2 + 2 N3), N1 and N2 links up to the LCS, N3 depth of the LCS in nodes "
     "(depth='links': in links)",
     "Wu and Palmer 1994",
+    summary=formulas.SUBSUMER,
     uses_depth=True,
     options={"depth": Choice("nodes", "links")},
     defaults={"depth": "nodes"},
@@ -300,27 +367,44 @@ def _wu_palmer(space: Space, pairs: AnyPairs) -> Result:
     "logsc",
     "log2(1 + (|T1 ∪ T2| - |T1 ∩ T2|) / |T1 ∪ T2|), T the ancestors and the concept itself",
     "Sánchez, Batet, Isern and Valls 2012",
+    summary=formulas.SHARED,
 )
 def _logsc(_space: Space, pairs: AnyPairs) -> Result:
     shared, (first, second) = pairs.shared(), pairs.sizes
     return np.log2(2.0 - shared / (first + second - shared))
 
 
-@_measure("resnik", "1 - IC(LCS) / IC_max, 0 for identical concepts", "Resnik 1995", **_BY_CONTENT)
+@_measure(
+    "resnik",
+    "1 - IC(LCS) / IC_max, 0 for identical concepts",
+    "Resnik 1995",
+    summary=formulas.SUBSUMER,
+    **_BY_CONTENT,
+)
 def _resnik(space: Space, pairs: AnyPairs) -> Result:
     first, second = pairs.concepts
     common = space.content.values[pairs.subsumers()[0]]
     return (first != second) * (1.0 - common / space.content.maximum)
 
 
-@_measure("lin", "1 - 2 IC(LCS) / (IC1 + IC2)", "Lin 1998", **_BY_CONTENT)
+@_measure(
+    "lin",
+    "1 - 2 IC(LCS) / (IC1 + IC2)",
+    "Lin 1998",
+    summary=formulas.RELATIVE,
+    **_BY_CONTENT,
+)
 def _lin(space: Space, pairs: AnyPairs) -> Result:
     both, common = _contents(space, pairs)
     return (both - common) / np.where(both > 0, both, 1.0)
 
 
 @_measure(
-    "jiang-conrath", "(IC1 + IC2 - 2 IC(LCS)) / (2 IC_max)", "Jiang and Conrath 1997", **_BY_CONTENT
+    "jiang-conrath",
+    "(IC1 + IC2 - 2 IC(LCS)) / (2 IC_max)",
+    "Jiang and Conrath 1997",
+    summary=formulas.CONTENT,
+    **_BY_CONTENT,
 )
 def _jiang_conrath(space: Space, pairs: AnyPairs) -> Result:
     both, common = _contents(space, pairs)
@@ -337,6 +421,7 @@ def _contents(space: Space, pairs: AnyPairs) -> tuple[Result, Result]:
     "1 - |A ∩ B| / (|A ∩ B| + g |A - B| + (1 - g) |B - A|), A the ancestors of the shallower "
     "concept, g = d1 / (d1 + d2) with its depth d1 and the other's d2",
     "Tversky 1977; Rodríguez and Egenhofer 2003",
+    summary=formulas.SHARED,
     uses_depth=True,
     ancestors_dominate=False,
 )
@@ -353,6 +438,7 @@ def _tversky(space: Space, pairs: AnyPairs) -> Result:
     "sum of the weights along the path on the tree pruned to the sample; a link from depth i - "
     "1 to i weighs 2^(L - i), L the depth of that tree",
     "Domingo-Ferrer, Muralidhar and Rufian-Torrell 2012",
+    summary=formulas.LENGTH,
     uses_depth=True,
     of_sample=True,
     bounded=False,
@@ -366,6 +452,7 @@ def _weighted_path(space: Space, pairs: Pairs) -> Result:
     "equality",
     "0 if identical, 1 otherwise",
     "the baseline without semantics",
+    summary=formulas.EQUAL,
 )
 def _equality(_space: Space, pairs: AnyPairs) -> Result:
     first, second = pairs.concepts

@@ -1,22 +1,24 @@
 """What pairs of concepts have in common: of whole arrays of pairs, and of a single one.
 
-`Pairs` and `Pair` answer the same questions, so that a measure is one formula for both.
+`Pairs` and `Pair` answer the same questions, so that a measure is one formula for both, and for
+`Summaries`, which are no pairs but what any pairs might have in common.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels import concepts as kernel
+from ontomask.kernels.formulas import EQUAL, Formula
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["AncestorSets", "Pair", "Pairs"]
+__all__ = ["AncestorSets", "Pair", "Pairs", "Summaries"]
 
 EVERY_COLUMN = np.empty(0, np.int64)
 
@@ -77,6 +79,38 @@ class AncestorSets:
         """Row r with the columns `targets[starts[r]:starts[r + 1]]`."""
         return Pairs(self, self.rows, starts, targets)
 
+    def formula(self) -> Formula:
+        """The rows as nodes that are equal or not, with the sets that other formulas need."""
+        rows, nothing = self.rows, np.empty(0)
+        return Formula(
+            EQUAL,
+            np.zeros(rows.concepts.size, np.int64),
+            rows.offsets,
+            rows.members.astype(np.int64),
+            rows.ups.astype(np.float64),
+            np.zeros(self.local.size, np.int64),
+            self.depths.astype(np.int64),
+            nothing,
+            nothing,
+            0,
+        )
+
+    def weighted_ways(self, side: _Side, levels: int) -> Floats:
+        """The least sums of link weights up to each ancestor: 2^(levels - child's depth)."""
+        weights = np.exp2(levels - self.depths)
+        ways: Floats = kernel.weighted_ups(side.offsets, side.members, *self._links(), weights)
+        return ways
+
+    def _links(self) -> tuple[Longs, Ints]:
+        """The is-a links among the local ancestors, by child."""
+        taxonomy, local = self.taxonomy, self.local
+        starts, stops = taxonomy.parent_offsets[local], taxonomy.parent_offsets[local + 1]
+        owners = np.repeat(np.arange(local.size), stops - starts)
+        firsts = np.repeat(np.cumsum(stops - starts) - stops, stops - starts)
+        parents = _places(taxonomy, local)[taxonomy.parent_numbers[np.arange(owners.size) - firsts]]
+        kept = parents >= 0
+        return _offsets(owners[kept], local.size), np.ascontiguousarray(parents[kept])
+
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
@@ -107,11 +141,8 @@ class Pairs:
 
     def weighted_path_lengths(self, levels: int) -> Floats:
         """The least sum of link weights through a common ancestor: 2^(levels - child's depth)."""
-        graph, weights = self._local_links(), np.exp2(levels - self.sets.depths)
-        ways = [
-            kernel.weighted_ups(side.offsets, side.members, *graph, weights)
-            for side in (self.rows, self.sets.columns)
-        ]
+        sides = self.rows, self.sets.columns
+        ways = [self.sets.weighted_ways(side, levels) for side in sides]
         return self._shaped(kernel.shortest_paths(*self._arguments(*ways), self.sets.local.size))
 
     def subsumers(self) -> tuple[Ints, Ints]:
@@ -140,16 +171,6 @@ class Pairs:
 
     def _shaped(self, flat: NDArray[Kind]) -> NDArray[Kind]:
         return flat.reshape(len(self.rows.concepts), -1) if self.targets is EVERY_COLUMN else flat
-
-    def _local_links(self) -> tuple[Longs, Ints]:
-        """The is-a links among the local ancestors, by child."""
-        taxonomy, local = self.sets.taxonomy, self.sets.local
-        starts, stops = taxonomy.parent_offsets[local], taxonomy.parent_offsets[local + 1]
-        owners = np.repeat(np.arange(local.size), stops - starts)
-        firsts = np.repeat(np.cumsum(stops - starts) - stops, stops - starts)
-        parents = _places(taxonomy, local)[taxonomy.parent_numbers[np.arange(owners.size) - firsts]]
-        kept = parents >= 0
-        return _offsets(owners[kept], local.size), np.ascontiguousarray(parents[kept])
 
 
 class Pair(NamedTuple):
@@ -181,6 +202,28 @@ class Pair(NamedTuple):
         """The common ancestors, with the links up to each from both."""
         first, second = self.ways
         return [(one, way + second[one]) for one, way in first.items() if one in second]
+
+
+class Summaries(NamedTuple):
+    """What any pairs might have in common; a measure asks for what it needs."""
+
+    common: Any = None
+    sizes: Any = None
+    concepts: Any = None
+    path: Any = None
+    subsumer: Any = None
+
+    def shared(self) -> Any:
+        """The number of common ancestors."""
+        return self.common
+
+    def path_lengths(self) -> Any:
+        """The least number of links through a common ancestor."""
+        return self.path
+
+    def subsumers(self) -> Any:
+        """The number of the least common subsumer, and the links up to it from both."""
+        return self.subsumer
 
 
 def _by_depth_and_id(taxonomy: Taxonomy, numbers: Ints, depths: Ints) -> Ints:

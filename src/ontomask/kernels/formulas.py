@@ -1,0 +1,361 @@
+"""Distances of values that are computed when they are asked for: a table of all may be too large.
+
+A value, or a candidate for a centroid, is a *node* with the set of its ancestors, itself included,
+over one local numbering that ascends from parent to child. What two nodes have in common is found
+by walking along both sets; a *curve* says what distance follows. It was computed by the measure
+itself, so that distances are those of a table, to the last bit.
+
+Numbers lie in the arrays of `records.Points`: sets in `lineages`, ways and curves in `tables`. The
+columns of `heads` from WAY on say where.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ontomask.arrays import Floats, Ints, Longs
+
+__all__ = [
+    "ANY",
+    "COLUMNS",
+    "COMPARED",
+    "CONTENT",
+    "DESCENT",
+    "EQUAL",
+    "LENGTH",
+    "LOOKED_UP",
+    "PATH",
+    "PLAIN",
+    "RANKED",
+    "RELATIVE",
+    "REPLACED",
+    "SHARED",
+    "SQUARED",
+    "SUBSUMER",
+    "WAY",
+    "Formula",
+    "add_to_points",
+    "add_to_rows",
+    "fill_leaves",
+    "formed",
+    "laid_out",
+    "unrelated",
+]
+
+_OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
+_compiled: Any = njit(**_OPTIONS)
+_inlined: Any = njit(inline="always")
+
+LOOKED_UP = -1
+"""A table holds the distances."""
+EQUAL = 0
+"""Different nodes are at distance 1."""
+RANKED = 1
+"""The difference of the profiles, over the divisor."""
+SHARED = 2
+"""The curve by the profiles of both nodes and the number of common ancestors."""
+PATH = 3
+"""The curve by the links on the least way through a common ancestor."""
+LENGTH = 4
+"""The length of that way, over the divisor."""
+SUBSUMER = 5
+"""The curve by the class of the deepest common ancestor and the links up to it from both."""
+CONTENT = 6
+"""What both contents exceed that of the deepest common ancestor by, over the divisor."""
+RELATIVE = 7
+"""The same over both contents."""
+DESCENT = 8
+"""The way from the deepest common ancestor down to the value, over the divisor."""
+
+PLAIN, SQUARED, ANY = 0, 1, 2
+"""What enters: the distance, its square, or whether there is any."""
+
+
+class Formula(NamedTuple):
+    """How the distances of n nodes follow from the sets of their ancestors."""
+
+    way: int
+    """EQUAL to DESCENT."""
+    profiles: Longs
+    """[n] what is to be known of a node itself; -1 for one at distance 1 from all others."""
+    offsets: Longs
+    """[n + 1] where the ancestors of each node start."""
+    members: Longs
+    """The ancestors of all nodes, ascending for each."""
+    ways: Floats
+    """[members] how far each is up."""
+    classes: Longs
+    """[local] the class of each ancestor."""
+    depths: Longs
+    """[local] its depth."""
+    contents: Floats
+    """[local] its information content."""
+    curve: Floats
+    """Distances, with a last axis of `width` and before it, for SHARED, two of the profiles."""
+    width: int
+    divisor: float = 1.0
+    nodes: Longs = np.empty(0, np.int64)
+    """[values] the node of each value; a candidate row has its own number."""
+    compared: int = PLAIN
+    """What enters a contribution …"""
+    spread: float = 1.0
+    importance: float = 1.0
+    """… which is divided by the one and multiplied by the other."""
+    gap: float = 1.0
+    """What a pair contributes of which one is at distance 1 from all others."""
+    replaced: int = PLAIN
+    """What enters a cost."""
+
+
+def unrelated(profiles: Longs, way: int, divisor: float) -> Formula:
+    """A formula over nodes without ancestors."""
+    nothing, empty = np.empty(0, np.int64), np.empty(0)
+    offsets = np.zeros(profiles.size + 1, np.int64)
+    sets = profiles, offsets, nothing, empty, nothing, nothing, empty
+    return Formula(way, *sets, empty, 0, divisor)
+
+
+WAY, TREE, OFFSETS, PROFILES, CLASSES, DEPTHS, NODES = 8, 9, 10, 11, 12, 13, 14
+WAYS, CONTENTS, CURVE, WIDTH, KINDS, COMPARED, REPLACED, FIGURES = 15, 16, 17, 18, 19, 20, 21, 22
+"""Columns of `heads`: ways and places in `lineages`, then in `tables`."""
+COLUMNS = 23
+"""How many columns `heads` has."""
+DIVISOR, SPREAD, IMPORTANCE, GAP = 0, 1, 2, 3
+"""Figures, from FIGURES on."""
+
+
+def laid_out(formula: Formula, whole_start: int, float_start: int, head: Longs) -> Any:
+    """Whole numbers and floats of a formula as they will lie from two starts on.
+
+    Writes into `head`, a row of `heads`, where they are.
+    """
+    wholes = [formula.offsets, formula.profiles, formula.classes, formula.depths, formula.nodes]
+    places = whole_start + np.cumsum([0, *(one.size for one in wholes)])
+    head[[OFFSETS, PROFILES, CLASSES, DEPTHS, NODES]] = places[:-1]
+    wholes[0] = formula.offsets + places[-1]
+    figures = [formula.divisor, formula.spread, formula.importance, formula.gap]
+    floats = [formula.ways, formula.contents, formula.curve.ravel(), np.array(figures)]
+    spots = float_start + np.cumsum([0, *(one.size for one in floats)])
+    head[[WAYS, CONTENTS, CURVE, FIGURES]] = spots[:-1]
+    # the way of the member at a place of `lineages` is so much farther in `tables`
+    head[WAYS] -= places[-1]
+    head[WAY], head[WIDTH] = formula.way, formula.width
+    head[KINDS] = formula.curve.shape[0]
+    head[COMPARED], head[REPLACED] = formula.compared, formula.replaced
+    head[TREE] = _is_tree(formula)
+    return np.concatenate([*wholes, formula.members]), np.concatenate(floats)
+
+
+def _is_tree(formula: Formula) -> bool:
+    """Whether the ancestors of every node are a chain, so that no two differ in one depth."""
+    depths = formula.depths[formula.members]
+    apart = np.diff(depths)
+    inside = np.ones(apart.size, bool)
+    firsts = formula.offsets[1:-1]
+    inside[firsts[(firsts > 0) & (firsts < depths.size)] - 1] = False
+    # the numbering ascends by depth: a chain has one of each depth from its top on
+    return bool((apart[inside] == 1).all())
+
+
+@_compiled
+def _shared(heads: Longs, lineages: Longs, attribute: int, node: int, other: int) -> int:
+    """The number of common ancestors of two nodes."""
+    offsets, tree = heads[attribute, OFFSETS], heads[attribute, TREE]
+    first, stop = lineages[offsets + node], lineages[offsets + node + 1]
+    second, last = lineages[offsets + other], lineages[offsets + other + 1]
+    shared = 0
+    while first < stop and second < last:
+        one, two = lineages[first], lineages[second]
+        if one == two:
+            shared += 1
+        elif tree:
+            break
+        first += one <= two
+        second += two <= one
+    return shared
+
+
+@_compiled
+def _by_ways(
+    heads: Longs, lineages: Longs, tables: Floats, attribute: int, node: int, other: int
+) -> float:
+    """The distance of two nodes by the ways through common ancestors.
+
+    What counts is the least way, or the deepest of the ancestors: of equally deep ones the nearest,
+    then the first.
+    """
+    offsets, ways, depths = (
+        heads[attribute, OFFSETS],
+        heads[attribute, WAYS],
+        heads[attribute, DEPTHS],
+    )
+    first, stop = lineages[offsets + node], lineages[offsets + node + 1]
+    second, last = lineages[offsets + other], lineages[offsets + other + 1]
+    # the last of its ancestors is a node itself
+    own, beside = lineages[stop - 1], lineages[last - 1]
+    least, best, deepest, both, down = np.inf, np.int64(-1), np.int64(-1), np.inf, 0.0
+    while first < stop and second < last:
+        one, two = lineages[first], lineages[second]
+        if one == two:
+            length = tables[ways + first] + tables[ways + second]
+            least = min(least, length)
+            depth = lineages[depths + one]
+            if depth > deepest or length < both:
+                best, deepest, both, down = one, depth, length, tables[ways + second]
+        elif heads[attribute, TREE]:
+            break
+        first += one <= two
+        second += two <= one
+    way, curve = heads[attribute, WAY], heads[attribute, CURVE]
+    divisor, contents = tables[heads[attribute, FIGURES] + DIVISOR], heads[attribute, CONTENTS]
+    if way == PATH:
+        return float(tables[curve + np.int64(least)])
+    if way == SUBSUMER:
+        place = lineages[heads[attribute, CLASSES] + best] * heads[attribute, WIDTH]
+        return float(tables[curve + place + np.int64(both)])
+    if way in (LENGTH, DESCENT):
+        return float((least if way == LENGTH else down) / divisor)
+    total = tables[contents + own] + tables[contents + beside]
+    apart = total - 2.0 * tables[contents + best]
+    return float(apart / (divisor if way == CONTENT else total if total > 0.0 else 1.0))
+
+
+@_inlined
+def _formed(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    row: int,
+    other: int,
+    shared: int,
+    asked: int,
+) -> float:
+    """What a row and the node of a value contribute, or cost, that share so many ancestors."""
+    profiles, figures = heads[attribute, PROFILES], heads[attribute, FIGURES]
+    profile, beside = lineages[profiles + row], lineages[profiles + other]
+    if row == other:
+        return 0.0
+    # one of both is at distance 1 from all others
+    if profile < 0 or beside < 0:
+        return float(tables[figures + GAP] if asked == COMPARED else 1.0)
+    way, divisor = heads[attribute, WAY], tables[figures + DIVISOR]
+    if way == EQUAL:
+        plain = 1.0
+    elif way == RANKED:
+        plain = abs(profile - beside) / divisor
+    elif way == SHARED:
+        place = (profile * heads[attribute, KINDS] + beside) * heads[attribute, WIDTH] + shared
+        plain = tables[heads[attribute, CURVE] + place]
+    else:
+        plain = _by_ways(heads, lineages, tables, attribute, row, other)
+    if heads[attribute, asked] == SQUARED:
+        plain *= plain
+    if asked == COMPARED:
+        return float(plain / tables[figures + SPREAD] * tables[figures + IMPORTANCE])
+    if heads[attribute, asked] == ANY:
+        return 1.0 if plain > 0.0 else 0.0
+    return float(plain)
+
+
+@_compiled
+def formed(
+    heads: Longs, lineages: Longs, tables: Floats, attribute: int, row: int, value: int, asked: int
+) -> float:
+    """What a row and a value of an attribute contribute (asked: COMPARED), or cost (REPLACED)."""
+    other, shared = lineages[heads[attribute, NODES] + value], 0
+    if heads[attribute, WAY] == SHARED:
+        shared = _shared(heads, lineages, attribute, row, other)
+    return float(_formed(heads, lineages, tables, attribute, row, other, shared, asked))
+
+
+# Whole loops: what one side has is marked once, and the other looks its ancestors up ------------
+
+
+@_compiled
+def _marks(heads: Longs, lineages: Longs, attribute: int, node: int) -> Any:
+    """Which ancestors a node has, where that counts."""
+    offsets, counts = heads[attribute, OFFSETS], heads[attribute, WAY] == SHARED
+    marks = np.zeros(heads[attribute, DEPTHS] - heads[attribute, CLASSES] if counts else 0, np.int8)
+    if counts:
+        for slot in range(lineages[offsets + node], lineages[offsets + node + 1]):
+            marks[lineages[slot]] = 1
+    return marks
+
+
+@_inlined
+def _marked(lineages: Longs, offsets: int, marks: Any, node: int) -> int:
+    """How many ancestors of a node are marked."""
+    shared = 0
+    if marks.size > 0:
+        for slot in range(lineages[offsets + node], lineages[offsets + node + 1]):
+            shared += marks[lineages[slot]]
+    return shared
+
+
+@_compiled
+def add_to_points(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    row: int,
+    codes: Ints,
+    result: Floats,
+) -> None:
+    """Add what a row and the value of each point contribute."""
+    marks, offsets = _marks(heads, lineages, attribute, row), heads[attribute, OFFSETS]
+    for point in range(result.size):
+        other = lineages[heads[attribute, NODES] + codes[attribute, point]]
+        shared = _marked(lineages, offsets, marks, other)
+        result[point] += _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
+
+
+@_compiled
+def fill_leaves(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    row: int,
+    turns: Ints,
+    direction: float,
+    extremes: Floats,
+) -> None:
+    """Write what a row and a value contribute, with its sign, at the place beside each value."""
+    marks, offsets = _marks(heads, lineages, attribute, row), heads[attribute, OFFSETS]
+    for slot in range(turns.shape[0]):
+        other = lineages[heads[attribute, NODES] + turns[slot, 1]]
+        shared = _marked(lineages, offsets, marks, other)
+        found = _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
+        extremes[turns[slot, 0]] = direction * found
+
+
+@_compiled
+def add_to_rows(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    value: int,
+    weight: float,
+    rows: Ints,
+    sums: Floats,
+) -> None:
+    """Add the weight times what it costs to replace a value by each of some rows."""
+    other, offsets = lineages[heads[attribute, NODES] + value], heads[attribute, OFFSETS]
+    marks = _marks(heads, lineages, attribute, other)
+    for slot in range(rows.size):
+        row = np.int64(rows[slot])
+        shared = _marked(lineages, offsets, marks, row)
+        sums[row] += weight * _formed(
+            heads, lineages, tables, attribute, row, other, shared, REPLACED
+        )

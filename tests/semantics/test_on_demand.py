@@ -1,0 +1,206 @@
+"""Distances that are computed as they are asked for are those of the tables, to the last bit."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+import ontomask as om
+from ontomask import memory
+from ontomask.errors import ShortMemoryError
+from ontomask.evaluation import sides
+from ontomask.kernels.formulas import COMPARED, REPLACED, formed
+from ontomask.kernels.records import pack_points
+from ontomask.semantics import distances, operators
+from ontomask.semantics.distances import ValueDistances
+from ontomask.semantics.operators import Comparison, coded_operator
+from ontomask.taxonomy.measures import MEASURES
+from ontomask.taxonomy.taxonomy import Taxonomy
+from strategies import random_attribute
+
+OPTIONS = {
+    "wu-palmer": [{}, {"depth": "links"}],
+    "path": [{}, {"scaled": True}],
+    "weighted-path": [{}, {"scaled": True}],
+    **{name: [{"ic": "seco"}, {"ic": "column"}] for name in ("resnik", "lin", "jiang-conrath")},
+}
+KINDS = [(name, options) for name in MEASURES for options in OPTIONS.get(name, [{}])]
+
+
+def entries(coded):
+    """Contributions and costs of all rows and values, each computed for itself."""
+    nothing = np.empty((0, 1))
+    points = pack_points(
+        [coded.arrays], np.zeros((1, 1), np.int32), nothing, *[np.ones(1)] * 3, np.empty(0), 1
+    )
+    pairs = [
+        (row, value)
+        for row in range(coded.arrays.row_depths.size)
+        for value in range(coded.arrays.own_rows.size)
+    ]
+    shape = coded.arrays.row_depths.size, coded.arrays.own_rows.size
+    arguments = points.heads, points.lineages, points.tables, 0
+    return [
+        np.array([formed(*arguments, row, value, one) for row, value in pairs]).reshape(shape)
+        for one in (COMPARED, REPLACED)
+    ]
+
+
+def check_same(comparison, values, codes, monkeypatch_context):
+    ones = np.ones(codes.size)
+    with monkeypatch_context as patch:
+        tables = coded_operator(comparison, values, codes, ones, ones).arrays
+        patch.setattr(operators, "LARGEST_TABLE", 0)
+        demanded = coded_operator(comparison, values, codes, ones, ones)
+    assert demanded.arrays.table.size == 0
+    contributions, costs = entries(demanded)
+    np.testing.assert_array_equal(contributions, tables.table)
+    np.testing.assert_array_equal(costs, tables.costs.T)
+
+
+@pytest.mark.parametrize(("measure", "options"), KINDS)
+@pytest.mark.parametrize("root", ["attribute", "taxonomy"])
+@given(attribute=random_attribute())
+@settings(deadline=None, max_examples=10)
+def test_every_measure(measure, options, root, attribute):
+    parents, words = attribute
+    taxonomy = Taxonomy.from_parents(parents)
+    concepts, codes = np.unique(taxonomy.indices_of(words), return_inverse=True)
+    space = taxonomy.space(np.asarray(concepts, np.int32), measure, root, **options)
+    values = np.append(concepts.astype(np.int64), -1)
+    codes = np.append(codes, concepts.size).astype(np.int32)
+    comparison = Comparison(ValueDistances(space))
+    check_same(comparison, values, codes, pytest.MonkeyPatch.context())
+
+
+@pytest.mark.parametrize("operator", operators.OPERATORS)
+@pytest.mark.parametrize("metric", operators.METRICS)
+@pytest.mark.parametrize("kind", ["taxonomy", "order", "words"])
+def test_every_operator_and_metric(operator, metric, kind, monkeypatch):
+    icd9 = om.load_taxonomy("icd9cm")
+    concepts = np.sort(icd9.indices_of(["250.00", "250.13", "250", "428.0", "428", "V27.0"]))
+    apart = {
+        "taxonomy": ValueDistances(icd9.space(concepts, "lin")),
+        "order": ValueDistances(highest=9),
+        "words": ValueDistances(),
+    }[kind]
+    values = np.append(concepts if kind == "taxonomy" else np.arange(6), -1).astype(np.int64)
+    codes = np.array([0, 1, 2, 3, 4, 5, 6, 6, 2, 2], np.int32)
+    comparison = Comparison(apart, operator, metric, importance=0.7)
+    check_same(comparison, values, codes, monkeypatch.context())
+
+
+METHODS = [
+    om.Microaggregation(3),
+    om.Microaggregation(3, refine=True),
+    om.Microaggregation(3, algorithm="mdav", operators="marginality"),
+    om.Microaggregation(3, algorithm="v-mdav", metric="s-distance"),
+    om.Recoding(3),
+    om.Resampling(3),
+    om.RankSwapping(k=3, variant="multivariate"),
+    om.RankSwapping(k=3, variant="fixed"),
+    om.Pram(),
+    om.Shuffling(["diagnosis"]),
+]
+
+
+@pytest.fixture
+def without_tables(monkeypatch):
+    """Call it: from then on no table of distances is held."""
+
+    def forbid():
+        for module in (operators, memory, sides):
+            monkeypatch.setattr(module, "LARGEST_TABLE", 6)
+
+    return forbid
+
+
+def claims():
+    generator = np.random.default_rng(3)
+    codes = ["250.00", "250.13", "250.02", "428.0", "428.1", "V27.0", "401.9", "414.01"]
+    return pl.DataFrame(
+        {
+            "diagnosis": generator.choice([*codes, None], 60).tolist(),
+            "county": generator.choice(["north", "south", "west"], 60).tolist(),
+            "age": generator.integers(20, 90, 60),
+        }
+    )
+
+
+SCHEMA = om.Schema(
+    diagnosis=om.Nominal(om.load_taxonomy("icd9cm")), county=om.Flat(), age=om.Numeric()
+)
+COUNTIES = om.Schema(
+    diagnosis=om.Nominal(om.load_taxonomy("icd9cm")), county=om.Flat(), age=om.Numeric(role="other")
+)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}")
+def test_every_method_gives_the_same_release(method, without_tables):
+    schema = COUNTIES if isinstance(method, om.Pram) else SCHEMA
+    held = om.protect(claims(), schema, method, seed=5).frame
+    without_tables()
+    assert om.protect(claims(), schema, method, seed=5).frame.equals(held)
+
+
+def test_dynamic_swapping_stays_within_its_interval(without_tables):
+    without_tables()
+    release = om.protect(claims(), COUNTIES, om.RankSwapping(k=4), seed=5)
+    (details,) = release.details
+    assert sorted(release.frame["county"]) == sorted(claims()["county"])
+    assert set(details["farthest_rank"].values()) <= set(range(5))
+
+
+def figures(found):
+    """All figures that an evaluation has found, rounded."""
+    if isinstance(found, dict):
+        return {name: figures(one) for name, one in found.items()}
+    if isinstance(found, (list, tuple)):
+        return [figures(one) for one in found]
+    return round(found, 9) if isinstance(found, float) else found
+
+
+def test_evaluation_finds_the_same(without_tables):
+    release = om.protect(claims(), SCHEMA, om.Microaggregation(3), seed=5).frame
+    held = om.evaluate(claims(), release, SCHEMA).as_dict()
+    without_tables()
+    assert figures(om.evaluate(claims(), release, SCHEMA).as_dict()) == figures(held)
+
+
+def test_what_does_not_fit_is_refused_before_it_is_begun(monkeypatch):
+    monkeypatch.setattr(memory, "free_memory", lambda: 2**20)
+    monkeypatch.setattr(distances, "LARGEST_TABLE", 100)
+    with pytest.raises(ShortMemoryError) as caught:
+        ValueDistances(highest=9).between(np.arange(3000), np.arange(3000))
+    assert isinstance(caught.value, MemoryError)
+    assert str(caught.value) == (
+        "The distances of 3,000 from 3,000 values would take 0.2 GB of memory, and 0.0 GB are "
+        "left; map rare values to broader concepts first, mask fewer records at a time (strata), "
+        "or use a machine with more."
+    )
+
+
+def test_what_is_left_is_the_least_of_all_limits(monkeypatch, tmp_path):
+    for name, text in {"now": "3000\n", "most": "5000\n", "none": "max\n"}.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "system").write_text("MemTotal: 99 kB\nMemAvailable: 7 kB\n")
+    monkeypatch.setattr(memory, "SYSTEM", tmp_path / "system")
+    for most, expected in {"most": 2000, "none": 7 * 1024, "missing": 7 * 1024}.items():
+        monkeypatch.setattr(memory, "GROUPS", ((tmp_path / most, tmp_path / "now"),))
+        assert memory.free_memory() == expected
+
+
+def test_a_measure_without_a_summary_keeps_its_table(monkeypatch):
+    monkeypatch.setattr(operators, "LARGEST_TABLE", 0)
+    icd9 = om.load_taxonomy("icd9cm")
+    concepts = np.sort(icd9.indices_of(["250.00", "428.0", "V27.0"])).astype(np.int64)
+    space = icd9.space(concepts, "lin")
+    bare = replace(space, measure=replace(space.measure, summary=None))
+    codes, ones = np.arange(3, dtype=np.int32), np.ones(3)
+    found = [
+        coded_operator(Comparison(ValueDistances(one)), concepts, codes, ones, ones).looked_up
+        for one in (space, bare)
+    ]
+    assert found == [False, True]
