@@ -13,11 +13,13 @@ from ontomask.data.domains import Concepts, Labels, Numbers, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Flat, Nominal, Numeric, Schema
 from ontomask.methods.base import Context, Method
+from ontomask.methods.disclosure import WAYS
 from ontomask.methods.hybrid import Hybrid
 from ontomask.methods.microaggregation import Microaggregation
 from ontomask.methods.rank_swapping import RankSwapping
 from ontomask.methods.recoding import Recoding
 from ontomask.methods.resampling import Resampling
+from ontomask.privacy import TCloseness
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["warm"]
@@ -30,6 +32,8 @@ METHODS: tuple[Method, ...] = (
     RankSwapping(k=2),
     RankSwapping(k=2, variant="multivariate"),
     Microaggregation(2, refine=True, block_size=2),
+    Microaggregation(2, centers="medoid"),
+    *(Microaggregation(2, privacy=[TCloseness(0.1, "semantic")], privacy_by=way) for way in WAYS),
 )
 
 
@@ -44,12 +48,15 @@ def warm() -> Iterator[tuple[float, str]]:
 
 def _tiny_table() -> Microdata:
     taxonomy = Taxonomy.from_parents({"t": [], "a": ["t"], "b": ["t"], "c": ["a"]})
-    schema = Schema(word=Nominal(taxonomy), flat=Flat(), number=Numeric())
+    secret = Nominal(taxonomy, role="sensitive")
+    schema = Schema(word=Nominal(taxonomy), flat=Flat(), number=Numeric(), secret=secret)
     codes = np.array([0, 1, 2, 0, 1, 2], np.int32)
+    words = Concepts.of(taxonomy.indices_of(["a", "b", "c"]), Vocabulary(taxonomy))
     domains = {
-        "word": Concepts.of(taxonomy.indices_of(["a", "b", "c"]), Vocabulary(taxonomy)),
+        "word": words,
         "flat": Labels(("x", "y", "z")),
         "number": Numbers((1.0, 2.0, 3.0), np.array([1.0, 2.0, 3.0])),
+        "secret": words,
     }
     attributes = {
         name: Attribute(name, schema.column(name), codes, domain)

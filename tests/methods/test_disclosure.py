@@ -10,6 +10,8 @@ import pytest
 from scipy.optimize import linprog
 
 import ontomask as om
+from ontomask import warming
+from ontomask.kernels import balanced, centroids, unions
 from ontomask.kernels.balanced import _best_exchange, _leaving, by_exchanges, by_slices
 from ontomask.kernels.centroids import loss
 from ontomask.kernels.records import MINIMUM_HIERARCHY
@@ -207,6 +209,23 @@ def test_survey_weights_are_people():
 
 def signal():
     return np.zeros(2, np.int64)
+
+
+def test_kernels_of_models_are_compiled_ahead(monkeypatch):
+    used = set()
+    for room, name in (
+        *((unions, one) for one in ("_describe", "_choose")),
+        *((balanced, one) for one in ("_form_slices", "_form_exchanges")),
+        (centroids, "_fill_losses"),
+    ):
+        kernel = getattr(room, name)
+        monkeypatch.setattr(
+            room, name, lambda *given, kernel=kernel, name=name: (used.add(name), kernel(*given))
+        )
+    late = [one for one in warming.METHODS if isinstance(one, om.Microaggregation)]
+    monkeypatch.setattr(warming, "METHODS", late)
+    assert [share for share, _ in warming.warm()][-1] == 1.0
+    assert used == {"_describe", "_choose", "_form_slices", "_form_exchanges", "_fill_losses"}
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -17,6 +17,7 @@ from ontomask.data.files.reading import GUESSABLE
 from ontomask.data.inference import Proposal, infer_schema
 from ontomask.data.schema import AnyColumn, Column, Date, Identifier, Nominal, Ordinal, Schema
 from ontomask.data.tables import open_table
+from ontomask.data.unseen import unseen
 from ontomask.engines.databases import Database, check_address, is_server, read_query
 from ontomask.engines.files import Resources, opened, sampled, too_large
 from ontomask.errors import DataError
@@ -65,6 +66,12 @@ ROLES = """
 #       undecided  not published; nothing is released before you have chosen one of the others,
 #                  deleted the section, or said: ontomask run {plan} --leave-out-undecided
 # A column that is not named here is not published.
+"""
+
+RULES = """
+# ---- Rules ------------------------------------------------------------------------------------
+# These combinations never occur in the table, although both sides are frequent. Where that is no
+# accident, delete the # in front of the lines: nobody then appears with one in the release.
 """
 
 MOST_UNIQUE = 10
@@ -146,6 +153,7 @@ def propose(
         *(f"# {note}\n" for note in proposal.notes),
         *(_column(name, column, proposal) for name, column in proposal.schema.items()),
         *(f"\n# {toml_comment(name)}: left out, as {why}\n" for name, why in left_out.items()),
+        *_rules(frame, proposal.schema),
         TAIL.format(
             methods=others,
             k=k,
@@ -225,6 +233,22 @@ def _hierarchies(frame: Any, schema: Schema) -> Iterator[str]:
             recipe = drafted(encode(table, known)[name])
             if recipe:
                 yield f"# {toml_key(name)} = {toml_comment(toml_value(recipe))}\n"
+
+
+def _rules(frame: Any, schema: Schema) -> Iterator[str]:
+    """What the table never has, as rules that can be declared."""
+    columns = {
+        name: replace(column, role="quasi")
+        for name, column in schema.items()
+        if isinstance(column, Column)
+    }
+    found = unseen(encode(open_table(frame), Schema.of(columns)))
+    if found:
+        yield RULES
+    for one in found:
+        yield f"# [[rules]]   # no record, where {one.expected:,.0f} would be expected by chance\n"
+        for part in ("when", "never"):
+            yield f"# {part} = {toml_comment(toml_value(getattr(one.rule, part)))}\n"
 
 
 def _unchanged(frame: Any, schema: Schema) -> str:
