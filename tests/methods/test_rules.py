@@ -113,6 +113,28 @@ def test_a_method_that_changes_columns_one_by_one_is_refused() -> None:
         om.protect(people(), declared().with_rules(*RULES), om.RankSwapping(20), seed=1)
 
 
+@pytest.mark.parametrize(
+    "method",
+    [
+        om.Recoding(4),
+        om.Resampling(4),
+        om.Hybrid(4),
+        om.Pram(0.5, columns=["sex"]),
+        om.Noise(["age"]),
+    ],
+    ids=lambda one: one.name,
+)
+def test_other_methods_keep_rules_or_say_that_they_cannot(method: om.Method) -> None:
+    try:
+        release = om.protect(people(), declared().with_rules(*RULES), method, seed=1)
+    except PromiseError as refusal:
+        said = str(refusal)
+        assert "use microaggregation or generalization" in said
+        assert "leave the rule out" in said
+    else:
+        assert impossible(release.frame) == 0
+
+
 def test_records_that_a_rule_excludes_already() -> None:
     """They are counted; no others may join them."""
     frame = people().with_columns(sex=pl.lit("m"))
