@@ -15,7 +15,8 @@ import ontomask as om
 from ontomask.data.tables import open_table
 from ontomask.errors import DataError, PromiseError
 from ontomask.plan.plan import Plan
-from ontomask.release import digest_of, generators
+from ontomask.protection import generators
+from ontomask.release import digest_of
 from tables import mixed_columns, mixed_schema
 
 # Random choices -------------------------------------------------------------------------------

@@ -31,7 +31,8 @@ from ontomask.methods.generalization.method import Generalization
 from ontomask.methods.presets import PRESETS, preset
 from ontomask.methods.registry import METHODS
 from ontomask.privacy import KAnonymity, PrivacyModel
-from ontomask.release import Release, protect
+from ontomask.protection import protect
+from ontomask.release import Release
 from ontomask.writing import write_new
 
 try:

@@ -1,14 +1,11 @@
-"""`protect` and `Release`: mask, decode, verify. The only way data leaves."""
+"""`Release`: a protected table and the account of how it was made."""
 
 from __future__ import annotations
 
 import copy
 import os
-import secrets
-import time
 import weakref
 import zlib
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -19,23 +16,21 @@ import numpy as np
 
 from ontomask import cards
 from ontomask.arrays import Longs
-from ontomask.checks import Flag, Integer, check, did_you_mean
+from ontomask.checks import did_you_mean
 from ontomask.data.domains import Concepts
-from ontomask.data.encoding import LEAST, encode, record_counts, record_units, survey_weights
+from ontomask.data.encoding import encode, record_counts, record_units, survey_weights
 from ontomask.data.masked import Masked, Scheme, State
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
-from ontomask.data.values import is_star
 from ontomask.errors import DataError, MethodError, ParameterError
 from ontomask.evaluation.evaluation import Evaluation, Settings, evaluate_paired
 from ontomask.evaluation.pairing import Paired, pair_columns
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.evaluation.utility import Loss
-from ontomask.methods.base import Context, Method, Progress, silent, sizes_asked
-from ontomask.methods.persons import refuse_links
+from ontomask.methods.base import Method, Progress, silent
 from ontomask.promises import Promise
-from ontomask.proof import Made, prove, recount
+from ontomask.proof import recount
 from ontomask.verify import Verification
 from ontomask.writing import require_new, write_new
 
@@ -44,13 +39,13 @@ if TYPE_CHECKING:
     from ontomask.report.facts import Account
     from ontomask.report.pictures import Picture
 
-__all__ = ["AppliedScheme", "Release", "protect"]
+__all__ = ["AppliedScheme", "Original", "Release", "digest_of", "drawing", "spellings_of"]
 
 NOT_KEPT = "(secret, not kept in a pickle)"
 
 
 @dataclass(frozen=True, eq=False)
-class _Original:
+class Original:
     """The original as long as somebody else holds its frame: a reference, and what was encoded.
 
     Attributes
@@ -65,7 +60,7 @@ class _Original:
     columns: Mapping[str, Attribute]
 
     @classmethod
-    def of(cls, table: Table, microdata: Microdata) -> _Original | None:
+    def of(cls, table: Table, microdata: Microdata) -> Original | None:
         """A reference that does not keep the frame alive; None for a frame that takes none."""
         columns = _whole(microdata, len(table))
         try:
@@ -184,7 +179,7 @@ class Release:
     digests: Mapping[str, str]
     _scheme: AppliedScheme | None = field(repr=False, default=None)
     _rows: Longs | None = field(repr=False, default=None)
-    _original: _Original | None = field(repr=False, default=None)
+    _original: Original | None = field(repr=False, default=None)
     _columns: Mapping[str, Attribute] = field(repr=False, default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -212,7 +207,7 @@ class Release:
         table = self._found(original, "evaluate")
         known = self._original.columns if self._original else {}
         if not known:
-            spellings = _spellings(self._columns)
+            spellings = spellings_of(self._columns)
             known = _whole(encode(table, self.schema, spellings=spellings), len(table))
         rows = np.arange(len(table)) if self._rows is None else self._rows
         before = {name: known[name].of(rows).trimmed() for name in self._columns}
@@ -466,97 +461,6 @@ def _without_secrets(step: Method) -> Method:
     return shown
 
 
-def protect(
-    frame: object,
-    schema: Schema,
-    method: Method | Sequence[Method],
-    seed: int | None = None,
-    *,
-    keep_index: bool = False,
-    progress: Progress = silent,
-) -> Release:
-    """Protect a table: apply one method or a list of them, verify, and return the release.
-
-    Parameters
-    ----------
-    frame
-        A pandas, Polars or PyArrow data frame; it is not changed.
-    schema
-        What its columns are. Columns that the schema does not name are not published; one whose
-        role is `undecided` is refused.
-    method
-        A method, or a list of steps that are applied in order.
-    seed
-        A number that fixes all random choices; by default a new one is drawn (a fixed default
-        would let an intruder repeat them) and noted in the release.
-    keep_index
-        Whether a pandas frame comes back with the index of its records, to put it beside the
-        original; it is not for publication. By default the index is new.
-    progress
-        Called with the fraction done and a message; it may raise to stop the run.
-    """
-    steps = steps_of(method)
-    chosen = seed_of(seed)
-    check("keep_index", keep_index, Flag())
-    table = open_table(frame, keep_index=keep_index)
-    started = time.perf_counter()
-    least = max([LEAST, *sizes_asked(steps)])
-    microdata = encode(table, Schema.require(schema).require_decided(), least)
-    for name in microdata.schema.published:
-        if name in microdata.attributes and name not in microdata.quasi:
-            refuse_links(microdata[name], microdata)
-    digest, fingerprint = digest_of(table, schema), table.fingerprint()
-    timings = {"encode": time.perf_counter() - started}
-    start = State.start(table, microdata)
-    made, end = _run(steps, start, generators(steps, chosen, digest), progress, timings)
-    if table.fingerprint() != fingerprint:
-        raise DataError("The table was changed while it was being masked; run it again.")
-    return _release(steps, chosen, digest, made, end, timings)
-
-
-def steps_of(method: Method | Sequence[Method]) -> tuple[Method, ...]:
-    """The steps of a run, each of them a method."""
-    steps = tuple(method) if isinstance(method, (list, tuple)) else (method,)
-    if not steps or not all(isinstance(step, Method) for step in steps):
-        raise ParameterError(
-            "method must be a masking method or a list of them, such as Microaggregation(k=5), not "
-            f"{method!r}."
-        )
-    return steps
-
-
-def seed_of(seed: int | None) -> int:
-    """The seed given, or a new one."""
-    if seed is None:
-        return secrets.randbits(63)
-    check("seed", seed, Integer(0))
-    return int(seed)
-
-
-def _run(
-    steps: tuple[Method, ...],
-    state: State,
-    sources: Sequence[np.random.Generator],
-    progress: Progress,
-    timings: dict[str, float],
-) -> tuple[list[Made], State]:
-    """Apply the steps one after the other."""
-    made = []
-    for place, (step, generator) in enumerate(zip(steps, sources, strict=True)):
-
-        def report(fraction: float, message: str, place: int = place) -> None:
-            progress((place + fraction) / len(steps), message)
-
-        started = time.perf_counter()
-        report(0.0, step.name)
-        masked = step.run(state.microdata, Context(generator, report))
-        report(1.0, step.name)
-        timings[f"step {place + 1}: {step.name}"] = time.perf_counter() - started
-        made.append(Made(step, state, masked))
-        state = state.after(masked)
-    return made, state
-
-
 def digest_of(table: Table, schema: Schema) -> str:
     """A digest of everything in a table that a schema speaks of."""
     return table.digest([name for name in table.names if name in schema])
@@ -571,120 +475,9 @@ def drawing(seed: int, digest: str, key: tuple[int, ...]) -> np.random.Generator
     return np.random.default_rng(np.random.SeedSequence([seed, int(digest, 16)], spawn_key=key))
 
 
-def generators(steps: Sequence[Method], seed: int, digest: str) -> list[np.random.Generator]:
-    """One generator per step, so that adding a step does not change the draws of another."""
-    seen: Counter[str] = Counter()
-    result = []
-    for step in steps:
-        key = (zlib.crc32(step.name.encode()), seen[step.name])
-        seen[step.name] += 1
-        result.append(drawing(seed, digest, key))
-    return result
-
-
-def _release(
-    steps: tuple[Method, ...],
-    seed: int,
-    digest: str,
-    made: list[Made],
-    end: State,
-    timings: dict[str, float],
-) -> Release:
-    start, masks = made[0].before, [one.masked for one in made]
-    table, schema = start.table, start.microdata.schema
-    published = _published(table, schema, masks)
-    if not published:
-        raise MethodError("Nothing would be published: every column is an identifier or dropped.")
-    table.forget(end.columns)
-    outgoing = open_table(end.frame(published))
-    started = time.perf_counter()
-    verification = prove(outgoing, published, made, end)
-    timings["verify"] = time.perf_counter() - started
-    clusters = masks[-1].clusters
-    if clusters is not None and masks[-1].kept is not None:
-        clusters = clusters[masks[-1].kept]
-    schemes = tuple(masked.scheme for masked in masks if masked.scheme is not None)
-    spellings = _spellings(start.microdata.attributes)
-    scheme = AppliedScheme(schema, schemes, published, spellings)
-    return Release(
-        frame=outgoing.given,
-        schema=schema,
-        steps=steps,
-        seed=seed,
-        clusters=clusters,
-        class_sizes=_class_sizes(end.microdata),
-        changed=_changed(start, end),
-        left_out=len(table) - len(end.microdata),
-        starred=_starred(start, end),
-        details=tuple(dict(masked.details) for masked in masks),
-        verification=verification,
-        timings=timings,
-        digests={"input": digest, "output": outgoing.digest()},
-        _scheme=scheme if len(schemes) == len(masks) else None,
-        _rows=end.microdata.rows,
-        _original=_Original.of(table, start.microdata),
-        _columns={
-            name: end.columns.get(name, one).trimmed()
-            for name, one in end.microdata.attributes.items()
-            if name in published
-        },
-    )
-
-
-def _spellings(columns: Mapping[str, Attribute]) -> dict[str, Mapping[int, str]]:
+def spellings_of(columns: Mapping[str, Attribute]) -> dict[str, Mapping[int, str]]:
     """How nominal columns spell concepts."""
     domains = {name: one.domain for name, one in columns.items()}
     return {
         name: one.vocabulary.spellings for name, one in domains.items() if isinstance(one, Concepts)
     }
-
-
-def _published(table: Table, schema: Schema, masks: list[Masked]) -> tuple[str, ...]:
-    dropped = {name for masked in masks for name in masked.dropped}
-    added = [name for masked in masks for name in masked.columns if name not in schema.published]
-    kept = [
-        name
-        for name in table.names
-        if (name in schema.published or name in added) and name not in dropped
-    ]
-    return tuple(kept)
-
-
-def _class_sizes(microdata: Microdata) -> dict[int, int]:
-    if not microdata.quasi:
-        return {}
-    sizes = microdata.tuples().counts.astype(np.int64)
-    found, counts = np.unique(sizes, return_counts=True)
-    return dict(zip(found.tolist(), counts.tolist(), strict=True))
-
-
-def _starred(start: State, end: State) -> int:
-    """How many records have nothing but stars and gaps where they had quasi-identifiers."""
-    before, kept = start.microdata, start.kept(end)
-    counts = before.counts[kept]
-    empty, known = np.full(counts.size, bool(before.quasi)), np.zeros(counts.size, bool)
-    for name in before.quasi:
-        old, new = before[name], end.columns.get(name, before[name].of(kept))
-        empty &= np.array([one is None or is_star(one) for one in (*new.values, None)])[new.codes]
-        if not empty.any():
-            return 0
-        known |= np.array([not is_star(one) for one in old.values] + [False])[old.codes[kept]]
-    return int(counts[empty & known].sum())
-
-
-def _changed(start: State, end: State) -> dict[str, float]:
-    """The share of the records whose value in each column reads otherwise than before."""
-    kept, counts = start.kept(end), end.microdata.counts
-    shares = dict.fromkeys(start.microdata.attributes, 0.0)
-    for name in shares.keys() & end.columns.keys():
-        pairs = start.microdata[name].of(kept).seen().beside(end.columns[name].seen(), counts)
-        differing = sum(count for old, new, count in pairs if not _reads_alike(old, new))
-        shares[name] = differing / float(counts.sum()) if differing else 0.0
-    return shares
-
-
-def _reads_alike(old: object, new: object) -> bool:
-    """Whether two values are written alike; plain ones are compared as they are, for speed."""
-    if type(old) is type(new) and isinstance(old, (str, int, float)):
-        return old == new
-    return str(old) == str(new)

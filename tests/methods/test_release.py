@@ -6,7 +6,7 @@ import pytest
 
 import ontomask as om
 from ontomask.methods.base import METHODS
-from ontomask.release import generators
+from ontomask.protection import generators
 from tables import DISEASES, mixed_columns, mixed_schema, nominal_schema
 
 

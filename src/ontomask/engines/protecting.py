@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from ontomask import release as in_memory
+from ontomask import protection as in_memory
 from ontomask.arrays import Longs
 from ontomask.data.encoding import LEAST, encode, record_counts, survey_weights
 from ontomask.data.masked import State

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ontomask import release as in_memory
+from ontomask import protection as in_memory
 from ontomask.data.schema import Schema
 from ontomask.data.tables import open_table
 from ontomask.engines.files import open_path

@@ -30,7 +30,8 @@ from ontomask.plan.places import Place, check_table, place_of
 from ontomask.plan.problems import refuse_at
 from ontomask.plan.reading import Contents
 from ontomask.plan.requirements import absent
-from ontomask.release import Release, protect
+from ontomask.protection import protect
+from ontomask.release import Release
 from ontomask.report.document import render
 from ontomask.report.facts import Limit, Run
 from ontomask.verdict import Judgment, judge

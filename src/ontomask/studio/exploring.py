@@ -15,7 +15,7 @@ from ontomask.methods.generalization.exploration import explore
 from ontomask.methods.generalization.method import Generalization
 from ontomask.methods.generalization.recipes import drafted, value_text
 from ontomask.plan.plan import Plan
-from ontomask.release import protect
+from ontomask.protection import protect
 from ontomask.report.alternatives import picture
 from ontomask.report.drawing import draw
 from ontomask.studio.opened import About, Opened, examples

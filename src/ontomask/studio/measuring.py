@@ -12,7 +12,8 @@ from ontomask.evaluation.risk import file_risk, reidentification
 from ontomask.evaluation.scores import ClassScores, Scores
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.methods.base import Progress
-from ontomask.release import Release, protect
+from ontomask.protection import protect
+from ontomask.release import Release
 from ontomask.report.document import render
 from ontomask.studio.opened import About, Opened, examples
 

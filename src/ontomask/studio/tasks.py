@@ -26,7 +26,7 @@ from ontomask.methods.base import Progress
 from ontomask.methods.generalization.recipes import drafted
 from ontomask.plan.plan import Plan
 from ontomask.plan.proposal import propose
-from ontomask.release import protect
+from ontomask.protection import protect
 from ontomask.studio.opened import About, Opened, examples
 from ontomask.taxonomy.taxonomy import Taxonomy
 from ontomask.warming import warm

@@ -1,0 +1,228 @@
+"""`protect`: mask, decode, verify. The only way data leaves."""
+
+from __future__ import annotations
+
+import secrets
+import time
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from ontomask.checks import Flag, Integer, check
+from ontomask.data.encoding import LEAST, encode
+from ontomask.data.masked import Masked, State
+from ontomask.data.microdata import Microdata
+from ontomask.data.schema import Schema
+from ontomask.data.tables import Table, open_table
+from ontomask.data.values import is_star
+from ontomask.errors import DataError, MethodError, ParameterError
+from ontomask.methods.base import Context, Method, Progress, silent, sizes_asked
+from ontomask.methods.persons import refuse_links
+from ontomask.proof import Made, prove
+from ontomask.release import AppliedScheme, Original, Release, digest_of, drawing, spellings_of
+
+__all__ = ["generators", "protect", "seed_of", "steps_of"]
+
+
+def protect(
+    frame: object,
+    schema: Schema,
+    method: Method | Sequence[Method],
+    seed: int | None = None,
+    *,
+    keep_index: bool = False,
+    progress: Progress = silent,
+) -> Release:
+    """Protect a table: apply one method or a list of them, verify, and return the release.
+
+    Parameters
+    ----------
+    frame
+        A pandas, Polars or PyArrow data frame; it is not changed.
+    schema
+        What its columns are. Columns that the schema does not name are not published; one whose
+        role is `undecided` is refused.
+    method
+        A method, or a list of steps that are applied in order.
+    seed
+        A number that fixes all random choices; by default a new one is drawn (a fixed default
+        would let an intruder repeat them) and noted in the release.
+    keep_index
+        Whether a pandas frame comes back with the index of its records, to put it beside the
+        original; it is not for publication. By default the index is new.
+    progress
+        Called with the fraction done and a message; it may raise to stop the run.
+    """
+    steps = steps_of(method)
+    chosen = seed_of(seed)
+    check("keep_index", keep_index, Flag())
+    table = open_table(frame, keep_index=keep_index)
+    started = time.perf_counter()
+    least = max([LEAST, *sizes_asked(steps)])
+    microdata = encode(table, Schema.require(schema).require_decided(), least)
+    for name in microdata.schema.published:
+        if name in microdata.attributes and name not in microdata.quasi:
+            refuse_links(microdata[name], microdata)
+    digest, fingerprint = digest_of(table, schema), table.fingerprint()
+    timings = {"encode": time.perf_counter() - started}
+    start = State.start(table, microdata)
+    made, end = _run(steps, start, generators(steps, chosen, digest), progress, timings)
+    if table.fingerprint() != fingerprint:
+        raise DataError("The table was changed while it was being masked; run it again.")
+    return _release(steps, chosen, digest, made, end, timings)
+
+
+def steps_of(method: Method | Sequence[Method]) -> tuple[Method, ...]:
+    """The steps of a run, each of them a method."""
+    steps = tuple(method) if isinstance(method, (list, tuple)) else (method,)
+    if not steps or not all(isinstance(step, Method) for step in steps):
+        raise ParameterError(
+            "method must be a masking method or a list of them, such as Microaggregation(k=5), not "
+            f"{method!r}."
+        )
+    return steps
+
+
+def seed_of(seed: int | None) -> int:
+    """The seed given, or a new one."""
+    if seed is None:
+        return secrets.randbits(63)
+    check("seed", seed, Integer(0))
+    return int(seed)
+
+
+def _run(
+    steps: tuple[Method, ...],
+    state: State,
+    sources: Sequence[np.random.Generator],
+    progress: Progress,
+    timings: dict[str, float],
+) -> tuple[list[Made], State]:
+    """Apply the steps one after the other."""
+    made = []
+    for place, (step, generator) in enumerate(zip(steps, sources, strict=True)):
+
+        def report(fraction: float, message: str, place: int = place) -> None:
+            progress((place + fraction) / len(steps), message)
+
+        started = time.perf_counter()
+        report(0.0, step.name)
+        masked = step.run(state.microdata, Context(generator, report))
+        report(1.0, step.name)
+        timings[f"step {place + 1}: {step.name}"] = time.perf_counter() - started
+        made.append(Made(step, state, masked))
+        state = state.after(masked)
+    return made, state
+
+
+def generators(steps: Sequence[Method], seed: int, digest: str) -> list[np.random.Generator]:
+    """One generator per step, so that adding a step does not change the draws of another."""
+    seen: Counter[str] = Counter()
+    result = []
+    for step in steps:
+        key = (zlib.crc32(step.name.encode()), seen[step.name])
+        seen[step.name] += 1
+        result.append(drawing(seed, digest, key))
+    return result
+
+
+def _release(
+    steps: tuple[Method, ...],
+    seed: int,
+    digest: str,
+    made: list[Made],
+    end: State,
+    timings: dict[str, float],
+) -> Release:
+    start, masks = made[0].before, [one.masked for one in made]
+    table, schema = start.table, start.microdata.schema
+    published = _published(table, schema, masks)
+    if not published:
+        raise MethodError("Nothing would be published: every column is an identifier or dropped.")
+    table.forget(end.columns)
+    outgoing = open_table(end.frame(published))
+    started = time.perf_counter()
+    verification = prove(outgoing, published, made, end)
+    timings["verify"] = time.perf_counter() - started
+    clusters = masks[-1].clusters
+    if clusters is not None and masks[-1].kept is not None:
+        clusters = clusters[masks[-1].kept]
+    schemes = tuple(masked.scheme for masked in masks if masked.scheme is not None)
+    spellings = spellings_of(start.microdata.attributes)
+    scheme = AppliedScheme(schema, schemes, published, spellings)
+    return Release(
+        frame=outgoing.given,
+        schema=schema,
+        steps=steps,
+        seed=seed,
+        clusters=clusters,
+        class_sizes=_class_sizes(end.microdata),
+        changed=_changed(start, end),
+        left_out=len(table) - len(end.microdata),
+        starred=_starred(start, end),
+        details=tuple(dict(masked.details) for masked in masks),
+        verification=verification,
+        timings=timings,
+        digests={"input": digest, "output": outgoing.digest()},
+        _scheme=scheme if len(schemes) == len(masks) else None,
+        _rows=end.microdata.rows,
+        _original=Original.of(table, start.microdata),
+        _columns={
+            name: end.columns.get(name, one).trimmed()
+            for name, one in end.microdata.attributes.items()
+            if name in published
+        },
+    )
+
+
+def _published(table: Table, schema: Schema, masks: list[Masked]) -> tuple[str, ...]:
+    dropped = {name for masked in masks for name in masked.dropped}
+    added = [name for masked in masks for name in masked.columns if name not in schema.published]
+    kept = [
+        name
+        for name in table.names
+        if (name in schema.published or name in added) and name not in dropped
+    ]
+    return tuple(kept)
+
+
+def _class_sizes(microdata: Microdata) -> dict[int, int]:
+    if not microdata.quasi:
+        return {}
+    sizes = microdata.tuples().counts.astype(np.int64)
+    found, counts = np.unique(sizes, return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+
+
+def _starred(start: State, end: State) -> int:
+    """How many records have nothing but stars and gaps where they had quasi-identifiers."""
+    before, kept = start.microdata, start.kept(end)
+    counts = before.counts[kept]
+    empty, known = np.full(counts.size, bool(before.quasi)), np.zeros(counts.size, bool)
+    for name in before.quasi:
+        old, new = before[name], end.columns.get(name, before[name].of(kept))
+        empty &= np.array([one is None or is_star(one) for one in (*new.values, None)])[new.codes]
+        if not empty.any():
+            return 0
+        known |= np.array([not is_star(one) for one in old.values] + [False])[old.codes[kept]]
+    return int(counts[empty & known].sum())
+
+
+def _changed(start: State, end: State) -> dict[str, float]:
+    """The share of the records whose value in each column reads otherwise than before."""
+    kept, counts = start.kept(end), end.microdata.counts
+    shares = dict.fromkeys(start.microdata.attributes, 0.0)
+    for name in shares.keys() & end.columns.keys():
+        pairs = start.microdata[name].of(kept).seen().beside(end.columns[name].seen(), counts)
+        differing = sum(count for old, new, count in pairs if not _reads_alike(old, new))
+        shares[name] = differing / float(counts.sum()) if differing else 0.0
+    return shares
+
+
+def _reads_alike(old: object, new: object) -> bool:
+    """Whether two values are written alike; plain ones are compared as they are, for speed."""
+    if type(old) is type(new) and isinstance(old, (str, int, float)):
+        return old == new
+    return str(old) == str(new)
