@@ -18,11 +18,30 @@ from ontomask.kernels.index import (
     build_index,
     new_finds,
     points_within,
+    remove,
     search,
 )
-from ontomask.kernels.records import Points, compiled, contribution, point_reference, whole
+from ontomask.kernels.records import (
+    Points,
+    compiled,
+    contribution,
+    part,
+    point_reference,
+    whole,
+)
 
 __all__ = ["nearer_records"]
+
+
+@part
+def _leave(index: Index, present: Ints, point: int) -> None:
+    """Take a tuple out whose records are swapped in all attributes."""
+    if index.places[point] >= 0:
+        left = 0
+        for attribute in range(present.shape[0]):
+            left += present[attribute, point]
+        if left == 0:
+            remove(index, point)
 
 
 @compiled
@@ -64,6 +83,10 @@ def _fill_nearer(
             if everyone:
                 present[attribute, tuple_of[record]] += 1
                 present[attribute, tuple_of[other]] += other != record
+        # among few that are left, those long gone would be met again and again
+        _leave(index, present, whole(tuple_of[record]))
+        for attribute in range(attributes):
+            _leave(index, present, whole(tuple_of[partners[attribute, record]]))
 
 
 def nearer_records(
