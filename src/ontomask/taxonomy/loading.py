@@ -72,6 +72,7 @@ def load_taxonomy(
     >>> icd9.lcs(["250.00", "250.13"])
     '250'
     """
+    check("format", format, AnyOf(Choice(*readers()), Null()))
     if isinstance(source, str) and source in bundled.NAMES and not Path(source).exists():
         _refuse_options(source, {"format": format, "stemming": stemming, **options})
         return bundled.load(source)
@@ -104,7 +105,6 @@ def load_taxonomy(
 
 def _reader(path: Path, format_name: str | None, options: dict[str, Any]) -> Reader:
     if format_name is not None:
-        check("format", format_name, Choice(*readers()))
         return readers()[format_name]
     if "by_prefix" in options:
         return readers()["codes"]
