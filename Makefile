@@ -14,8 +14,12 @@ studio: $(READY)
 	test -e ontomask-demo/plan.toml || $(BIN)/ontomask demo --quiet
 	$(BIN)/ontomask studio ontomask-demo
 
+# The browser is driven by itself: beside other tests it would wait for the processor.
+BROWSER := tests/studio/test_studio_browser.py
+
 test: $(READY)
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=$(BROWSER)
+	$(BIN)/python -m pytest -q $(BROWSER)
 
 # The kernels as plain Python: what compiled code would pass over (an index beyond the end, a number
 # that overflows) raises there, and a debugger can step through.

@@ -34,13 +34,8 @@ NOWHERE = "ignore:invalid value encountered in scalar:RuntimeWarning"
 """A box without numbers is infinitely far away; what is computed of it is not used."""
 
 
-FIRST = ("test_wheel.py", "test_studio_browser.py", "test_docs_notebook.py")
-"""Files that wait for other programs: two workers end together if these do not come last."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With NUMBA_DISABLE_JIT=1 the kernels are plain Python: leave out what is too large for it."""
-    items.sort(key=lambda item: item.path.name not in FIRST)
     if not numba.config.DISABLE_JIT:
         return
     for item in items:
