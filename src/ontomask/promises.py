@@ -7,6 +7,7 @@ of a population. It holds nothing about single records.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -50,7 +51,7 @@ Population = tuple[tuple[tuple[object, ...], float], ...]
 
 
 @dataclass(frozen=True)
-class Promise:
+class Promise(ABC):
     """A statement about the columns of a release."""
 
     columns: tuple[str, ...]
@@ -79,9 +80,9 @@ class Promise:
         """Whom it guards against, in words; nobody where it describes the table."""
         return ""
 
+    @abstractmethod
     def describe(self) -> str:
         """Say it to a person."""
-        raise NotImplementedError
 
     @property
     def listed(self) -> str:

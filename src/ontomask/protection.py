@@ -35,26 +35,7 @@ def protect(
     keep_index: bool = False,
     progress: Progress = silent,
 ) -> Release:
-    """Protect a table: apply one method or a list of them, verify, and return the release.
-
-    Parameters
-    ----------
-    frame
-        A pandas, Polars or PyArrow data frame; it is not changed.
-    schema
-        What its columns are. Columns that the schema does not name are not published; one whose
-        role is `undecided` is refused.
-    method
-        A method, or a list of steps that are applied in order.
-    seed
-        A number that fixes all random choices; by default a new one is drawn (a fixed default
-        would let an intruder repeat them) and noted in the release.
-    keep_index
-        Whether a pandas frame comes back with the index of its records, to put it beside the
-        original; it is not for publication. By default the index is new.
-    progress
-        Called with the fraction done and a message; it may raise to stop the run.
-    """
+    """Protect a table that is held in memory; the parameters are those of `ontomask.protect`."""
     steps = steps_of(method)
     chosen = seed_of(seed)
     check("keep_index", keep_index, Flag())

@@ -25,19 +25,7 @@ def file_risk(
     fraction: float | None = None,
     population: object = None,
 ) -> FileRisk:
-    """Measure the risk of a table: classes, prosecutor, journalist and marketer risk, uniqueness.
-
-    Parameters
-    ----------
-    columns
-        What an intruder knows; the quasi-identifiers by default.
-    threshold
-        People whose risk is above it are counted.
-    fraction
-        The share of the population that is in the table, for estimates of population uniqueness.
-    population
-        A table of the population with the same columns, for the journalist risk.
-    """
+    """Measure the risk of a table in memory; the parameters are those of `ontomask.file_risk`."""
     microdata = encode(open_table(frame), schema)
     sizes = None
     if population is not None:

@@ -9,6 +9,7 @@ uniformly where none of them does.
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -142,7 +143,7 @@ class Level(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
+class Sides(ABC):
     """The values of a column before and after masking.
 
     Attributes
@@ -198,14 +199,14 @@ class Sides:
         return replace(self, released=everything).to_sets[:, 0]
 
     @property
+    @abstractmethod
     def to_sets(self) -> Floats:
         """The distances of the original codes to the sets."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def numbered(self) -> Any:
         """The original values as numbers that can be compared; the missing one is the last."""
-        raise NotImplementedError
 
     def _codes_of_points(self) -> Longs:
         """The original code of each released value, as if none were a set."""
@@ -217,9 +218,9 @@ class Sides:
         found = order[places]
         return np.where(known[found] == wanted, found, FOREIGN).astype(np.int64)
 
+    @abstractmethod
     def moved(self, old: Ints, new: Ints) -> Floats:
         """The distances of pairs of an original and a released code."""
-        raise NotImplementedError
 
     def level(self, new: Ints) -> Level:
         """The finest groups of values that both sides have, where these codes are released."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from ontomask.taxonomy.taxonomy import Taxonomy
 __all__ = ["Compared", "Sample", "Values", "check_same_records"]
 
 
-class Compared:
+class Compared(ABC):
     """An attribute over n records whose distinct values have distances; others inherit from it."""
 
     codes: Longs
@@ -29,14 +30,14 @@ class Compared:
         return self.codes.size
 
     @property
+    @abstractmethod
     def distinct(self) -> int:
         """The number of distinct values."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def distances(self) -> Floats:
         """Distances between the distinct values."""
-        raise NotImplementedError
 
     def distances_of(self, block: slice) -> Floats:
         """Distances of some distinct values to all."""
