@@ -5,7 +5,8 @@ A page marks the places, each with a comment on a line of its own:
 * ``<!-- snippet: x.py -->`` before a code block that shows the file docs/snippets/x.py;
 * ``<!-- output: x.py -->`` before a block that shows what it prints (also for the commands of the
   tutorial, which are run one after the other on the table of the demonstration);
-* ``<!-- definitions: evaluation.risk -->`` before a table of the figures that a module defines.
+* ``<!-- definitions: evaluation.risk -->`` before a table of the figures that a module defines;
+* ``<!-- types: pandas -->`` before a table of the types of columns of a frame library.
 
 The pages of docs/reference are made as a whole (`docs_reference.py`).
 
@@ -30,6 +31,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from docs_reference import PAGES as REFERENCE
+from docs_types import table as types_table
 from ontomask.cli import app
 from ontomask.cli.demonstration import prepare
 
@@ -37,6 +39,7 @@ ROOT = Path(__file__).parent.parent
 SNIPPETS = ROOT / "docs" / "snippets"
 PLACE = re.compile(r"(<!-- (snippet|output): (\S+) -->\n```\w*\n)(.*?)(```)", re.DOTALL)
 DEFINED = re.compile(r"(<!-- definitions: (\S+) -->\n)((?:\|.*\n)*)")
+TYPES = re.compile(r"(<!-- types: (\S+) -->\n)((?:\|.*\n)*)")
 
 
 TUTORIAL = ("init.sh", "check.sh", "run.sh")
@@ -98,12 +101,8 @@ def filled(text: str) -> str:
         shown = file.read_text(encoding="utf-8") if kind == "snippet" else printed(name)
         return f"{opening}{shown}{closing}"
 
-    return DEFINED.sub(_defined, PLACE.sub(content, text))
-
-
-def _defined(place: re.Match[str]) -> str:
-    opening, module, _ = place.groups()
-    return opening + definitions_table(module)
+    defined = DEFINED.sub(lambda place: place[1] + definitions_table(place[2]), text)
+    return TYPES.sub(lambda place: place[1] + types_table(place[2]), PLACE.sub(content, defined))
 
 
 def definitions_table(module: str) -> str:

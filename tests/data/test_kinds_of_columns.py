@@ -1,9 +1,9 @@
-"""Every kind of column of every frame library: missing stays missing, exact stays exact, nothing
-that was left out or suppressed travels along."""
+"""Every kind of column of every frame library: what goes in comes out, missing stays missing, exact
+stays exact, nothing that was left out or suppressed travels along. docs/types.md says so, too."""
 
 import datetime
 import pickle
-from decimal import Decimal
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -12,86 +12,12 @@ import pytest
 
 import ontomask as om
 from ontomask.data.tables import open_table
+from tools.docs_types import COMMON, KINDS, LIBRARIES, RARE, REFUSED, VALUES, refusal, refused
 
-DAY, HOUR = datetime.date(2024, 1, 31), datetime.datetime(2024, 1, 31, 17, 30)
-LARGE = 2**53 + 1
-VALUES = {
-    "truth": [True, False],
-    "whole": [3, 200],
-    "large": [LARGE, LARGE + 1],
-    "number": [1.5, 0.25],
-    "text": ["a common value", "zz a rare value"],
-    "day": [DAY, DAY + datetime.timedelta(1)],
-    "hour": [HOUR, HOUR + datetime.timedelta(1)],
-    "exact": [Decimal("1.10"), Decimal("12345678901234567.89")],
-    "span": [datetime.timedelta(hours=5), datetime.timedelta(days=2)],
-    "bytes": [b"a common value", b"zz a rare value"],
-}
-RARE = b"a rare value"
+PAGE = (Path(__file__).parents[2] / "docs" / "types.md").read_text(encoding="utf-8").splitlines()
+HIDDEN = b"a rare value"
 """Neither in a value nor anywhere in the memory of a release."""
-
-
-def arrow(kind: pa.DataType) -> pd.ArrowDtype:
-    return pd.ArrowDtype(kind)
-
-
-TEXTS = pa.dictionary(pa.int32(), pa.string())
-PANDAS = {
-    "truth": ["object", "boolean", arrow(pa.bool_())],
-    "whole": ["object", "float64", "Int64", "UInt8", "Int32", arrow(pa.int64())],
-    "large": ["object", "Int64", "UInt64", arrow(pa.int64())],
-    "number": ["object", "float32", "float64", "Float32", "Float64", arrow(pa.float64())],
-    "text": ["object", "str", "string", "category", arrow(pa.string()), arrow(TEXTS)],
-    "day": ["object", arrow(pa.date32())],
-    "hour": ["datetime64[s]", "datetime64[ns]", "datetime64[us, UTC]", arrow(pa.timestamp("us"))],
-    "exact": ["object", arrow(pa.decimal128(20, 2))],
-    "span": ["timedelta64[ns]", arrow(pa.duration("us"))],
-    "bytes": ["object", arrow(pa.binary())],
-}
-POLARS = {
-    "truth": [pl.Boolean],
-    "whole": [pl.Int64, pl.UInt8, pl.Int128, pl.Float32],
-    "large": [pl.Int64, pl.UInt64, pl.Int128],
-    "number": [pl.Float32, pl.Float64],
-    "text": [pl.String, pl.Categorical, pl.Enum(["a common value", "never", "zz a rare value"])],
-    "day": [pl.Date],
-    "hour": [pl.Datetime("ms"), pl.Datetime("us"), pl.Datetime("ns", "UTC")],
-    "exact": [pl.Decimal(20, 2)],
-    "span": [pl.Duration("us")],
-    "bytes": [pl.Binary],
-}
-ARROW = {
-    "truth": [pa.bool_()],
-    "whole": [pa.int64(), pa.uint8(), pa.float32(), pa.dictionary(pa.int8(), pa.int64())],
-    "large": [pa.int64(), pa.uint64()],
-    "number": [pa.float32(), pa.float64()],
-    "text": [pa.string(), pa.large_string(), TEXTS, pa.dictionary(pa.int8(), pa.string(), True)],
-    "day": [pa.date32(), pa.date64()],
-    "hour": [pa.timestamp("s"), pa.timestamp("us"), pa.timestamp("ns", "UTC")],
-    "exact": [pa.decimal128(20, 2), pa.decimal256(40, 2)],
-    "span": [pa.duration("us")],
-    "bytes": [pa.binary()],
-}
-MAKERS = {
-    "pandas": (PANDAS, lambda values, kind: pd.DataFrame({"x": pd.Series(values, dtype=kind)})),
-    "polars": (POLARS, lambda values, kind: pl.DataFrame({"x": pl.Series(values, dtype=kind)})),
-    "pyarrow": (ARROW, lambda values, kind: pa.table({"x": pa.array(values, type=kind)})),
-}
-KINDS = [
-    pytest.param(library, sort, kind, id=f"{library}-{sort}-{kind}")
-    for library, (table, _) in MAKERS.items()
-    for sort, kinds in table.items()
-    for kind in kinds
-]
-every_kind = pytest.mark.parametrize(("library", "sort", "kind"), KINDS)
-
-COMMON = 20
-"""Records with the common value; three have the rare one, three none."""
-
-
-def frame_of(library, sort, kind):
-    common, rare = VALUES[sort]
-    return MAKERS[library][1]([common] * COMMON + [rare] * 3 + [None] * 3, kind)
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
 
 
 def values_of(frame) -> list[object]:
@@ -106,42 +32,46 @@ def is_missing(value) -> bool:
 
 def plain(value):
     """Without time zone, and Python's own type where a library has its own."""
+    value = getattr(value, "item", lambda: value)()
     value = getattr(value, "to_pydatetime", lambda: value)()
     value = getattr(value, "to_pytimedelta", lambda: value)()
     return value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value
 
 
-def expected(sort, *, rare=True) -> list[object]:
-    common, other = VALUES[sort]
-    return [common] * COMMON + [other if rare else None] * 3 + [None] * 3
+def clock_of(kind, value):
+    """The value on the clock of the zone: zones change what Python's times without one mean."""
+    return values_of(kind.of([value]))[0]
+
+
+def expected(kind, *, rare=True) -> list[object]:
+    common, other = (clock_of(kind, value) for value in VALUES[kind.sort])
+    return [common] * COMMON + [other if rare else None] * RARE + [None] * kind.gaps
 
 
 @every_kind
-def test_an_unchanged_column_comes_out_as_it_was(library, sort, kind):
-    frame = frame_of(library, sort, kind)
-    schema = om.Schema(x=om.Flat())
-    release = om.protect(frame, schema, om.LocalSuppression(2), seed=1)
-    assert values_of(release.frame) == expected(sort)
-    assert release.digests["input"] == release.digests["output"]
+def test_what_goes_in_comes_out(kind):
+    unchanged = kind.released(om.LocalSuppression(2))
+    assert values_of(unchanged.frame) == expected(kind)
+    assert unchanged.digests["input"] == unchanged.digests["output"]
+    suppressed = kind.released(om.LocalSuppression(4))
+    # where none was missing, a common value is suppressed, too, or there would be three gaps only
+    assert values_of(suppressed.frame)[1:] == expected(kind, rare=False)[1:]
+    assert type(values_of(suppressed.frame)[1]) is type(values_of(kind.frame)[1])
+    leaves_nothing_behind(kind, suppressed)
+    assert kind.row(unchanged, suppressed) in PAGE, "run tools/docs_snippets.py"
 
 
 @every_kind
-def test_what_is_suppressed_is_missing_and_nowhere_to_be_found(library, sort, kind):
-    frame = frame_of(library, sort, kind)
-    release = om.protect(frame, om.Schema(x=om.Flat()), om.LocalSuppression(4), seed=1)
-    assert values_of(release.frame) == expected(sort, rare=False)
-    assert type(values_of(release.frame)[0]) is type(values_of(frame)[0])
-    assert set(categories_of(release.frame)) <= {VALUES[sort][0]}
-    assert RARE not in pickle.dumps(release.frame)
+def test_records_left_out_leave_nothing_behind(kind):
+    release = kind.released(om.Suppression(4))
+    assert values_of(release.frame) == expected(kind)[:COMMON]
+    assert kind.came_out(release) == "same"
+    leaves_nothing_behind(kind, release)
 
 
-@every_kind
-def test_records_left_out_leave_nothing_behind(library, sort, kind):
-    frame = frame_of(library, sort, kind)
-    release = om.protect(frame, om.Schema(x=om.Flat()), om.Suppression(4), seed=1)
-    assert values_of(release.frame) == [VALUES[sort][0]] * COMMON
-    assert set(categories_of(release.frame)) <= {VALUES[sort][0]}
-    assert RARE not in pickle.dumps(release.frame)
+def leaves_nothing_behind(kind, release):
+    assert set(categories_of(release.frame)) <= {VALUES[kind.sort][0]}
+    assert HIDDEN not in pickle.dumps(release.frame)
 
 
 def categories_of(frame) -> list[object]:
@@ -156,9 +86,67 @@ def categories_of(frame) -> list[object]:
 
 
 @every_kind
-def test_distinct_values_are_read_as_they_are(library, sort, kind):
-    codes, known = open_table(frame_of(library, sort, kind)).distinct("x")
-    assert [None if code < 0 else plain(known[code]) for code in codes] == expected(sort)
+def test_distinct_values_are_read_as_they_are(kind):
+    codes, known = open_table(kind.frame).distinct("x")
+    assert [None if code < 0 else plain(known[code]) for code in codes] == expected(kind)
+
+
+def test_the_page_has_a_row_for_every_type_and_no_other():
+    rows = [line for line in PAGE if line.startswith("| ") and not line.startswith("| type |")]
+    assert len(rows) == len(KINDS) + len(REFUSED) + 1  # the heading of what is refused
+    assert {kind.library for kind in KINDS} == set(LIBRARIES)
+
+
+def test_no_library_has_missing_values_of_its_own_among_listed_ones():
+    for kind in KINDS:
+        listed = open_table(kind.frame).column("x")
+        assert [value is None for value in listed] == [False] * (COMMON + RARE) + [True] * kind.gaps
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_published_is_refused_with_a_sentence(name):
+    assert refused(name) in PAGE, "run tools/docs_snippets.py"
+    assert refusal(name) == refusal(name, role="other")
+    assert refusal(name).startswith("Column 'x' ")
+
+
+MASKED = {"mild": "light", "never": "light", "severe": "heavy", "fatal": "heavy"}
+
+
+def coded(library, order, *, ordered):
+    """A frame of categories, one of which nobody has."""
+    values = ["severe", "mild", "fatal", "mild"] * 3
+    if library == "pandas":
+        return pd.DataFrame({"x": pd.Categorical(values, order, ordered=ordered), "n": range(12)})
+    if library == "polars":
+        kind = pl.Enum(order) if ordered else pl.Categorical
+        return pl.DataFrame({"x": pl.Series(values, dtype=kind), "n": range(12)})
+    codes = pa.array([order.index(one) for one in values], pa.int8())
+    column = pa.DictionaryArray.from_arrays(codes, order, ordered=ordered)
+    return pa.table({"x": column, "n": range(12)})
+
+
+def generalized(frame):
+    """A release that has other values than the table."""
+    hierarchy = [[value, group, "*"] for value, group in MASKED.items()]
+    method = om.Generalization([om.KAnonymity(6)], hierarchies={"x": hierarchy})
+    return om.protect(frame, om.Schema(x=om.Flat()), method, seed=1).frame
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_values_that_are_no_categories_yet_become_some(library):
+    order = ["mild", "never", "severe", "fatal"]
+    for ordered in (True, False):
+        frame = generalized(coded(library, order, ordered=ordered))
+        assert values_of(frame) == [MASKED[one] for one in ("severe", "mild", "fatal", "mild")] * 3
+        column = frame["x"]
+        if library == "pandas":
+            assert column.cat.categories.tolist() == ["heavy", "light"]
+            assert not column.cat.ordered
+        elif library == "polars":
+            assert column.dtype == pl.Categorical
+        else:
+            assert column.type == pa.dictionary(pa.int8(), pa.string())
 
 
 @pytest.mark.parametrize("ordered", [True, False])

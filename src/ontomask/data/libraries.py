@@ -6,6 +6,7 @@ types with and without room for missing values, texts that stay in memory though
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
@@ -51,8 +52,11 @@ class Library(Protocol):
         """A new column of some values, of another column's type where they fit."""
         ...
 
-    def published(self, column: Any, whole: bool, /) -> Any:
-        """The column without values that no record has; `whole` says that no record is left out."""
+    def published(self, column: Any, like: Any, whole: bool, /) -> Any:
+        """The column as `like` was given: as categories, say, but no others than records have.
+
+        `whole` says that no record is left out.
+        """
         ...
 
 
@@ -139,21 +143,43 @@ class _Pandas:
         return codes.astype(np.int32), known.tolist(), set(map(type, shown.tolist()))
 
     def listed(self, column: Any) -> list[object]:
+        if column.hasnans:  # NA, NaT and NaN are pandas' own
+            column = column.astype(object).where(column.notna(), None)
         return list(column.tolist())
 
     def made(self, values: list[object], like: Any) -> Any:
         own = None if isinstance(like.dtype, self.library.CategoricalDtype) else like.dtype
         return _first_fitting(
             values,
-            (own, "boolean", None, "Int64", "UInt64", object),
+            (own, self._roomy(own), None, "Int64", "UInt64", object),
             lambda kind: self.library.Series(values, dtype=kind),
             self.listed,
         )
 
-    def published(self, column: Any, _whole: bool, /) -> Any:
-        if isinstance(column.dtype, self.library.CategoricalDtype):
-            column = column.cat.remove_unused_categories()
+    def _roomy(self, kind: Any) -> Any:
+        """A type of the same family that has room for missing values, or for longer fractions."""
+        sort, size = getattr(kind, "kind", ""), 8 * getattr(kind, "itemsize", 0)
+        wide = "double[pyarrow]" if hasattr(kind, "pyarrow_dtype") else "Float64"
+        float_kind = None if isinstance(kind, np.dtype) else wide
+        return {"b": "boolean", "i": f"Int{size}", "u": f"UInt{size}", "f": float_kind}.get(sort)
+
+    def published(self, column: Any, like: Any, _whole: bool, /) -> Any:
+        kind = like.dtype
+        if isinstance(kind, self.library.CategoricalDtype):
+            column = self._categorized(column, kind)
+        elif column.dtype != kind and column.dtype == self.plain(like.iloc[:0]).dtype:
+            column = column.astype(kind)
         return column.reset_index(drop=True)
+
+    def _categorized(self, column: Any, kind: Any) -> Any:
+        """A column as categories: the used ones in their order, then new ones."""
+        used = self.library.Index(column.dropna().unique())
+        known = kind.categories[kind.categories.isin(used)]
+        new = sorted(used[~used.isin(known)], key=str)
+        kept = known.append(self.library.Index(new)) if new else known
+        return column.astype(
+            self.library.CategoricalDtype(kept, ordered=bool(kind.ordered) and not new)
+        )
 
 
 class _Polars:
@@ -202,12 +228,14 @@ class _Polars:
             self.listed,
         )
 
-    def published(self, column: Any, whole: bool, /) -> Any:
+    def published(self, column: Any, like: Any, whole: bool, /) -> Any:
         kind = column.dtype
-        if kind == self.library.Enum:
-            used = set(column.unique().to_list())
-            return column.cast(self.library.Enum([one for one in kind.categories if one in used]))
-        if kind == self.library.Categorical:
+        if like.dtype == self.library.Enum:
+            used = set(column.drop_nulls().unique().to_list())
+            known = [one for one in like.dtype.categories if one in used]
+            if len(known) == len(used):
+                return column.cast(self.library.Enum(known))
+        if like.dtype in (self.library.Categorical, self.library.Enum):
             return column.cast(self.library.String).cast(self.library.Categorical)
         # texts of records that are left out would stay in the memory that is written to files
         if kind == self.library.String and not whole:
@@ -255,15 +283,31 @@ class _Arrow:
             self.listed,
         )
 
-    def published(self, column: Any, _whole: bool, /) -> Any:
-        kind = column.type
-        if not self._is_coded(kind):
+    def published(self, column: Any, like: Any, _whole: bool, /) -> Any:
+        kind = like.type
+        if self._is_coded(kind):
+            return self._coded(column, like)
+        if column.type == kind or column.type != self.plain(like[:0]).type:
             return column
-        order = column.unify_dictionaries().combine_chunks().dictionary
-        values = column.cast(kind.value_type).combine_chunks()
-        used = order.filter(self.library.compute.is_in(order, value_set=values.unique()))
-        codes = self.library.compute.index_in(values, value_set=used).cast(kind.index_type)
-        coded = self.library.DictionaryArray.from_arrays(codes, used, ordered=kind.ordered)
+        if self.library.types.is_run_end_encoded(kind):
+            return self.library.compute.run_end_encode(column, run_end_type=kind.run_end_type)
+        return column.cast(kind)
+
+    def _coded(self, column: Any, like: Any) -> Any:
+        """A column as a dictionary: the used values in their order, then new ones."""
+        kind, compute = like.type, self.library.compute
+        own = column.type.value_type if self._is_coded(column.type) else column.type
+        order = like.unify_dictionaries().combine_chunks().dictionary.cast(own)
+        values = column.cast(own).combine_chunks()
+        used = values.unique().drop_null()
+        known = order.filter(compute.is_in(order, value_set=used))
+        new = used.filter(compute.invert(compute.is_in(used, value_set=known))).sort()
+        every = self.library.concat_arrays([known, new])
+        codes = compute.index_in(values, value_set=every)
+        with contextlib.suppress(self.library.ArrowInvalid):  # more values than its numbers reach
+            codes = codes.cast(kind.index_type)
+        ordered = kind.ordered and not len(new)
+        coded = self.library.DictionaryArray.from_arrays(codes, every, ordered=ordered)
         return self.library.chunked_array([coded])
 
     def _is_coded(self, kind: Any) -> bool:

@@ -91,12 +91,15 @@ class Table:
         The names as they were given, where that is not in composed form.
     keep_index
         Whether a frame made from this one gets the index of its records.
+    wrapped
+        Columns as they were given, where `frame` has what their values are (categories of numbers).
     """
 
     frame: nw.DataFrame[Any]
     given: Any = None
     own_names: Mapping[str, str] = field(default_factory=dict)
     keep_index: bool = False
+    wrapped: Mapping[str, Any] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         """Go to another process as the frame itself: what speaks to its library stays behind."""
@@ -227,7 +230,7 @@ class Table:
 
     def _holds_numbers(self, name: str) -> bool:
         """Whether a column holds numbers, by its type or as objects of Python."""
-        if self._types[name] != nw.Object:
+        if self._types[name] not in (nw.Object, nw.Unknown):
             return self.is_number(name)
         with contextlib.suppress(DataError):
             known = self.distinct(name)[1]
@@ -243,7 +246,7 @@ class Table:
 
     def part(self, rows: Longs) -> Table:
         """Some of the records."""
-        return Table(self.frame[rows])
+        return Table(self.frame[rows], wrapped=self.wrapped)
 
     def fingerprint(self) -> str:
         """A digest of the shape and of some rows, to notice a frame that was changed meanwhile."""
@@ -303,8 +306,10 @@ class Table:
         else:
             series = self._column(name) if rows is None else self._column(name)[rows]
         plain = _plain_numbers(series).to_native()
+        like = self.wrapped.get(name)
         with self._understood(name):
-            tidy = self._library.published(plain, rows is None)
+            own = self._column(name).to_native() if like is None else like
+            tidy = self._library.published(plain, own, rows is None)
         return nw.from_native(tidy, series_only=True)
 
     def _rebuilt(self, name: str, codes: Ints, values: Sequence[object]) -> nw.Series[Any]:
@@ -367,7 +372,10 @@ def open_table(frame: object, *, keep_index: bool = False, may_be_empty: bool = 
         )
     own_names = _decomposed(eager.columns)
     renamed = eager.rename({own: name for name, own in own_names.items()}) if own_names else eager
-    return Table(_with_plain_columns(renamed), frame, own_names, keep_index)
+    plain = _plain_columns(renamed)
+    wrapped = {name: renamed.get_column(name).to_native() for name in plain}
+    eager = renamed.with_columns(*plain.values()) if plain else renamed
+    return Table(eager, frame, own_names, keep_index, wrapped)
 
 
 def _decomposed(names: Sequence[str]) -> dict[str, str]:
@@ -382,16 +390,16 @@ def _decomposed(names: Sequence[str]) -> dict[str, str]:
     return {name: own for name, own in zip(new, names, strict=True) if name != own}
 
 
-def _with_plain_columns(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+def _plain_columns(frame: nw.DataFrame[Any]) -> dict[str, nw.Series[Any]]:
     """Columns as what their values are: Narwhals would make categories of numbers texts."""
-    library, changed = library_of(frame), []
+    library, changed = library_of(frame), {}
     for name in frame.columns:
         own = frame.get_column(name).to_native()
         with contextlib.suppress(Exception):  # who uses the column will be told
             plain = library.plain(own)
             if plain is not own:
-                changed.append(nw.from_native(plain, series_only=True).alias(name))
-    return frame.with_columns(*changed) if changed else frame
+                changed[name] = nw.from_native(plain, series_only=True).alias(name)
+    return changed
 
 
 def _refuse_names(frame: object) -> None:
@@ -469,6 +477,4 @@ def _plain_numbers(series: nw.Series[Any]) -> nw.Series[Any]:
     """One zero and one missing value: a reader would see -0.0 and NaN as values of their own."""
     if not series.dtype.is_float():
         return series
-    own = nw.col(series.name)
-    zeroed = series.to_frame().select(nw.when(own == 0).then(nw.lit(0.0)).otherwise(own).alias("n"))
-    return zeroed["n"].cast(series.dtype).fill_nan(None)
+    return (series + 0.0).cast(series.dtype).fill_nan(None)  # -0.0 and 0.0 are 0.0
