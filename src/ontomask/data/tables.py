@@ -477,4 +477,4 @@ def _plain_numbers(series: nw.Series[Any]) -> nw.Series[Any]:
     """One zero and one missing value: a reader would see -0.0 and NaN as values of their own."""
     if not series.dtype.is_float():
         return series
-    return (series + 0.0).cast(series.dtype).fill_nan(None)  # -0.0 and 0.0 are 0.0
+    return series.zip_with(series != 0, series.abs()).fill_nan(None)

@@ -33,7 +33,7 @@ __all__ = ["READER"]
 ROOT = "ClaML"
 RECORDS = ("Title", "Class", "ModifierClass")
 NAMING = ("preferredLong", "preferred", "inclusion")
-LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+LANGUAGE = "http://www.w3.org/XML/1998/namespace}lang"
 APART = {"Fragment", "Para", "ListItem", "Cell", "Row"}
 """Elements inside a label whose words do not run together with those around."""
 

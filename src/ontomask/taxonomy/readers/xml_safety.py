@@ -15,20 +15,21 @@ make a text grow is bounded by expat.
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from xml.parsers import expat
 from xml.sax import SAXParseException
 from xml.sax.handler import ContentHandler, ErrorHandler, feature_namespaces
 from xml.sax.xmlreader import InputSource
 
 from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import iterparse
+from defusedxml.ElementTree import XMLParser
 from defusedxml.expatreader import DefusedExpatParser
 
 from ontomask.errors import EncodingError, FormatError, UnsafeSourceError
@@ -38,6 +39,8 @@ __all__ = ["feed_handler", "stream_records"]
 
 BOUNDED = expat.version_info >= (2, 4, 1)
 """Whether this expat stops entities from growing a hundredfold; an older one is given none."""
+
+CHUNK = 1 << 16
 
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*?\?>")
 _ENCODING = re.compile(r"encoding\s*=\s*[\"']([^\"']*)")
@@ -62,20 +65,55 @@ def stream_records(
 ) -> Iterator[Element]:
     """Yield every element with one of these tags inside the root element of a large XML file.
 
-    It is forgotten afterwards.
+    It is forgotten afterwards. Names have their namespace before them, as in ``space}name``.
     """
     with _reported(source):
-        events = iterparse(stream, events=("start", "end"))
-        _, top = next(events)
-        if top.tag != root:
-            raise FormatError(
-                f"{source}: the root element is <{top.tag}> instead of <{root}>; this is a file of "
-                "another kind."
-            )
-        for event, element in events:
-            if event == "end" and element.tag in tags:
-                yield element
-                top.clear()
+        records = _Records(tags)
+        parser = XMLParser(target=records)
+        records.listen(parser.parser)
+        while chunk := stream.read(CHUNK):
+            parser.feed(chunk)
+            if records.top is not None and records.top.tag != root:
+                raise FormatError(
+                    f"{source}: the root element is <{records.top.tag}> instead of <{root}>; this "
+                    "is a file of another kind."
+                )
+            yield from records.taken()
+        parser.close()
+        yield from records.taken()
+
+
+class _Records:
+    """Elements that are complete, made by the compiled builder without a step in Python each."""
+
+    def __init__(self, tags: Collection[str]) -> None:
+        self.tags = frozenset(tags)
+        self.builder = TreeBuilder()
+        self.data = self.builder.data  # taken by the parser, which refuses unknown entities in it
+        self.top: Element | None = None
+        self.complete: list[Element] = []
+
+    def listen(self, parser: Any) -> None:
+        """Take the elements from expat itself; its guards against entities stay as they are."""
+        parser.ordered_attributes = False
+        parser.StartElementHandler = functools.partial(self._start_top, parser)
+        parser.EndElementHandler = self._end
+
+    def _start_top(self, parser: Any, tag: str, attributes: dict[str, str]) -> None:
+        self.top = self.builder.start(tag, attributes)
+        parser.StartElementHandler = self.builder.start
+
+    def _end(self, tag: str) -> None:
+        element = self.builder.end(tag)
+        if tag in self.tags:
+            self.complete.append(element)
+
+    def taken(self) -> list[Element]:
+        """The elements that were completed since the last time."""
+        found, self.complete = self.complete, []
+        if self.top is not None and found:
+            self.top.clear()
+        return found
 
 
 class _AbbreviationParser(DefusedExpatParser):  # type: ignore[misc]
