@@ -133,6 +133,9 @@ def _permuted(promise: Permutation, made: Sequence[Made], place: int, end: State
         if (name not in changed and _is_rewritten(made[0].before, name, end))
         or not (united[name] is before[name] or _same(before[name].of(kept), united[name].of(kept)))
     )
+    counts = state.microdata.counts
+    if (counts != 1.0).any():  # parts of combinations, each for all of its records
+        united = {name: replace(seen, counts=counts) for name, seen in united.items()}
     return Claim(replace(promise, partly=partly, by_meaning=meant), united)
 
 

@@ -23,7 +23,7 @@ from ontomask.methods.persons import refuse_links
 from ontomask.proof import Made, prove
 from ontomask.release import AppliedScheme, Original, Release, digest_of, drawing, spellings_of
 
-__all__ = ["generators", "protect", "seed_of", "steps_of"]
+__all__ = ["generators", "protect", "released", "run_steps", "seed_of", "steps_of"]
 
 
 def protect(
@@ -49,10 +49,10 @@ def protect(
     digest, fingerprint = digest_of(table, schema), table.fingerprint()
     timings = {"encode": time.perf_counter() - started}
     start = State.start(table, microdata)
-    made, end = _run(steps, start, generators(steps, chosen, digest), progress, timings)
+    made, end = run_steps(steps, start, generators(steps, chosen, digest), progress, timings)
     if table.fingerprint() != fingerprint:
         raise DataError("The table was changed while it was being masked; run it again.")
-    return _release(steps, chosen, digest, made, end, timings)
+    return released(steps, chosen, digest, made, end, timings)
 
 
 def steps_of(method: Method | Sequence[Method]) -> tuple[Method, ...]:
@@ -74,7 +74,7 @@ def seed_of(seed: int | None) -> int:
     return int(seed)
 
 
-def _run(
+def run_steps(
     steps: tuple[Method, ...],
     state: State,
     sources: Sequence[np.random.Generator],
@@ -109,7 +109,7 @@ def generators(steps: Sequence[Method], seed: int, digest: str) -> list[np.rando
     return result
 
 
-def _release(
+def released(
     steps: tuple[Method, ...],
     seed: int,
     digest: str,
@@ -117,6 +117,7 @@ def _release(
     end: State,
     timings: dict[str, float],
 ) -> Release:
+    """What the steps made, proved and with its account."""
     start, masks = made[0].before, [one.masked for one in made]
     table, schema = start.table, start.microdata.schema
     published = _published(table, schema, masks)

@@ -12,7 +12,7 @@ import datetime
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.stats import binom, poisson
@@ -500,7 +500,10 @@ def _as_number(value: object, dates: str) -> float:
 def _permutation(promise: Permutation, release: Rows, before: Mapping[str, Seen]) -> Finding:
     wrong = 0.0
     for name in promise.columns:
-        old, new = _tally(before[name]), _tally(release.column(name))
+        given, own = before[name], release.column(name)
+        if given.counts is not None:
+            own = replace(own, counts=release.counts)
+        old, new = _tally(given), _tally(own)
         if old == new:
             continue
         excess = [new[value] - old.get(value, 0) for value in new]
@@ -513,7 +516,8 @@ def _permutation(promise: Permutation, release: Rows, before: Mapping[str, Seen]
 def _tally(column: Seen) -> dict[object, int]:
     """How many records have each value; 0.0 and -0.0 are one."""
     tally: dict[object, int] = {}
-    counts = np.bincount(column.codes, minlength=len(column.values)).tolist()
+    amounts = np.bincount(column.codes, column.counts, minlength=len(column.values))
+    counts = amounts.astype(np.int64).tolist()
     for value, count in zip(map(plain, column.values), counts, strict=True):
         if count:
             tally[value] = tally.get(value, 0) + count

@@ -1,6 +1,9 @@
 """What a table of any size must hold, and what is said where it does not."""
 
 import datetime
+import re
+from pathlib import Path
+from typing import get_type_hints
 
 import polars as pl
 import pytest
@@ -12,6 +15,7 @@ from ontomask.engines.release import recounted
 from ontomask.errors import DataError, MethodError, OntomaskError, PromiseError
 from tables import DISEASES
 
+ROOT = Path(__file__).parents[2]
 COLUMNS = {
     "age": [20, 20, 30, 30, 40, 40],
     "illness": ["flu", "Flu", "FLU", "cold", "cold", None],
@@ -108,15 +112,9 @@ def test_the_sentence_is_the_one_of_memory(columns, changes):
 
 UNSUITED = {
     "mdav": (om.Microaggregation(3, algorithm="mdav"), "algorithm='sa-mdav'"),
-    "hybrid": (om.Hybrid(3), "microaggregation"),
-    "resampling": (om.Resampling(3), "microaggregation"),
-    "rank swapping": (om.RankSwapping(k=2), "recoding"),
-    "shuffling": (om.Shuffling(("age",)), "recoding"),
-    "local suppression": (om.LocalSuppression(2), "suppression"),
-    "pram": (om.Pram(), "recoding"),
-    "noise": (om.Noise(("age",)), "rounding"),
-    "sampling": (om.Sampling(0.5), "suppression"),
-    "random rounding": (om.Rounding(("age",), 5, how="random"), "how='nearest'"),
+    "hybrid": (om.Hybrid(3), "partition='sa-mdav'"),
+    "rank swapping": (om.RankSwapping(k=2, variant="multivariate"), "variant='dynamic'"),
+    "local suppression": (om.LocalSuppression(2), "use suppression"),
 }
 
 
@@ -128,13 +126,33 @@ def test_methods_on_records_name_the_nearest_that_works(step, instead):
     assert instead in str(raised.value)
 
 
-def test_every_method_is_either_refused_or_taken():
-    from ontomask.engines.suitability import ALONE, INSTEAD, TOGETHER
+def listed_in_the_guide():
+    """The methods that the guide's table names, each with its variants, refused or not."""
+    text = (ROOT / "docs" / "guides" / "large-tables.md").read_text(encoding="utf-8")
+    table = text.partition("| methods | on a large table |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| (`.+) \| (.+) \|$", table, re.MULTILINE)
+    return [
+        (name, variants.split(", ") if variants else [], said.startswith("refused"))
+        for named, said in rows
+        for name, variants in re.findall(r"`([a-z-]+)`(?: \((?!all but)(.+?)\))?", named)
+    ]
+
+
+def test_the_guide_lists_every_method_and_says_which_are_refused():
+    from ontomask.engines.suitability import INSTEAD, ONLY
     from ontomask.methods.registry import METHODS
 
-    taken = {one.name for one in (*ALONE, *TOGETHER)} | {"drop-columns"}
-    assert taken | set(INSTEAD) == set(METHODS)
-    assert not taken & set(INSTEAD)
+    found = listed_in_the_guide()
+    assert {name for name, _, _ in found} == set(METHODS)
+    refused = {(name, *variants) for name, variants, said in found if said}
+    kinds = {name: get_type_hints(METHODS[name], include_extras=True) for name in ONLY}
+    choices = {name: kinds[name][ONLY[name][0]].__metadata__[0].options for name in ONLY}
+    partly = {
+        (name, *(one for one in choices[name] if one not in allowed))
+        for name, (_, allowed) in ONLY.items()
+    }
+    assert refused == partly | {(name,) for name in INSTEAD}
+    assert not {name for name, _, said in found if not said} & set(INSTEAD)
 
 
 def test_weights_that_a_recount_would_need_are_refused():

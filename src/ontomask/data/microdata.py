@@ -340,7 +340,7 @@ class Microdata:
         )
 
 
-def group_rows(columns: Sequence[Ints], sizes: Sequence[int]) -> tuple[Longs, Longs]:
+def group_rows(columns: Sequence[Ints | Longs], sizes: Sequence[int]) -> tuple[Longs, Longs]:
     """Group records with equal codes: the first record of each group, and each record's group.
 
     Groups are numbered by their codes in lexicographic order. Codes are packed into one number

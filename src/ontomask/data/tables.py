@@ -43,14 +43,17 @@ class Seen:
     """A column as a reader sees it: for each record the position of its value among `values`.
 
     None is a missing value. Values that look different are different, 0.0 and -0.0 for instance.
+    `counts` says how many equal records each one stands for where that matters.
     """
 
     codes: Ints
     values: Sequence[object]
+    counts: Floats | None = None
 
     def of(self, rows: Longs | slice) -> Seen:
         """The column of some records."""
-        return Seen(self.codes[rows], self.values)
+        counts = None if self.counts is None else self.counts[rows]
+        return Seen(self.codes[rows], self.values, counts)
 
     def beside(self, other: Seen, counts: Floats | None = None) -> list[tuple[object, object, int]]:
         """Every value that stands beside one of another column, and in how many records."""

@@ -50,6 +50,13 @@ class Library(Protocol):
         """The table with a column that tells rows of other values in some columns apart."""
         ...
 
+    def ranked(self, native: Any, group: str, order: Sequence[str], rank: str) -> Any:
+        """The table with the number, from 0, of each row in its group; missing values come first.
+
+        Narwhals has no such number by several columns but a running sum, which takes twice as long.
+        """
+        ...
+
 
 @dataclass(frozen=True)
 class DuckDB:
@@ -83,6 +90,12 @@ class DuckDB:
         """The table with a digest of some columns, whose names need no quoting."""
         return native.project(f"*, (hash({', '.join(names)}) % {MARKS})::BIGINT AS {mark}")
 
+    def ranked(self, native: Any, group: str, order: Sequence[str], rank: str) -> Any:
+        """The table with the number of each row in its group."""
+        ordered = ", ".join(f"{name} NULLS FIRST" for name in order)
+        number = f"row_number() OVER (PARTITION BY {group} ORDER BY {ordered})"
+        return native.project(f"*, {number} - 1 AS {rank}")
+
 
 @dataclass(frozen=True)
 class Spark:
@@ -111,6 +124,13 @@ class Spark:
         functions = optional("pyspark.sql.functions")
         digest = functions.xxhash64(*names)
         return native.withColumn(mark, functions.pmod(digest, functions.lit(MARKS)))
+
+    def ranked(self, native: Any, group: str, order: Sequence[str], rank: str) -> Any:
+        """The table with the number of each row in its group."""
+        functions = optional("pyspark.sql.functions")
+        ordered = [functions.col(name).asc_nulls_first() for name in order]
+        window = optional("pyspark.sql.window").Window.partitionBy(group).orderBy(*ordered)
+        return native.withColumn(rank, functions.row_number().over(window).cast("long") - 1)
 
 
 @dataclass(frozen=True)
@@ -142,6 +162,11 @@ class LazyPolars:
         digests = [pl.col(name).hash(place) for place, name in enumerate(names)]
         together = functools.reduce(lambda one, other: one ^ other, digests)
         return native.with_columns((together % MARKS).cast(pl.Int64).alias(mark))
+
+    def ranked(self, native: Any, group: str, order: Sequence[str], rank: str) -> Any:
+        """The table with the number of each row in its group."""
+        number = pl.int_range(pl.len(), dtype=pl.Int64).over(group, order_by=list(order))
+        return native.with_columns(number.alias(rank))
 
 
 def _from_arrow(table: Any) -> pl.DataFrame:

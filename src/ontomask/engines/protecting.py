@@ -18,8 +18,9 @@ from ontomask.data.masked import State
 from ontomask.data.schema import Column, Count, Flat, Schema, Weight
 from ontomask.data.tables import open_table
 from ontomask.engines.libraries import Library
+from ontomask.engines.sharing import Shared, shared
 from ontomask.engines.suitability import Group, groups_of, require_suitable
-from ontomask.engines.tables import PEOPLE, RECORDS, Amounts, LargeTable, Rewriting
+from ontomask.engines.tables import MARK, PEOPLE, RECORDS, Amounts, LargeTable, Rewriting
 from ontomask.errors import DataError, MethodError
 from ontomask.methods.base import Method, Progress, silent, sizes_asked
 from ontomask.methods.columns import DropColumns, Pseudonyms
@@ -54,6 +55,11 @@ class Condensed:
         How long the table took to count them.
     beside
         The columns of whose values `before` holds digests: those that nothing changes.
+    shared
+        How the records of each combination were shared out, where they may become different ones;
+        `before` then holds their parts.
+    mark
+        The digest of all that stands beside combinations that were shared out.
     """
 
     group: Group
@@ -64,11 +70,17 @@ class Condensed:
     release: Release | None
     seconds: float
     beside: tuple[str, ...] = ()
+    shared: Shared | None = None
+    mark: int | None = None
 
     @property
     def rewriting(self) -> Rewriting:
         """The combinations as they are joined with the table."""
-        return Rewriting(self.before[self.kept].select(self.keys), self.after)
+        if self.shared is None:
+            return Rewriting(self.before[self.kept].select(self.keys), self.after)
+        combinations = np.unique(self.shared.combinations, return_index=True)[1]
+        old = self.before[combinations].select(self.keys)
+        return Rewriting(old, self.after, self.shared.drawn())
 
     @property
     def changes(self) -> bool:
@@ -201,11 +213,19 @@ class _Asking:
             after = State.start(table, microdata).frame(shown)
             kept, known = microdata.rows, tuple(beside)
             return Condensed(group, tuple(keys), before, after, kept, None, counted, known)
-        release = in_memory.protect(before, schema, group.steps, self.seed, progress=progress)
+        part, mark = None, None
+        if group.draws:
+            mark = int(before[MARK].sum()) if beside else None
+            combinations = before.drop(MARK, strict=False)
+            part = shared(combinations, schema, group.steps, self.seed, self.least, progress)
+            before, release = part.parts, part.release
+        else:
+            release = in_memory.protect(before, schema, group.steps, self.seed, progress=progress)
         after = release.frame.select(name for name in shown if name in release.frame.columns)
         assert release.rows is not None
-        kept, known = release.rows, tuple(beside)
-        return Condensed(group, tuple(keys), before, after, kept, release, counted, known)
+        known = tuple(beside) if mark is None or not release.left_out else ()
+        account = (after, release.rows, release, counted, known, part, mark)
+        return Condensed(group, tuple(keys), before, *account)
 
     def left_out(self, name: str) -> nw.Expr | None:
         """Which rows the rule of a column for missing values leaves out; None if it has none."""

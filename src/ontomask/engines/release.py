@@ -160,7 +160,7 @@ def recounted(prepared: Prepared, native: Any, library: Library) -> Verification
     shape = (
         _published(table.names, prepared.published),
         Finding(Records((), wanted), True, rows, f"found {rows}"),
-        *_unchanged(prepared.main.beside),
+        *_unchanged(prepared.main),
     )
     made = [one.release for one in (prepared.main, *prepared.lone) if one.release is not None]
     given_up = tuple(promise for one in made for promise in one.given_up)
@@ -172,10 +172,12 @@ def _published(found: tuple[str, ...], published: tuple[str, ...]) -> Finding:
     return Finding(Published(published), found == published, len(found), said)
 
 
-def _unchanged(columns: tuple[str, ...]) -> Iterator[Finding]:
+def _unchanged(main: Condensed) -> Iterator[Finding]:
     """What `_require_same` found of the columns that nothing changes; else nothing is released."""
-    if columns:
-        yield Finding(Unchanged(columns), True, 0, "by a digest of the values of every class")
+    if main.beside:
+        said = "by a digest of the values of every class"
+        shared = "by a digest of all their values"
+        yield Finding(Unchanged(main.beside), True, 0, said if main.mark is None else shared)
 
 
 def _promises(prepared: Prepared) -> list[Promise]:
@@ -190,9 +192,12 @@ def _require_same(prepared: Prepared, found: pl.DataFrame) -> None:
 
     Nor may what stands beside them have changed: its digests add up to what they were.
     """
+    main = prepared.main
+    if main.beside and main.mark not in (None, found[MARK].sum()):
+        raise DataError(CHANGED.format(what="other values beside them"))
+    found = found if main.mark is None else found.drop(MARK, strict=False)
     sums = [name for name in (ROWS, MARK) if name in found.columns]
     names = [name for name in found.columns if name not in sums]
-    main = prepared.main
     known = pl.concat([main.after, main.before[main.kept].select(sums)], how="horizontal")
     tallies = [
         one.group_by(names).agg(pl.col(sums).sum()).sort(names, nulls_last=True)

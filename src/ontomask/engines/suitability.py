@@ -12,32 +12,37 @@ from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Method
 from ontomask.methods.columns import DropColumns, Pseudonyms
 from ontomask.methods.generalization.method import Generalization
+from ontomask.methods.hybrid import Hybrid
 from ontomask.methods.microaggregation import Microaggregation
-from ontomask.methods.perturbation import Rounding, TopBottomCoding
+from ontomask.methods.perturbation import Noise, Rounding, Sampling, TopBottomCoding
+from ontomask.methods.pram import Pram
+from ontomask.methods.rank_swapping import RankSwapping
 from ontomask.methods.recoding import Recoding
+from ontomask.methods.resampling import Resampling
+from ontomask.methods.shuffling import Shuffling
 from ontomask.methods.suppression import Suppression
 from ontomask.quality.models import Quality
 
 __all__ = ["Group", "groups_of", "require_suitable"]
 
-TOGETHER = (Microaggregation, Recoding, Generalization, Suppression)
-"""Methods that look at all quasi-identifiers at once."""
+TOGETHER = (Microaggregation, Recoding, Generalization, Suppression, Resampling, Hybrid, Sampling)
+"""Methods that look at all quasi-identifiers at once, or decide about whole records."""
 
-ALONE = (Rounding, TopBottomCoding, Pseudonyms)
+ALONE = (Rounding, TopBottomCoding, Pseudonyms, Pram, Noise, RankSwapping)
 """Methods that look at one column at a time."""
 
-INSTEAD = {
-    "hybrid": "microaggregation(algorithm='sa-mdav')",
-    "resampling": "microaggregation(algorithm='sa-mdav')",
-    "rank-swapping": "recoding",
-    "shuffling": "recoding",
-    "local-suppression": "suppression",
-    "pram": "recoding",
-    "private-generalization": "generalization",
-    "noise": "rounding",
-    "sampling": "suppression",
+DRAWING = (Resampling, Hybrid, Sampling, Pram, Noise, RankSwapping, Shuffling)
+"""Methods that may treat the records of one combination each in its own way."""
+
+INSTEAD = {"local-suppression": "suppression", "private-generalization": "generalization"}
+"""For methods that compare single records, the nearest one that works on combinations."""
+
+ONLY = {
+    "microaggregation": ("algorithm", ("sa-mdav",)),
+    "hybrid": ("partition", ("sa-mdav",)),
+    "rank-swapping": ("variant", ("dynamic", "fixed", "random", "distributional")),
 }
-"""For methods that draw for every record, the nearest one that works on combinations."""
+"""Parameters that say whether a method compares single records, and the values that do not."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,11 @@ class Group:
     def steps(self) -> tuple[Method, ...]:
         """The steps, in order."""
         return tuple(self.parts.values())
+
+    @property
+    def draws(self) -> bool:
+        """Whether the records of one combination may become different ones."""
+        return any(_draws(step) for step in self.steps)
 
 
 def require_suitable(steps: Sequence[Method], schema: Schema) -> None:
@@ -69,6 +79,7 @@ def require_suitable(steps: Sequence[Method], schema: Schema) -> None:
     for step in steps:
         _check_named(step, schema)
         _check_weights(step, schema)
+        _check_counts(step, schema)
         instead = _instead(step)
         if instead:
             raise MethodError(
@@ -88,9 +99,19 @@ def _check_weights(step: Method, schema: Schema) -> None:
         )
 
 
+def _check_counts(step: Method, schema: Schema) -> None:
+    """Refuse to draw for rows that stand for several records."""
+    if schema.count is not None and _draws(step):
+        raise MethodError(
+            f"{step.name} draws for every record, but {schema.count!r} says that a row of the "
+            "table stands for several; repeat each row as often as its count says and leave the "
+            "count out of the schema, or give a data frame that fits into memory."
+        )
+
+
 def _check_named(step: Method, schema: Schema) -> None:
     hidden = schema.with_role("identifier") if isinstance(step, Pseudonyms) else ()
-    for parameter in ("columns", "strata"):
+    for parameter in ("columns", "confidential", "given", "strata"):
         for name in getattr(step, parameter, None) or ():
             if name not in (*schema.published, *hidden) or name == schema.count:
                 raise ParameterError(
@@ -99,13 +120,16 @@ def _check_named(step: Method, schema: Schema) -> None:
                 )
 
 
+def _draws(step: Method) -> bool:
+    return isinstance(step, DRAWING) or (isinstance(step, Rounding) and step.how == "random")
+
+
 def _instead(step: Method) -> str:
     """What to use in the place of a step that does not suit; empty if it does."""
-    if isinstance(step, Microaggregation) and step.algorithm != "sa-mdav":
-        return "algorithm='sa-mdav'"
-    if isinstance(step, Rounding) and step.how == "random":
-        return "how='nearest'"
-    if isinstance(step, (*TOGETHER, *ALONE, DropColumns)):
+    parameter, allowed = ONLY.get(step.name, ("", ()))
+    if allowed and getattr(step, parameter) not in allowed:
+        return f"{parameter}={allowed[0]!r}"
+    if isinstance(step, (*TOGETHER, *ALONE, Shuffling, DropColumns)):
         return ""
     return INSTEAD.get(step.name, "a method of the package such as microaggregation")
 
@@ -122,12 +146,12 @@ def groups_of(steps: Sequence[Method], schema: Schema, names: Sequence[str]) -> 
     names
         The columns of the table, in order.
     """
-    merged = [set(schema.quasi)] if schema.quasi else []
+    first = set(_first(schema))
+    merged = [first] if schema.quasi else []
     for together in (set(one) for step in steps for one in _seen_together(step, schema)):
         touching = [one for one in merged if one & together]
         merged = [one for one in merged if not one & together]
         merged.append(together.union(*touching))
-    first = set(schema.quasi)
     merged.sort(key=lambda one: (not one & first, min(map(names.index, one))))
     return [
         Group(
@@ -135,7 +159,7 @@ def groups_of(steps: Sequence[Method], schema: Schema, names: Sequence[str]) -> 
             {
                 number: part
                 for number, step in enumerate(steps)
-                if (part := _concerning(step, one, schema)) is not None
+                if (part := _concerning(step, one, schema, main=one is merged[0])) is not None
             },
         )
         for one in merged
@@ -144,29 +168,45 @@ def groups_of(steps: Sequence[Method], schema: Schema, names: Sequence[str]) -> 
 
 def _seen_together(step: Method, schema: Schema) -> Iterator[tuple[str, ...]]:
     strata = tuple(getattr(step, "strata", ()))
-    if isinstance(step, TOGETHER) and schema.quasi:
-        yield (*schema.quasi, *strata, *_modeled(step, schema))
+    if isinstance(step, TOGETHER):
+        yield (*_first(schema), *strata, *_modeled(step, schema))
+    elif isinstance(step, Shuffling):
+        yield (*step.confidential, *step.given, *strata)
+    elif isinstance(step, Noise) and step.correlated:
+        yield (*step.columns, *strata)
     elif isinstance(step, ALONE):
-        for name in step.columns:
+        for name in _masked(step, schema):
             yield (name, *strata)
 
 
+def _first(schema: Schema) -> tuple[str, ...]:
+    """The columns that decide about whole records: where there are no quasi-identifiers, any."""
+    return schema.quasi or tuple(n for n in schema.published if n != schema.count)[:1]
+
+
+def _masked(step: Any, schema: Schema) -> tuple[str, ...]:
+    """The columns that a step names, by default the quasi-identifiers."""
+    named = step.confidential if isinstance(step, Shuffling) else step.columns
+    return schema.quasi if named is None else tuple(named)
+
+
 def _modeled(step: Method, schema: Schema) -> Iterator[str]:
-    """Columns that the models of a generalization speak of."""
-    if not isinstance(step, Generalization):
-        return
-    for model in step.privacy:
+    """Columns that the models of a step speak of."""
+    for model in getattr(step, "privacy", ()):
         if model.needs_column:
             own = getattr(model, "column", None)
             yield from (own,) if own else schema.with_role("sensitive")
-    if isinstance(step.quality, Quality):
+    if isinstance(step, Generalization) and isinstance(step.quality, Quality):
         yield from step.quality.targets
 
 
-def _concerning(step: Method, columns: set[str], schema: Schema) -> Method | None:
+def _concerning(step: Method, columns: set[str], schema: Schema, *, main: bool) -> Method | None:
     """A step as it concerns some columns; None if it does not."""
     if isinstance(step, TOGETHER):
-        return step if columns & set(schema.quasi) else None
+        return step if main else None
+    own = tuple(name for name in _masked(step, schema) if name in columns)
+    if isinstance(step, Shuffling) or not own:
+        return step if own else None
     named: Any = step
-    own = tuple(name for name in named.columns if name in columns)
-    return replace(named, columns=own) if own else None
+    concerning: Method = replace(named, columns=own)
+    return concerning

@@ -15,15 +15,27 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
+from ontomask.arrays import Ints, Longs
 from ontomask.checks import composed, did_you_mean
 from ontomask.data.schema import Schema
 from ontomask.engines.libraries import Library
 from ontomask.errors import DataError, SchemaError
 from ontomask.evaluation.unchanged import NOTHING_UNCHANGED, UnchangedRisk
 
-__all__ = ["MARK", "PEOPLE", "RECORDS", "ROWS", "Amounts", "LargeTable", "Rewriting", "Summary"]
+__all__ = [
+    "MARK",
+    "PEOPLE",
+    "RECORDS",
+    "ROWS",
+    "Amounts",
+    "LargeTable",
+    "Rewriting",
+    "Shares",
+    "Summary",
+]
 
 ROWS, RECORDS, PEOPLE = "ontomask rows", "ontomask records", "ontomask weight"
 """How many rows, records (rows times their count) and people each a combination stands for."""
@@ -60,14 +72,35 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class Rewriting:
-    """Combinations as they are (`old`) and, row by row, what replaces them (`new`).
+class Shares:
+    """Which of the new combinations each record of the old ones becomes.
 
-    Rows of the table whose combination is not among the old ones are left out.
+    The records of an old combination are numbered in the order of what else they hold, so that they
+    are the same ones in every library, however its rows are divided.
+
+    Attributes
+    ----------
+    starts
+        Where the records of each old combination begin.
+    new
+        For each record the row of its new combination, -1 if it is left out.
+    """
+
+    starts: Longs
+    new: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Rewriting:
+    """Combinations as they are in the table (`old`), and what replaces them (`new`), row by row.
+
+    Rows of the table whose combination is not among the old ones are left out. With `shares`, the
+    records of one old combination may become different new ones.
     """
 
     old: pl.DataFrame
     new: pl.DataFrame
+    shares: Shares | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,9 +346,17 @@ class LargeTable:
 
     def rewritten(self, rewritings: Sequence[Rewriting], published: Sequence[str]) -> Any:
         """The published columns, with new combinations in the place of the old ones."""
-        lazy, found = self.lazy, dict[str, nw.Expr]()
+        lazy, found, ranks = self.lazy, dict[str, nw.Expr](), list[str]()
+        order = {name: f"o{place}" for place, name in enumerate(published)}
+        if any(one.shares for one in rewritings):
+            lazy = lazy.with_columns(*(self.column(name).alias(one) for name, one in order.items()))
         for place, rewriting in enumerate(rewritings):
-            lazy = self._joined(lazy, rewriting, place)
+            if rewriting.shares is None:
+                lazy = self._joined(lazy, rewriting.old, _numbered(rewriting.new, place), place)
+            else:
+                others = [one for name, one in order.items() if name not in rewriting.old.columns]
+                lazy = self._shared(lazy, rewriting, place, [*others, *ranks])
+                ranks.append(f"r{place}")
             found |= {
                 name: nw.col(f"n{place}_{column}")
                 for column, name in enumerate(rewriting.new.columns)
@@ -325,20 +366,40 @@ class LargeTable:
         own = dict(zip(self.names, self.own_names, strict=True))
         return self.library.renamed(chosen.to_native(), [own[name] for name in published])
 
+    def _shared(
+        self, lazy: nw.LazyFrame[Any], rewriting: Rewriting, place: int, order: Sequence[str]
+    ) -> nw.LazyFrame[Any]:
+        """Number the records of each combination, and put beside each what it becomes.
+
+        Equal records may be numbered in any order, but it must be the same in all rewritings: the
+        numbers of earlier ones are part of the order.
+        """
+        assert rewriting.shares is not None
+        start, rank, part = f"s{place}", f"r{place}", f"t{place}"
+        starts = pl.DataFrame({start: rewriting.shares.starts})
+        joined = self._joined(lazy, rewriting.old, starts, place).to_native()
+        numbered = self.library.ranked(joined, start, order or [start], rank)
+        ranked: nw.LazyFrame[Any] = nw.from_native(numbered).lazy()
+        new, whole = rewriting.shares.new.astype(np.int64), _numbered(rewriting.new, place)
+        records = pl.DataFrame({rank: np.arange(new.size), part: new}).filter(pl.col(part) >= 0)
+        parts = whole.with_columns(pl.Series(part, np.arange(len(whole))))
+        return (
+            ranked.with_columns((nw.col(start) + nw.col(rank)).alias(rank))
+            .join(self._lent(records), on=rank)
+            .join(self._lent(parts), on=part)
+        )
+
+    def _lent(self, small: pl.DataFrame) -> nw.LazyFrame[Any]:
+        lent: nw.LazyFrame[Any] = nw.from_native(self.library.lent(small, self.native)).lazy()
+        return lent
+
     def _joined(
-        self, lazy: nw.LazyFrame[Any], rewriting: Rewriting, place: int
+        self, lazy: nw.LazyFrame[Any], old: pl.DataFrame, new: pl.DataFrame, place: int
     ) -> nw.LazyFrame[Any]:
         """Join by equal values, where a missing value equals a missing one."""
-        old, new = rewriting.old, rewriting.new
         names = [f"k{place}_{column}" for column in range(old.width)]
-        small = pl.concat(
-            [
-                old.rename(dict(zip(old.columns, names, strict=True))),
-                new.rename({name: f"n{place}_{at}" for at, name in enumerate(new.columns)}),
-            ],
-            how="horizontal",
-        )
-        lent = nw.from_native(self.library.lent(small, self.native)).lazy()
+        keyed = old.rename(dict(zip(old.columns, names, strict=True)))
+        lent = self._lent(pl.concat([keyed, new], how="horizontal"))
         gaps = [bool(column.null_count()) for column in old.get_columns()]
         own, others = list[nw.Expr](), list[nw.Expr]()
         for key, name, missing in zip(names, old.columns, gaps, strict=True):
@@ -346,6 +407,11 @@ class LargeTable:
             others += _comparable(nw.col(key), key, self.types[name], missing)
         keys = [*names, *(f"{key}?" for key, missing in zip(names, gaps, strict=True) if missing)]
         return lazy.with_columns(*own).join(lent.with_columns(*others), on=keys, how="inner")
+
+
+def _numbered(new: pl.DataFrame, place: int) -> pl.DataFrame:
+    """New columns under names that need no quoting."""
+    return new.rename({name: f"n{place}_{column}" for column, name in enumerate(new.columns)})
 
 
 def _summed_up(column: nw.Expr) -> dict[str, nw.Expr]:
