@@ -72,6 +72,7 @@ PUBLIC = [
     "Weight",
     "__version__",
     "compare",
+    "cut_hierarchy",
     "date_hierarchy",
     "date_taxonomy",
     "discharges",

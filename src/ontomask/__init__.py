@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from ontomask.taxonomy.bundled import taxonomies as taxonomies
     from ontomask.taxonomy.crosswalks import Crosswalk as Crosswalk
     from ontomask.taxonomy.crosswalks import load_crosswalk as load_crosswalk
+    from ontomask.taxonomy.from_data import cut_hierarchy as cut_hierarchy
     from ontomask.taxonomy.from_data import date_hierarchy as date_hierarchy
     from ontomask.taxonomy.from_data import date_taxonomy as date_taxonomy
     from ontomask.taxonomy.from_data import frequency_hierarchy as frequency_hierarchy
@@ -133,6 +134,7 @@ _HOMES = {
     "Count": "data.schema",
     "Crosswalk": "taxonomy.crosswalks",
     "Date": "data.schema",
+    "cut_hierarchy": "taxonomy.from_data",
     "date_hierarchy": "taxonomy.from_data",
     "date_taxonomy": "taxonomy.from_data",
     "DeltaDisclosure": "privacy",

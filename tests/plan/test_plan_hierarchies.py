@@ -73,6 +73,8 @@ MISTAKES = {
     ),
     "rows of unequal length": ("sex", 'sex = [["f", "*"], ["m", "x", "*"]]', "row 2"),
     "what does not fit": ("sex", "sex = { intervals = [5] }", "intervals need numbers"),
+    "cuts of words": ("sex", "sex = { cuts = [5] }", "cuts need numbers"),
+    "cuts that fall": ("age", "age = { cuts = [65, 18] }", "cuts must ascend"),
     "a wrong width": ("age", "age = { intervals = [5, 12] }", "12 is no multiple of 5"),
     "a file that is not there": ("age", 'age = "none.csv"', "which is not a file"),
     "a file with a gap": ("age", 'age = "age.csv"', "age.csv"),

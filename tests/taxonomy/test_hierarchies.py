@@ -8,6 +8,7 @@ import pytest
 import ontomask as om
 from ontomask.errors import DataError, FormatError, ParameterError, StructureError
 from ontomask.taxonomy.from_data import (
+    cut_hierarchy,
     date_hierarchy,
     frequency_hierarchy,
     interval_hierarchy,
@@ -196,10 +197,26 @@ def test_intervals_of_negative_and_broken_numbers():
     assert path(interval_hierarchy([7], [5], origin=1), "7") == ["7", "[6, 11)", "*"]
 
 
+def test_cuts_are_thinned_out_from_level_to_level():
+    ages, cuts = list(range(90)), [6, 18, 25, 40, 65]
+    hierarchy = cut_hierarchy(ages, cuts)
+    for level, left in enumerate([[6, 18, 25, 40, 65], [18, 40], [40]], start=1):
+        groups = [path(hierarchy, str(age))[level] for age in ages]
+        changes = [age for age in ages[1:] if groups[age] != groups[age - 1]]
+        assert changes == left
+    assert path(hierarchy, "18") == ["18", "[18, 25)", "[18, 40)", "< 40", "*"]
+    assert path(cut_hierarchy([0.25], [0.1, 1e3]), "0.25")[1] == "[0.1, 1000)"
+    with pytest.raises(ParameterError, match="cuts must ascend, but 5 follows 5"):
+        cut_hierarchy([1], [5, 5])
+    with pytest.raises(ParameterError, match="cuts"):
+        cut_hierarchy([1], [])
+
+
 @pytest.mark.parametrize(
     "hierarchy",
     [
         Hierarchy.from_rows(ROWS),
+        cut_hierarchy([3, 17, 42, 89, 95], [18, 65, 90]),
         interval_hierarchy([3, 17, 42, 89, 95], [5, 10, 20], bottom=10, top=90),
         masking_hierarchy(["28013", "80", "28099"]),
         date_hierarchy(["2019-03-31", "2019-04-01", "2021-04-01"]),

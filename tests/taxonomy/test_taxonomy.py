@@ -1,4 +1,5 @@
 import dataclasses
+import itertools
 import random
 
 import numpy as np
@@ -36,6 +37,19 @@ def test_lcs_and_minimum_hierarchy_agree_with_the_definitions(attribute):
     slow, fast = SlowTaxonomy(parents), Taxonomy.from_parents(parents)
     assert fast.lcs(values) == slow.lcs(values)
     assert set(fast.minimum_hierarchy(values)) == slow.minimum_hierarchy(values)
+
+
+@given(random_attribute())
+@settings(deadline=None, max_examples=50)
+def test_a_path_is_a_shortest_way_over_the_lcs(attribute):
+    parents, (first, *_, last) = attribute[0], (*attribute[1], *attribute[1])
+    slow, path = SlowTaxonomy(parents), Taxonomy.from_parents(parents).path(first, last)
+    shared = slow.lcs([first, last])
+    assert (path[0], path[-1]) == (first, last)
+    assert len(path) - 1 == slow.up(first, shared) + slow.up(last, shared)
+    place = path.index(shared)
+    both = [*itertools.pairwise(path[: place + 1]), *itertools.pairwise(path[place:][::-1])]
+    assert all(upper in parents[lower] for lower, upper in both)
 
 
 @given(random_parents())

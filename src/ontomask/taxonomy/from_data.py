@@ -11,6 +11,7 @@ All take plain sequences, in which None, NaN and empty texts are missing values 
 
 from __future__ import annotations
 
+import bisect
 import datetime
 import itertools
 import math
@@ -30,7 +31,9 @@ from ontomask.wording import plural
 
 __all__ = [
     "UNITS",
+    "check_cuts",
     "check_intervals",
+    "cut_hierarchy",
     "date_hierarchy",
     "date_taxonomy",
     "frequency_hierarchy",
@@ -117,6 +120,53 @@ def interval_hierarchy(
     low, high = (None if bound is None else _number(bound) for bound in (bottom, top))
     rows = _interval_rows(numbers, steps, start, low, high)
     return _hierarchy(rows, "the intervals", [f"intervals of {width:g}" for width in widths])
+
+
+def cut_hierarchy(values: Iterable[object], cuts: Sequence[float]) -> Hierarchy:
+    """Numbers in intervals [a, b) between cuts; each level has every second cut of the one below.
+
+    Parameters
+    ----------
+    values
+        Numbers, or texts that are numbers.
+    cuts
+        Where the intervals of level 1 meet, ascending; numbers below and above are one group each.
+
+    Examples
+    --------
+    >>> for row in om.cut_hierarchy([3, 17, 34, 71], cuts=[6, 18, 65]).cells():
+    ...     print(row)
+    ['3', '< 6', '< 18', '*']
+    ['17', '[6, 18)', '< 18', '*']
+    ['34', '[18, 65)', '>= 18', '*']
+    ['71', '>= 65', '>= 18', '*']
+    """
+    check_cuts(cuts)
+    levels = [[*map(_number, cuts)]]
+    while len(levels[-1]) > 1:
+        levels.append(levels[-1][1::2])
+    rows = [
+        [called, *(_between(_number(value), level) for level in levels)]
+        for called, value in _distinct(values).items()
+    ]
+    named = [f"cuts at {', '.join(map(_shown, level))}" for level in levels]
+    return _hierarchy(rows, "the cuts", named)
+
+
+def check_cuts(cuts: Sequence[float]) -> None:
+    """Refuse cuts that do not ascend."""
+    check("cuts", list(cuts), ListOf(Real(), empty=False))
+    for lower, higher in itertools.pairwise(cuts):
+        if lower >= higher:
+            raise ParameterError(f"cuts must ascend, but {higher:g} follows {lower:g}.")
+
+
+def _between(number: Decimal, cuts: Sequence[Decimal]) -> str:
+    """The interval between two cuts that a number lies in."""
+    place = bisect.bisect_right(cuts, number)
+    if place in (0, len(cuts)):
+        return f">= {_shown(cuts[-1])}" if place else f"< {_shown(cuts[0])}"
+    return f"[{_shown(cuts[place - 1])}, {_shown(cuts[place])})"
 
 
 def interval_taxonomy(

@@ -303,6 +303,26 @@ class Taxonomy:
         """
         return self.ids[self.lcs_number(self.indices_of(identifiers))]
 
+    def path(self, first: str, second: str) -> tuple[str, ...]:
+        """Return the shortest way up from a concept to the LCS of both, and down to the other.
+
+        Examples
+        --------
+        >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
+        >>> pets.path("cat", "dog")
+        ('cat', 'pet', 'dog')
+        """
+        shared = self.lcs([first, second])
+        return (*self._climbed(first, shared), *self._climbed(second, shared)[-2::-1])
+
+    def _climbed(self, identifier: str, ancestor: str) -> list[str]:
+        """A shortest way from a concept up to one of its ancestors, both included."""
+        way = [identifier]
+        while way[-1] != ancestor:
+            above = [one for one in self.parents(way[-1]) if ancestor in self.ancestors(one)]
+            way.append(min(above, key=lambda one: self.up(one, ancestor)))
+        return way
+
     def subtree(self, identifier: str) -> tuple[str, ...]:
         """Return a concept and all its specializations."""
         below = kernel.depths_below(

@@ -21,7 +21,9 @@ from ontomask.data.schema import Nominal
 from ontomask.errors import MethodError, ParameterError
 from ontomask.taxonomy.from_data import (
     UNITS,
+    check_cuts,
     check_intervals,
+    cut_hierarchy,
     date_hierarchy,
     interval_hierarchy,
     masking_hierarchy,
@@ -63,6 +65,11 @@ def _needs(attribute: Attribute, fits: bool, needed: str) -> None:
 def _intervals(attribute: Attribute, widths: Sequence[float], **options: float) -> Hierarchy:
     _needs(attribute, attribute.column.kind == "numeric", "intervals need numbers")
     return interval_hierarchy(_texts(attribute), widths, **options)
+
+
+def _cuts(attribute: Attribute, cuts: Sequence[float]) -> Hierarchy:
+    _needs(attribute, attribute.column.kind == "numeric", "cuts need numbers")
+    return cut_hierarchy(_texts(attribute), cuts)
 
 
 def _dates(attribute: Attribute, units: Sequence[str]) -> Hierarchy:
@@ -138,6 +145,16 @@ WAYS: tuple[Recipe, ...] = (
         },
     ),
     Recipe(
+        _cuts,
+        {
+            "cuts": (
+                ListOf(Real(), empty=False),
+                "Numbers in intervals between cuts, ascending; each level has every second cut of "
+                "the one below.",
+            )
+        },
+    ),
+    Recipe(
         _dates,
         {"dates": (ListOf(Choice(*UNITS), empty=False), "Dates by calendar units, fine first.")},
     ),
@@ -195,6 +212,8 @@ def check_recipe(column: str, recipe: Mapping[str, Any]) -> None:
             check(key, value, chosen.said[key][0])
         if known[0] == "intervals":
             check_intervals(recipe["intervals"], recipe.get("bottom"), recipe.get("top"))
+        if known[0] == "cuts":
+            check_cuts(recipe["cuts"])
     except ParameterError as error:
         raise ParameterError(f"{where}: {error}") from None
 
