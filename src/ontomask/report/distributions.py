@@ -32,9 +32,13 @@ __all__ = [
     "concept_bars",
     "extremes",
     "histogram_bars",
+    "interval_places",
     "level_bars",
+    "level_places",
+    "original_concepts",
     "rare_concepts",
     "rare_values",
+    "released_concepts",
 ]
 
 FULL = 60
@@ -174,19 +178,24 @@ def histogram_bars(
     whole: PairedColumn, paired: PairedColumn, weights: tuple[Floats, Floats], view: View
 ) -> tuple[Bar, ...]:
     """The distribution of a numeric or date column: `whole` before and `paired` after masking."""
-    sides = (whole.old_numbers, paired.new_numbers)
+    labels, *codes = interval_places(whole, paired, view.least)
+    before, after = map(Side, codes, weights)
+    return _bars(labels, before, after, view) if labels else ()
+
+
+def interval_places(
+    whole: PairedColumn, paired: PairedColumn, least: int
+) -> tuple[list[tuple[str, str]], Longs, Longs]:
+    """Intervals of `least` original numbers or more, and the one of each record, -1 for none."""
     known = _known(whole)
+    sides = [numbers for numbers in (whole.old_numbers, paired.new_numbers) if numbers is not None]
     if not known.size:
-        return ()
+        nowhere = [np.full(numbers.size, -1, np.int64) for numbers in sides]
+        return [], nowhere[0], nowhere[1]
     make = date_scale if isinstance(whole.column, Date) else number_scale
-    scale = even_scale(make, known, view.least)
-    before, after = (
-        Side(np.where(np.isnan(numbers), -1, scale.places(numbers)), weight)
-        for numbers, weight in zip(sides, weights, strict=True)
-        if numbers is not None
-    )
-    labels = [(scale.label(place), scale.tick(place)) for place in range(len(scale))]
-    return _bars(labels, before, after, view)
+    scale = even_scale(make, known, least)
+    before, after = (np.where(np.isnan(one), -1, scale.places(one)) for one in sides)
+    return [(scale.label(place), scale.tick(place)) for place in range(len(scale))], before, after
 
 
 def level_bars(column: PairedColumn, weights: Floats, view: View) -> tuple[Bar, ...]:
@@ -194,21 +203,27 @@ def level_bars(column: PairedColumn, weights: Floats, view: View) -> tuple[Bar, 
 
     Both sides are counted at the finest level that both have, under the labels of the release.
     """
+    called, before, after = level_places(column, view.least)
+    ordered = column.is_numeric or isinstance(column.column, Ordinal)
+    both = Side(before, weights), Side(after, weights)
+    return _categories(called, *both, view, "other values", ordered=ordered)
+
+
+def level_places(column: PairedColumn, least: int) -> tuple[list[str], Longs, Longs]:
+    """The finest groups that the original and the release both have, and the one of each record."""
     level, sides = column.sides.level(column.new), column.sides
     cells, released = level.original, level.released
     if isinstance(sides, NumberSides):
-        cells, released, called = _with_intervals(column, sides, level, view)
+        cells, released, called = _with_intervals(column, sides, level, least)
     else:
         called = [""] * (int(cells.max(initial=-1)) + 1)
         for code, cell in enumerate(cells[:-1].tolist()):
             called[cell] = level.names.get(cell, sides.names[code])
-    both = Side(cells[column.old], weights), Side(released[column.new], weights)
-    ordered = column.is_numeric or isinstance(column.column, Ordinal)
-    return _categories(called, *both, view, "other values", ordered=ordered)
+    return called, cells[column.old], released[column.new]
 
 
 def _with_intervals(
-    column: PairedColumn, sides: NumberSides, level: Level, view: View
+    column: PairedColumn, sides: NumberSides, level: Level, least: int
 ) -> tuple[Longs, Longs, list[str]]:
     """Groups of numbers, where those released as they are have intervals; all in their order."""
     named = np.array([cell in level.names for cell in level.original.tolist()], bool)
@@ -221,7 +236,7 @@ def _with_intervals(
         cells[own], labels[first] = first, "all values"
     else:
         make = date_scale if isinstance(column.column, Date) else number_scale
-        scale = even_scale(make, known, view.least)
+        scale = even_scale(make, known, least)
         cells[own] = first + scale.places(sides.numbers[own])
         labels |= {first + place: scale.label(place) for place in range(len(scale))}
     # numbers that nobody has any more are in no group
@@ -262,7 +277,7 @@ def concept_bars(
     whole: PairedColumn, paired: PairedColumn, weights: tuple[Floats, Floats], view: View
 ) -> tuple[Bar, ...]:
     """The distribution of a nominal column over groups of its taxonomy."""
-    before, after = original_concepts(whole), _released_concepts(paired)
+    before, after = original_concepts(whole), released_concepts(paired)
     original, counts = np.unique(before[before >= 0], return_counts=True)
     if not original.size:
         return ()
@@ -299,7 +314,8 @@ def original_concepts(column: PairedColumn) -> Longs:
     return found
 
 
-def _released_concepts(column: PairedColumn) -> Longs:
+def released_concepts(column: PairedColumn) -> Longs:
+    """The released concept of each record, -1 where there is none."""
     found: Longs = np.append(_coded(column).released.points, -1)[column.new]
     return found
 
