@@ -22,8 +22,8 @@ from typing import Any
 
 from playwright.sync_api import Error, Page, sync_playwright
 
+from ontomask.plan.plan import Plan
 from ontomask.samples import discharges
-from ontomask.studio.edits import contents
 from ontomask.writing import write_rows
 
 DOCS = Path(__file__).parents[1] / "docs" / "assets" / "studio"
@@ -31,11 +31,13 @@ PATIENCE = 90_000
 SCREENS = {
     "open": ("/open", "table.rows"),
     "columns": ("/columns", "table.columns"),
-    "column": ("/columns/{generalized}", "table.ladder"),
+    "column": ("/columns/{column}", "table.ladder"),
+    "concepts": ("/columns/{nominal}?of={nominal}.{concepts}#tree", ".apart"),
     "protection": ("/protection", "table.pairs"),
     "explore": ("/explore", "table tr.best, table tbody tr"),
     "lattice": ("/explore?view=solutions", "svg.lattice"),
     "utility": ("/utility", "iframe.report"),
+    "map": ("/utility?view=map&first={column}&second={nominal}", "table.map"),
     "classifiers": ("/utility?view=classifiers", ".curves"),
     "records": ("/utility?view=records", "table.pairs"),
     "risk": ("/risk", "iframe.report"),
@@ -85,20 +87,31 @@ def begin(page: Page, link: str, table: str, target: str) -> None:
     page.wait_for_selector(".card:has-text('promise'), .notice.bad:visible")
 
 
-def number_of(folder: Path, column: str) -> int:
-    """The place of a column in the plan."""
-    text = next(folder.glob("*-project/plan.toml")).read_text(encoding="utf-8")
-    return list(contents(text)["columns"]).index(column)
+def places(folder: Path, column: str) -> dict[str, object]:
+    """What addresses need: the places of a column and of the first nominal one, two concepts."""
+    plan = Plan.read(next(folder.glob("*-project/plan.toml")))
+    names = list(plan.schema)
+    found: dict[str, object] = {"column": names.index(column), "nominal": 0, "concepts": "0.0"}
+    for place, declared in enumerate(plan.schema.values()):
+        taxonomy = getattr(declared, "taxonomy", None)
+        if taxonomy is not None:
+            apart = [taxonomy.ids[-1], taxonomy.ids[-len(taxonomy) // 3]]
+            pair = ".".join(map(str, taxonomy.indices_of(apart)))
+            return found | {"nominal": place, "concepts": pair}
+    return found
 
 
-def take(page: Page, address: str, out: Path, options: argparse.Namespace, column: int) -> None:
+def take(
+    page: Page, address: str, out: Path, options: argparse.Namespace, known: dict[str, object]
+) -> None:
     """A picture of each screen in each width and scheme."""
+    screens = {name: SCREENS[name] for name in options.only or SCREENS}
     for width in options.widths:
         page.set_viewport_size({"width": width, "height": options.height})
         for scheme in options.schemes:
             page.emulate_media(color_scheme=scheme)
-            for name, (path, awaited) in SCREENS.items():
-                page.goto(address + path.format(generalized=column))
+            for name, (path, awaited) in screens.items():
+                page.goto(address + path.format(**known))
                 try:
                     page.wait_for_selector(awaited, state="attached")
                 except Error:
@@ -121,6 +134,7 @@ def main() -> None:
     parser.add_argument("--schemes", nargs="+", default=["light"])
     parser.add_argument("--scale", type=float, default=0.75)
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--only", nargs="+", choices=SCREENS)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))))
@@ -135,7 +149,7 @@ def main() -> None:
             begin(page, link, name, options.target)
             address = re.match(r"http://[^/]+", link)
             assert address is not None
-            take(page, address.group(0), options.out, options, number_of(folder, options.column))
+            take(page, address.group(0), options.out, options, places(folder, options.column))
 
 
 def put(folder: Path, table: Path | None) -> str:

@@ -2,10 +2,11 @@
 
 import datetime
 
+import numpy as np
 import polars as pl
 import pytest
 
-from ontomask.data.profile import profiles
+from ontomask.data.profile import profiles, spread_of
 from ontomask.data.tables import open_table
 
 AGES = [20, 31, 42, 53, 64, 75, 86, 97]
@@ -70,3 +71,17 @@ def test_large_tables_are_looked_at_in_part(monkeypatch):
     numbers[501] = 4000
     assert told("pay", numbers) == "50 to 4000"
     assert told("town", [f"t{number}" for number in range(1000)]) == "60 or more values"
+
+
+def test_the_spread_of_numbers_is_that_of_the_records():
+    generator = np.random.default_rng(1)
+    records = np.append(5 * generator.integers(0, 40, 1000), [5000, 9000]).astype(float)
+    numbers, counts = np.unique(records, return_counts=True)
+    spread = spread_of(numbers, counts)
+    ordered = np.sort(records)
+    assert spread.quartiles == tuple(ordered[[250, 500, 751]])
+    low, _, high = spread.quartiles
+    assert spread.far == int((ordered > high + 3 * (high - low)).sum()) == 2
+    assert spread.unit == 5.0
+    assert spread.counts == tuple(np.histogram(records, 48)[0])
+    assert spread_of(np.array([0.12345678, 7.70013579]), np.array([1, 1])).unit == 0.0

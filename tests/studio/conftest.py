@@ -85,6 +85,7 @@ def workers():
 def session(folder, workers):
     session = session_for(folder)
     session.board.workers = workers
+    session._warm = True  # nothing waits for kernels that no test needs
     yield session
     session.board.leave()
 

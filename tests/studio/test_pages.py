@@ -186,6 +186,42 @@ def test_a_table_becomes_a_project(browser, session, folder):
     assert contents(session.opened.text)["input"]["path"] == "../discharges.csv"
 
 
+TITLED = "A title;;\nsex;age;charge\n" + "F;30;1,5\nM;41;2,5\n" * 10
+
+
+def test_how_a_file_is_read_is_said_before_there_is_a_plan(browser, session, folder):
+    (folder / "titled.csv").write_text(TITLED)
+    browser.post("/open/pick", {"path": "titled.csv"})
+    assert session.project is None
+    browser.post("/open/reading", {"header": "1"})
+    wrong = wait(browser, "/part/look").text
+    assert "titled.csv: column" in wrong
+    assert "row 2 holds the names" in wrong
+    browser.post("/open/reading", {"header": "2", "separator": ";", "decimal": ","})
+    assert "20 records, 3 columns" in wait(browser, "/part/look").text
+    assert browser.post("/open/reading", {"decimal": "x"}).status_code == 422
+    browser.post("/open/begin")
+    while browser.get("/part/begin").headers["content-type"] != "application/json":
+        time.sleep(0.1)
+    said = contents(session.opened.text)
+    assert said["input"]["header"] == 2
+    assert said["input"]["decimal"] == ","
+    assert list(said["columns"]) == ["sex", "age", "charge"]
+    browser.post("/open/pick", {"path": "discharges.csv"})
+    assert session.said_reading == {}
+
+
+def test_a_plan_is_proposed_anew_where_another_row_holds_the_names(browser, session, folder):
+    (folder / "discharges.csv").write_text(TITLED)
+    change(browser, session, "/sections/input", header="2", separator=";", decimal=",")
+    assert "20 records, 3 columns" in wait(browser, "/part/look").text
+    assert change(browser, session, "/open/anew").status_code == 303
+    assert "proposed anew" in browser.get("/history").text
+    assert contents(session.opened.text)["input"]["decimal"] == ","
+    browser.post("/history/undo", {"here": "open"})
+    assert session.opened.text.startswith("# a plan")
+
+
 def test_a_compared_method_is_adopted(browser, session):
     change(browser, session, "/explore/adopt", method="sa-mdav-static", k="4")
     assert contents(session.opened.text)["steps"] == [

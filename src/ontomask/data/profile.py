@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ontomask.arrays import Floats
+from ontomask.arrays import Floats, Longs
 from ontomask.data.column_names import AGES
 from ontomask.data.evidence import Evidence, evidence_of, sampled
 from ontomask.data.files.oddities import MOSTLY, likely_codes
@@ -18,11 +18,17 @@ from ontomask.data.tables import Table
 from ontomask.data.value_shapes import date_shape, is_plain_number, written_as_codes
 from ontomask.wording import plural, quoted
 
-__all__ = ["Profile", "profile_of", "profiles", "sketches"]
+__all__ = ["Profile", "Spread", "profile_of", "profiles", "sketches", "spread_of"]
 
 SHOWN = 5
 BARS = 16
 WIDEST = 24
+HISTOGRAM = 48
+FAR = 3.0
+"""Quartile distances beyond the quartiles from which on a number is far out (Tukey 1977)."""
+ROUNDED = 0.95
+"""The share of numbers that are multiples of a unit where they are said to be rounded to it."""
+UNITS = tuple(factor * 10.0**power for power in range(6, -5, -1) for factor in (5, 1))
 OLDEST = 120
 """No person is older."""
 
@@ -163,3 +169,59 @@ def _sketch(evidence: Evidence) -> list[float]:
     else:
         heights = np.sort(evidence.counts)[::-1][:BARS].astype(np.float64)
     return [float(height) for height in heights / heights.max(initial=1.0)]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The numbers of a column: where they lie, and how they are written.
+
+    Attributes
+    ----------
+    least, quartiles, greatest
+        Order statistics.
+    far
+        How many records are far out.
+    unit
+        What nearly all are multiples of; 0 where they are not rounded.
+    edges, counts
+        A histogram.
+    """
+
+    least: float
+    quartiles: tuple[float, float, float]
+    greatest: float
+    far: int
+    unit: float
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+def spread_of(numbers: Floats, counts: Longs) -> Spread:
+    """The spread of numbers that differ, given with how often each occurs."""
+    order = np.argsort(numbers, kind="stable")
+    numbers, counts = numbers[order], counts[order]
+    below = np.cumsum(counts)
+    places = np.searchsorted(below, below[-1] * np.array([0.25, 0.5, 0.75]))
+    low, middle, high = numbers[places].tolist()
+    margin = FAR * (high - low)
+    far = (numbers < low - margin) | (numbers > high + margin)
+    heights, edges = np.histogram(numbers, HISTOGRAM, weights=counts)
+    return Spread(
+        float(numbers[0]),
+        (low, middle, high),
+        float(numbers[-1]),
+        int(counts[far].sum()),
+        _unit(numbers, counts),
+        tuple(edges.tolist()),
+        tuple(heights.astype(np.int64).tolist()),
+    )
+
+
+def _unit(numbers: Floats, counts: Longs) -> float:
+    """The largest unit that nearly all numbers are multiples of."""
+    total = float(counts.sum())
+    for unit in UNITS:
+        steps = numbers / unit
+        if counts[np.abs(steps - np.rint(steps)) < 1e-6].sum() >= ROUNDED * total:
+            return unit
+    return 0.0

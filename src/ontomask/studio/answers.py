@@ -18,14 +18,28 @@ from starlette.responses import (
 )
 
 from ontomask.errors import OntomaskError, PlanError
+from ontomask.methods.generalization.recipes import RECIPES
 from ontomask.studio import tasks
+from ontomask.studio.edits import contents
+from ontomask.studio.forms import fields_of
 from ontomask.studio.guard import FORM_TOKEN, Keys, same
 from ontomask.studio.session import Session
+from ontomask.taxonomy.bundled import taxonomies
 
-__all__ = ["Answers", "Form", "templates"]
+__all__ = ["FITTING", "SETTINGS", "Answers", "Form", "has_generalization", "templates"]
 
 Form = Mapping[str, str]
 Handler = Callable[[Request], Awaitable[Response]]
+FITTING = {
+    "numeric": ("intervals", "cuts", "star", "file"),
+    "date": ("dates", "star", "file"),
+    "ordinal": ("order", "star", "file"),
+    "nominal": ("", "taxonomy", "star", "file"),
+    "flat": ("star", "digits", "file"),
+    **dict.fromkeys(("identifier", "weight", "count"), ("file",)),
+}
+"""By which ways the levels of each kind of column can be built."""
+SETTINGS = ("missing", "weight", "format", "measure", "root", "unmapped", "output", "sequences")
 LARGEST = 2**30
 """Bytes that may be sent to the studio; larger tables are picked where they lie."""
 
@@ -78,9 +92,37 @@ class Answers:
             "can_redo": bool(project and project.can_redo()),
             "token": self.keys.form,
             "problem": self.session.problem(),
+            "warming": self.session.warm(),
         }
         template = templates().get_template(f"{name}.html")
         return HTMLResponse(template.render(base | shown))
+
+    def _column(self, number: str, query: Form, **shown: Any) -> Response:
+        """The page of one column, as it is now or as somebody considers to declare it."""
+        name = self.session.column(number)
+        said = contents(self.session.opened.text)
+        declared = said.get("columns", {}).get(name, {})
+        kind = str(query.get("kind", declared.get("kind", "")))
+        kind = kind if kind in FITTING else str(declared.get("kind", ""))
+        given = recipe_of(said, name)
+        way = next((key for key in RECIPES if key in given), "file" if given.get("file") else "")
+        base = {
+            "number": number,
+            "column": name,
+            "kind": kind,
+            "declared": declared,
+            "of": query.get("of", number),
+            "fields": [one for one in fields_of("kind", kind, declared) if one.name in SETTINGS],
+            "taxonomies": taxonomies(),
+            "generalized": has_generalization(said),
+            "recipes": {key: recipe.said[key][1] for key, recipe in RECIPES.items()},
+            "fitting": FITTING[kind],
+            "way": way or FITTING[kind][0],
+            "given": given,
+            "said": _listed(given.get(way, "")),
+            "found": None,
+        }
+        return self._page("column", **(base | shown))
 
     def _page_of_project(self, name: str) -> Response:
         """A page that only asks for its parts; without a project there is none."""
@@ -123,3 +165,21 @@ class Answers:
             raise PlanError(problem)
         project.save(text, said, expected=str(form.get("version", "")))
         return self._go(back)
+
+
+def has_generalization(said: Mapping[str, Any]) -> bool:
+    """Whether a plan has a step that needs levels."""
+    return any(one.get("method") == "generalization" for one in said.get("steps", ()))
+
+
+def recipe_of(said: Mapping[str, Any], column: str) -> dict[str, Any]:
+    """How the levels of a column are built, as the first generalization of a plan says it."""
+    steps = [one for one in said.get("steps", ()) if one.get("method") == "generalization"]
+    given = steps[0].get("hierarchies", {}).get(column, {}) if steps else {}
+    return given if isinstance(given, dict) else {"file": given if isinstance(given, str) else ""}
+
+
+def _listed(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

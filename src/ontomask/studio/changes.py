@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,13 +12,16 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ontomask.data.files import FileFormat
 from ontomask.errors import PlanError
 from ontomask.plan.advice import GOALS, RECIPIENTS
-from ontomask.studio.answers import Answers, Form
+from ontomask.studio import columns, tasks
+from ontomask.studio.answers import FITTING, SETTINGS, Answers, Form
 from ontomask.studio.edits import add_step, contents, move_step, remove_step, set_value
 from ontomask.studio.forms import fields_of, fields_of_section, read_field
+from ontomask.studio.jobs import Task
 from ontomask.studio.lattice import node_levels
-from ontomask.studio.session import PLAN, STAGES, step_of
+from ontomask.studio.session import PLAN, READING, STAGES, step_of
 
 __all__ = ["Changes"]
 
@@ -33,29 +38,21 @@ class Changes(Answers):
         if path.name == PLAN:
             self.session.open(path)
             return self._go("/")
-        self.session.picked = path
-        target = self.session.target(path)
-        if target.is_file():
-            self.session.open(target)
-            return self._go("/")
-        return self._go("/open")
+        self.session.pick(path)
+        return self._go("/" if self.session.project else "/open")
 
     async def upload(self, _request: Request, form: Any) -> Response:
         """Take a file that was dropped on the page."""
         file = form.get("file")
         if not isinstance(file, UploadFile) or not file.filename:
             raise PlanError("No file came along; choose one and send it again.")
-        self.session.picked = await anyio.to_thread.run_sync(
-            self.session.receive, file.filename, file.file
-        )
+        receive = self.session.receive
+        self.session.pick(await anyio.to_thread.run_sync(receive, file.filename, file.file))
         return self._go("/open")
 
     async def demonstrate(self, _request: Request, _form: Form) -> Response:
         """Put the table of the demonstration into the folder and pick it."""
-        self.session.picked = await anyio.to_thread.run_sync(self.session.demonstration)
-        target = self.session.target(self.session.picked)
-        if target.is_file():
-            self.session.open(target)
+        self.session.pick(await anyio.to_thread.run_sync(self.session.demonstration))
         return self._go("/open")
 
     async def begin(self, _request: Request, _form: Form) -> Response:
@@ -63,11 +60,31 @@ class Changes(Answers):
         self.session.job("begin")
         return self._go("/open?begin=1")
 
+    async def set_reading(self, _request: Request, form: Form) -> Response:
+        """Say how a table is read before there is a plan."""
+        said = dict(self.session.said_reading)
+        for field in fields_of_section("input", said, READING):
+            if field.name in form:
+                said[field.name] = read_field(field, str(form[field.name]))
+        known = {name: value for name, value in said.items() if value is not None}
+        FileFormat(**known)  # refuses what cannot be said
+        self.session.said_reading = known
+        return self._go("/open")
+
+    async def renew(self, _request: Request, form: Form) -> Response:
+        """Propose columns and steps anew, for the table as it is read now."""
+        text = await anyio.to_thread.run_sync(self.session.renewed)
+        return await self._save(form, text, "proposed anew", "/columns")
+
     async def set_column(self, _request: Request, form: Form) -> Response:
         """Say what a column is."""
         name, key, value = (str(form.get(one, "")) for one in ("name", "key", "value"))
         if key not in ("role", "kind"):
             raise PlanError("Only the role and the kind of a column are set here.")
+        if key == "kind" and value in ("nominal", "ordinal"):
+            names = list(contents(self.session.opened.text).get("columns", {}))
+            place = names.index(name) if name in names else len(names)
+            return self._go(f"/columns/{place}?kind={value}")
         text = set_value(self.session.opened.text, ["columns", name, key], value)
         if key == "kind" and value in ("identifier", "weight", "count"):
             text = set_value(text, ["columns", name, "role"], None)
@@ -75,6 +92,55 @@ class Changes(Answers):
             text = set_value(self.session.opened.text, ["columns", name, "role"], None)
             text = set_value(text, ["columns", name, "kind"], "identifier")
         return await self._save(form, text, f"{name}: {key} = {value}", "/columns")
+
+    async def declare(self, _request: Request, form: Form) -> Response:
+        """Say more of a column: its kind, its taxonomy, how it is measured."""
+        number, kind = str(form.get("number", "")), str(form.get("kind", ""))
+        name, text = self.session.column(number), self.session.opened.text
+        said = contents(text)["columns"][name]
+        if kind not in FITTING:
+            raise PlanError("There is no such kind of column; reload the page.")
+        given: dict[str, Any] = {"kind": kind}
+        if "taxonomy" in form:
+            given["taxonomy"] = str(form["taxonomy"]).strip() or None
+        for field in fields_of("kind", kind, said):
+            if field.name in SETTINGS and field.name in form:
+                given[field.name] = read_field(field, str(form[field.name]))
+        if kind == "ordinal" and not said.get("order"):
+            task = columns.values
+            given["order"] = await anyio.to_thread.run_sync(self._awaited, task, name)
+        for key, value in given.items():
+            if value != said.get(key):
+                text = set_value(text, ["columns", name, key], value)
+        for key in ("taxonomy", "order") if kind not in ("nominal", "ordinal") else ():
+            text = set_value(text, ["columns", name, key], None)
+        return await self._save(form, text, f"{name}: {kind}", f"/columns/{int(number)}")
+
+    def _awaited(self, task: Task, column: str, **given: object) -> Any:
+        return self.session.awaited(task, column=column, **given)
+
+    async def set_order(self, _request: Request, form: Any) -> Response:
+        """Put a value of an ordinal column elsewhere in its order."""
+        number = str(form.get("number", ""))
+        name = self.session.column(number)
+        order = [_value(str(one)) for one in form.getlist("order")]
+        place, _, to = str(form.get("move", "")).partition(".")
+        if not (place.isdecimal() and to.isdecimal() and int(place) < len(order)):
+            raise PlanError("There is no such value any more; reload the page.")
+        order.insert(int(to), order.pop(int(place)))
+        text = set_value(self.session.opened.text, ["columns", name, "order"], order)
+        return await self._save(form, text, f"{name}: order", f"/columns/{int(number)}")
+
+    async def find(self, _request: Request, form: Form) -> Response:
+        """Look up a word in a column's taxonomy; what was typed is in no address."""
+        number, text = str(form.get("number", "")), str(form.get("text", "")).strip()[:200]
+        name = self.session.column(number)
+        if not text:
+            raise PlanError("Type a word or a code to look for.")
+        found = await anyio.to_thread.run_sync(
+            functools.partial(self._awaited, columns.found, name, text=text)
+        )
+        return self._column(number, form, found=found)
 
     async def map_value(self, _request: Request, form: Form) -> Response:
         """Say which concept a value means."""
@@ -171,7 +237,7 @@ class Changes(Answers):
             given = {"suppression_limit": 0.05, **given}
             k = str(form.get("k", "5"))
             given["privacy"] = [{"model": "k-anonymity", "k": int(k) if k.isdecimal() else 5}]
-            given["hierarchies"] = await anyio.to_thread.run_sync(self.session.drafts)
+            given["hierarchies"] = await anyio.to_thread.run_sync(self.session.awaited, tasks.draft)
         return given
 
     def _without_steps(self) -> str:
@@ -312,6 +378,8 @@ def _recipe(form: Form) -> Any:
             return said
         case "intervals":
             return {"intervals": [_measure(word) for word in words], **_ends(form)}
+        case "cuts":
+            return {"cuts": [_measure(word) for word in words]}
         case "dates":
             return {"dates": words}
         case "order":
@@ -319,6 +387,14 @@ def _recipe(form: Form) -> Any:
         case "star":
             return {"star": said != "no"}
     return {way: said}
+
+
+def _value(literal: str) -> Any:
+    """A value of the table as a form holds it: as it is written in a plan."""
+    try:
+        return tomllib.loads(f"value = {literal}")["value"]
+    except tomllib.TOMLDecodeError:
+        raise PlanError("This is no value of the column; reload the page.") from None
 
 
 def _ends(form: Form) -> dict[str, float]:

@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ontomask.evaluation.classification import judge_classification
+from ontomask.evaluation.pairing import PairedColumn
 from ontomask.evaluation.risk import file_risk, reidentification
 from ontomask.evaluation.scores import ClassScores, Scores
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.methods.base import Progress
-from ontomask.protection import protect
-from ontomask.release import Release
 from ontomask.report.document import render
+from ontomask.report.maps import axis_of, shares_of
 from ontomask.studio.opened import About, Opened, examples
 
-__all__ = ["account", "classifiers", "population", "records"]
+__all__ = ["account", "classifiers", "population", "records", "shares"]
 
 THRESHOLDS = (1.0, 0.5, 1 / 3, 0.25, 0.2, 0.1, 1 / 11, 0.05, 0.02, 0.01)
 SHOWN_RECORDS = 50
 CURVE_POINTS = 60
 
 
-def _protected(opened: Opened, progress: Progress, until: float) -> Release:
-    return protect(
-        opened.frame,
-        opened.plan.schema.decided(),
-        opened.plan.steps,
-        opened.plan.contents.seed,
-        progress=lambda share, said: progress(until * share, said),
-    )
-
-
 def account(*, about: About, progress: Progress) -> dict[str, Any]:
     """The whole table masked and measured, as parts of a page."""
     opened = Opened.of(about)
-    release = _protected(opened, progress, 0.5)
+    release = opened.release(progress, 0.5)
     settings: Mapping[str, Any] = opened.plan.contents.evaluation.settings
     found = release.evaluate(
         opened.frame,
@@ -84,7 +74,7 @@ def classifiers(*, about: About, progress: Progress) -> dict[str, Any]:
     chosen = opened.plan.contents.evaluation
     if chosen.target is None:
         return {"target": ""}
-    release = _protected(opened, progress, 0.4)
+    release = opened.release(progress, 0.4)
     progress(0.4, "training classifiers")
     found = judge_classification(
         opened.frame,
@@ -142,10 +132,41 @@ def _class(one: ClassScores) -> dict[str, Any]:
     }
 
 
+def shares(
+    *, about: About, first: str, second: str, within: Sequence[int], progress: Progress
+) -> dict[str, Any]:
+    """The shares of the values of a column, or of pairs of values, before and after."""
+    opened = Opened.of(about)
+    release = opened.release(progress, 0.7)
+    progress(0.8, "counting")
+    paired = release.paired(opened.frame)
+    chosen = paired.chosen([name for name in (first, second) if name])
+    axes = [axis_of(column, concept) for column, concept in zip(chosen, within, strict=False)]
+    before, after = shares_of(axes[0], axes[1] if second else None, paired.weights)
+    return {
+        "axes": [
+            {"name": column.name, "names": axis.names, "concepts": axis.concepts}
+            | {"way": _way(column, axis.within)}
+            for axis, column in zip(axes, chosen, strict=True)
+        ],
+        "before": before.tolist(),
+        "after": after.tolist(),
+    }
+
+
+def _way(column: PairedColumn, within: int) -> list[list[object]]:
+    """The concepts from the root down to one, as number and name."""
+    taxonomy = getattr(column.column, "taxonomy", None)
+    if taxonomy is None or within < 0:
+        return []
+    above = sorted(taxonomy.ancestors(taxonomy.ids[within]), key=taxonomy.depth)
+    return [[taxonomy.index_of(one), taxonomy.label_of(one) or one] for one in above]
+
+
 def records(*, about: About, sort: str, progress: Progress) -> dict[str, Any]:
     """Records before and after: those that moved farthest, or cluster by cluster."""
     opened = Opened.of(about)
-    release = _protected(opened, progress, 0.6)
+    release = opened.release(progress, 0.6)
     progress(0.7, "measuring how far each record moved")
     moved = release.paired(opened.frame).moved
     order = _order(moved, release.clusters, sort)[:SHOWN_RECORDS]

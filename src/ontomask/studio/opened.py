@@ -14,15 +14,18 @@ from ontomask.data.encoding import encode
 from ontomask.data.files import Source
 from ontomask.data.microdata import Microdata
 from ontomask.data.tables import Table, open_table
+from ontomask.methods.base import Progress
 from ontomask.plan.examination import read_declared
 from ontomask.plan.plan import Plan
+from ontomask.protection import protect
 from ontomask.release import Release
 
 __all__ = ["About", "Opened", "cells_of", "examples"]
 
 About = Mapping[str, str]
 """What a task is told of the plan: its `text`, `name` and `folder`, what it has `declared` of the
-table, and a `stamp` that tells two states of the files apart that it names."""
+table and what it is `masked` by, and a `stamp` that tells two states of the files apart that it
+names."""
 
 SAMPLE = 5000
 EXAMPLES = 6
@@ -34,11 +37,20 @@ class _Reading:
 
     key: tuple[str, ...]
     plan: Plan = field(compare=False)
+    progress: Progress = field(compare=False, default=lambda *_: None)
 
 
 @functools.lru_cache(maxsize=2)
 def _read(reading: _Reading) -> Source:
     return read_declared(reading.plan.contents, reading.plan.folder)
+
+
+@functools.lru_cache(maxsize=1)
+def _masked(masking: _Reading, reading: _Reading) -> Release:
+    """The whole table masked: once for all that is asked of the same plan."""
+    plan = masking.plan
+    schema, seed = plan.schema.decided(), plan.contents.seed
+    return protect(_read(reading).frame, schema, plan.steps, seed, progress=masking.progress)
 
 
 @dataclass(frozen=True)
@@ -57,8 +69,16 @@ class Opened:
     @property
     def frame(self) -> Any:
         """The whole table."""
-        key = tuple(self.about[name] for name in ("declared", "folder", "stamp"))
-        return _read(_Reading(key, self.plan)).frame
+        return _read(self._reading("declared")).frame
+
+    def _reading(self, part: str, progress: Progress = lambda *_: None) -> _Reading:
+        key = tuple(self.about[name] for name in (part, "folder", "stamp"))
+        return _Reading(key, self.plan, progress)
+
+    def release(self, progress: Progress, until: float) -> Release:
+        """The whole table masked, which takes `until` of the work."""
+        masking = self._reading("masked", lambda share, said: progress(until * share, said))
+        return _masked(masking, self._reading("declared"))
 
     @property
     def table(self) -> Table:

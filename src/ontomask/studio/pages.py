@@ -19,16 +19,15 @@ from starlette.responses import (
 
 from ontomask.comparison import METHOD_NAMES
 from ontomask.evaluation.classifiers import CLASSIFIERS
-from ontomask.methods.generalization.recipes import RECIPES
 from ontomask.methods.registry import METHODS
 from ontomask.plan.advice import GOALS, RECIPIENTS
 from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT
 from ontomask.report.document import environment as report_environment
-from ontomask.studio.answers import Answers, templates
+from ontomask.studio.answers import Answers, has_generalization, templates
 from ontomask.studio.edits import contents
 from ontomask.studio.forms import fields_of, fields_of_section, method_texts
 from ontomask.studio.lattice import shown_nodes
-from ontomask.studio.session import PLAN
+from ontomask.studio.session import PLAN, READING
 
 __all__ = ["PARTS", "Pages"]
 
@@ -44,6 +43,7 @@ PARTS = (
     "columns",
     "words",
     "tree",
+    "shape",
     "ladder",
     "preview",
     "methods",
@@ -52,10 +52,11 @@ PARTS = (
     "account",
     "classifiers",
     "records",
+    "map",
     "population",
 )
-VIEWS = ("account", "classifiers", "records")
-READING = ("separator", "encoding", "decimal", "thousands", "header", "skip", "sheet", "missing")
+VIEWS = ("account", "map", "classifiers", "records")
+AXES = ("first", "second", "within", "inside")
 
 
 class Pages(Answers):
@@ -71,14 +72,12 @@ class Pages(Answers):
     async def open(self, _request: Request) -> Response:
         """Choose a table or a project; of one that is open, how it is read and whose records."""
         files = list(self.session.files())
-        project = self.session.project
-        said = contents(project.text).get("input", {}) if project else {}
         return self._page(
             "open",
             tables=[path for path in files if path.name != PLAN],
             plans=[path for path in files if path.name == PLAN],
             picked=self.session.table(),
-            fields=fields_of_section("input", said, READING) if project else [],
+            fields=fields_of_section("input", self.session.reading(), READING),
             root=self.session.root.name or "/",
         )
 
@@ -87,20 +86,8 @@ class Pages(Answers):
         return self._page_of_project("columns")
 
     async def column(self, request: Request) -> Response:
-        """What the words of one column mean, and by which levels it is generalized."""
-        number = request.path_params["number"]
-        name = self.session.column(number)
-        said = contents(self.session.opened.text)
-        declared = said.get("columns", {}).get(name, {})
-        return self._page(
-            "column",
-            number=number,
-            column=name,
-            nominal=declared.get("kind") == "nominal",
-            quasi=declared.get("role") == "quasi",
-            generalized=_has_generalization(said),
-            recipes={key: recipe.said[key][1] for key, recipe in RECIPES.items()},
-        )
+        """What one column is and means, and by which levels it is generalized."""
+        return self._column(request.path_params["number"], request.query_params)
 
     async def protection(self, _request: Request) -> Response:
         """For whom the table is, and the steps of the plan."""
@@ -139,7 +126,7 @@ class Pages(Answers):
             query=request.url.query,
             grid=self.session.grid,
             names=METHOD_NAMES,
-            generalized=_has_generalization(contents(self.session.opened.text)),
+            generalized=has_generalization(contents(self.session.opened.text)),
         )
 
     async def utility(self, request: Request) -> Response:
@@ -152,10 +139,13 @@ class Pages(Answers):
         return self._page(
             "utility",
             view=view if view in VIEWS else VIEWS[0],
+            axes={name: request.query_params.get(name, "") for name in AXES},
             sort=request.query_params.get("sort", "moved"),
             which=request.query_params.get("class", "0"),
             fields=fields_of_section("evaluation", said.get("evaluation", {}), chosen),
             columns=list(said.get("columns", {})),
+            declared=said.get("columns", {}),
+            places={name: place for place, name in enumerate(said.get("columns", {}))},
             classifiers=CLASSIFIERS,
             chosen=said.get("evaluation", {}),
         )
@@ -288,7 +278,3 @@ class Pages(Answers):
         """The report's own look, which the studio shares."""
         style = report_environment().get_template("report.css").render()
         return Response(style, media_type="text/css")
-
-
-def _has_generalization(said: Any) -> bool:
-    return any(one.get("method") == "generalization" for one in said.get("steps", ()))

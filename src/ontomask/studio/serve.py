@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ontomask.data.files import is_table_name
 from ontomask.errors import OutputError, ParameterError
-from ontomask.studio import tasks
 from ontomask.studio.guard import Keys
 from ontomask.studio.session import PLAN, Session
 from ontomask.studio.web import application
@@ -33,9 +32,7 @@ def session_for(path: Path) -> Session:
     if path.suffix == ".toml":
         session.open(path)
     elif is_table_name(path):
-        session.picked = path.resolve()
-        if session.target(session.picked).is_file():
-            session.open(session.target(session.picked))
+        session.pick(path.resolve())
     else:
         raise ParameterError(f"{path} is neither a table nor a plan nor a folder.")
     return session
@@ -75,7 +72,7 @@ def serve(
         number = listening.getsockname()[1]
         link = f"http://127.0.0.1:{number}/?token={keys.link}"
         say(f"The studio is open at\n  {link}\nThe link works once. Stop the studio with Ctrl-C.")
-        session.board.ask("work", tasks.warmed, {})
+        session.warm()
         if browser:
             threading.Timer(0.3, webbrowser.open, [link]).start()
         config = uvicorn.Config(

@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,20 +24,26 @@ from ontomask.methods.registry import METHODS
 from ontomask.plan.outputs import MANIFEST
 from ontomask.plan.plan import Plan
 from ontomask.samples import discharges
-from ontomask.studio import exploring, measuring, tasks
+from ontomask.studio import columns, exploring, measuring, tasks
 from ontomask.studio.edits import contents, set_value
 from ontomask.studio.jobs import Board, Job, Task
 from ontomask.studio.lattice import node_levels
 from ontomask.studio.project import Project, write_whole
 from ontomask.writing import write_rows
 
-__all__ = ["PLAN", "STAGES", "Session", "Stage", "step_of"]
+__all__ = ["PLAN", "READING", "STAGES", "Session", "Stage", "step_of"]
 
 PLAN = "plan.toml"
 DEMONSTRATION = "demonstration.csv"
 MOST_FILES = 200
 OWNER = 0o600
+NOTICEABLE = 5.0
+"""Seconds after which it is told that kernels are compiled."""
 DEPTH = 3
+READING = ("separator", "encoding", "decimal", "thousands", "header", "skip", "sheet", "missing")
+"""What can be said about how a file is read."""
+QUICK = ("columns", "preview", "words", "shape", "ladder", "node", "tree")
+LONG = ("methods", "solutions", "records", "population", "account", "classifiers", "map")
 GRID = {"names": ["sa-mdav", "recoding", "resampling"], "sizes": [3, 5, 10], "limit": 10.0}
 
 
@@ -67,10 +74,13 @@ class Session:
     root: Path
     project: Project | None = None
     picked: Path | None = None
+    said_reading: dict[str, Any] = field(default_factory=dict)
     grid: dict[str, Any] = field(default_factory=lambda: dict(GRID))
     board: Board = field(default_factory=Board)
     releasing: str = ""
     _asked: dict[str, str] = field(default_factory=dict)
+    _started: float = field(default_factory=time.monotonic)
+    _warm: bool = False
     _parsed: tuple[str, Plan | OntomaskError] | None = None
 
     def files(self) -> Iterator[Path]:
@@ -97,13 +107,37 @@ class Session:
             raise PlanError("There is no such file any more; reload the page.")
         return found
 
+    def pick(self, table: Path) -> None:
+        """Choose a table, read as it seems best; its project is opened if it has one."""
+        self.picked, self.said_reading = table, {}
+        if self.target(table).is_file():
+            self.open(self.target(table))
+        elif self.project is not None:
+            self.project = None
+            self._begin_board(None)
+
     def open(self, plan: Path) -> Project:
         """Open the project of a plan; results of another project are no longer at hand."""
-        project = Project.open(plan)
+        self.project = Project.open(plan)
+        self._begin_board(self.project.runs)
+        return self.project
+
+    def _begin_board(self, folder: Path | None) -> None:
         self.board.leave()
         self._asked.clear()
-        self.project, self.board = project, Board(project.runs, self.board.workers)
-        return project
+        self.board = Board(folder, self.board.workers)
+
+    def warm(self) -> Job | None:
+        """Compile the kernels, once after each start; what was stopped by another project goes on.
+
+        Returns the job as long as that takes noticeably long.
+        """
+        if self._warm:
+            return None
+        job = self.board.ask("work", tasks.warmed, {}, depends=str(self._started), again=True)
+        self._warm = job.state == "done"
+        soon = time.monotonic() - self._started < NOTICEABLE
+        return None if self._warm or soon else job
 
     def target(self, table: Path) -> Path:
         """Where the project of a table lies."""
@@ -157,6 +191,7 @@ class Session:
             "text": _as_plan(project.text, ("seed", "input", *parts)),
             # what the table is read by: a changed step does not read it anew
             "declared": _as_plan(project.text, ("input", "columns")),
+            "masked": _as_plan(project.text, ("seed", "input", "columns", "steps")),
             "name": project.plan.name,
             "folder": str(project.folder),
             "stamp": self._stamps(),
@@ -189,21 +224,45 @@ class Session:
         """What a part of a page asks for: the queue, the task and what it is told."""
         match name:
             case "look" if (table := self.table()) is not None:
-                return "preview", tasks.look, {"path": str(table), "stamp": _stamp(table)}
+                given = {"path": str(table), "stamp": _stamp(table)}
+                return "preview", tasks.look, {**given, "how": self.reading()}
             case "begin" if self.picked is not None:
-                given = {
-                    "table": str(self.picked),
-                    "plan": str(self.target(self.picked)),
-                    "stamp": _stamp(self.picked),
-                }
-                return "preview", tasks.begin, dict(given)
+                return "preview", tasks.begin, self._beginning(self.picked)
             case "people":
                 return "preview", tasks.people, self.about("columns", "steps")
-            case "columns" | "preview" | "words" | "ladder" | "node" | "tree":
+            case "columns" | "preview" | "words" | "shape" | "ladder" | "node" | "tree":
                 return "preview", *self._quick(name, of)
-            case "methods" | "solutions" | "records" | "population" | "account" | "classifiers":
+            case (
+                "methods"
+                | "solutions"
+                | "records"
+                | "population"
+                | "account"
+                | "classifiers"
+                | "map"
+            ):
                 return "work", *self._long(name, of)
         raise PlanError("There is nothing to compute; reload the page.")
+
+    def reading(self) -> dict[str, Any]:
+        """What is said about how the table is read: in the plan, or before there is one."""
+        if self.project is None:
+            return self.said_reading
+        said = contents(self.project.text).get("input", {})
+        return {name: said[name] for name in READING if name in said}
+
+    def _beginning(self, table: Path) -> dict[str, object]:
+        plan = self.target(table) if self.project is None else self.project.plan
+        given = {"table": str(table), "plan": str(plan), "stamp": _stamp(table)}
+        return {**given, "how": self.reading()}
+
+    def renewed(self) -> str:
+        """A plan proposed anew, for the table as it is read now."""
+        table = self.table()
+        if table is None:
+            raise PlanError("The plan names no file; it cannot be proposed anew.")
+        text: str = self._finished(tasks.begin, self._beginning(table))
+        return text
 
     def _quick(self, name: str, of: str) -> tuple[Task, dict[str, object]]:
         about = self.about("columns", "steps")
@@ -213,12 +272,15 @@ class Session:
             case "preview":
                 return tasks.preview, about
             case "words":
-                return tasks.words, about | {"column": self.column(of)}
+                return columns.words, about | {"column": self.column(of)}
+            case "shape":
+                return columns.shape, about | {"column": self.column(of)}
             case "tree":
-                number, _, concept = of.partition(".")
-                return tasks.tree, about | {
+                number, here, other = (*of.split("."), "", "")[:3]
+                return columns.concept, about | {
                     "column": self.column(number),
-                    "concept": int(concept) if concept.isdecimal() else 0,
+                    "here": int(here) if here.isdecimal() else 0,
+                    "other": int(other) if other.isdecimal() else -1,
                 }
             case "ladder":
                 return exploring.ladder, about | {"column": self.column(of)}
@@ -235,9 +297,20 @@ class Session:
                 return measuring.records, about | {"sort": of if of == "clusters" else "moved"}
             case "population":
                 return measuring.population, about | {"fraction": _fraction(of)}
+            case "map":
+                return measuring.shares, about | self._axes(of)
             case "classifiers":
                 return measuring.classifiers, self.about("columns", "steps", "evaluation")
         return measuring.account, self.about("columns", "steps", "evaluation")
+
+    def _axes(self, of: str) -> dict[str, object]:
+        """One or two columns, and the concept of each whose specializations are shown."""
+        first, second, *within = (*of.split("."), "", "", "", "")[:4]
+        return {
+            "first": self.column(first),
+            "second": self.column(second) if second else "",
+            "within": [int(one) if one.isdecimal() else -1 for one in within],
+        }
 
     def column(self, number: str) -> str:
         """A column of the plan by its place there: addresses hold no names."""
@@ -266,15 +339,17 @@ class Session:
         write_whole(path, written.getvalue())
         return text
 
-    def drafts(self) -> dict[str, Any]:
-        """First drafts of hierarchies for the plan's quasi-identifiers."""
-        job = self.board.ask("preview", tasks.draft, self.about("columns", "steps"), again=True)
+    def awaited(self, task: Task, **given: object) -> Any:
+        """What a short task finds in the table, for a form that cannot be answered before."""
+        return self._finished(task, self.about("columns", "steps") | given)
+
+    def _finished(self, task: Task, given: Mapping[str, object]) -> Any:
+        job = self.board.ask("preview", task, given, again=True)
         for state in self.board.follow(job.key):
             job = state
         if job.state != "done":
             raise PlanError(job.problem or "The table was not looked at; try again.")
-        drafted: dict[str, Any] = job.result
-        return drafted
+        return job.result
 
     def table(self) -> Path | None:
         """The table that is picked, or that of the open plan."""

@@ -6,18 +6,17 @@ and dictionaries, which are kept as JSON.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Floats
-from ontomask.data.files import first_look
+from ontomask.data.files import FileFormat, first_look
 from ontomask.data.files.reading import read_top
 from ontomask.data.profile import sketches
-from ontomask.data.schema import Nominal
 from ontomask.data.tables import Table, open_table
-from ontomask.errors import MethodError, OntomaskError
+from ontomask.errors import DataError, OntomaskError
 from ontomask.evaluation.linkage import link_paired
 from ontomask.evaluation.structure import class_risk
 from ontomask.evaluation.suggestion import suggest_quasi_identifiers
@@ -28,7 +27,6 @@ from ontomask.plan.plan import Plan
 from ontomask.plan.proposal import propose
 from ontomask.protection import protect
 from ontomask.studio.opened import About, Opened, examples
-from ontomask.taxonomy.taxonomy import Taxonomy
 from ontomask.warming import warm
 
 __all__ = [
@@ -40,9 +38,7 @@ __all__ = [
     "preview",
     "problem_of",
     "release",
-    "tree",
     "warmed",
-    "words",
 ]
 
 SHOWN_ROWS = 50
@@ -55,26 +51,34 @@ def warmed(*, progress: Progress) -> None:
         progress(share, f"compiling {name}, once on this machine")
 
 
-def look(*, path: str, stamp: str, progress: Progress) -> dict[str, Any]:
+def look(*, path: str, stamp: str, how: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """The first rows of a file as they lie there, and how it is read."""
     del stamp  # a file that changes is looked at anew
     progress(0.1, "reading the file")
-    source = first_look(path)
-    top = read_top(path, source.format)
+    form = FileFormat(**how)
+    try:
+        source = first_look(path, form)
+    except DataError as error:  # the rows show what is wrong, and how to read them instead
+        return {"problem": str(error), "guessed": {}, "notes": [], "rows": _top(path, form)}
     return {
+        "problem": "",
         "records": source.rows,
-        "names": source.frame.columns,
-        "rows": [[number, list(cells)] for number, cells in top.rows[:SHOWN_ROWS]],
+        "columns": len(source.columns),
+        "rows": _top(path, source.format),
         "guessed": dict(source.guessed),
         "notes": list(source.notes),
     }
 
 
-def begin(*, table: str, plan: str, stamp: str, progress: Progress) -> str:
+def _top(path: str, form: FileFormat) -> list[list[Any]]:
+    return [[number, list(cells)] for number, cells in read_top(path, form).rows[:SHOWN_ROWS]]
+
+
+def begin(*, table: str, plan: str, stamp: str, how: Mapping[str, Any], progress: Progress) -> str:
     """The text of a first plan for a table."""
     del stamp
     progress(0.1, "looking at every column")
-    return propose(table, plan)[0]
+    return propose(table, plan, FileFormat(**how))[0]
 
 
 def columns(*, about: About, progress: Progress) -> dict[str, Any]:
@@ -99,86 +103,21 @@ def columns(*, about: About, progress: Progress) -> dict[str, Any]:
     }
 
 
-def words(*, about: About, column: str, progress: Progress) -> dict[str, Any]:
-    """The values of a nominal column that no concept was found for, with what they may mean."""
-    opened = Opened.of(about)
-    declared = opened.plan.schema[column]
-    if not isinstance(declared, Nominal) or declared.taxonomy is None:
-        raise MethodError("Only the values of a nominal column mean concepts.")
-    codes, values = opened.table.distinct(column)
-    progress(0.3, "looking values up")
-    counts = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
-    mapping = declared.taxonomy.map(values, counts=counts, overrides=declared.overrides)
-    places = sorted(mapping.unmapped_positions, key=lambda place: -mapping.counts[place])
-    return {
-        "column": column,
-        "taxonomy": declared.taxonomy.name,
-        "coverage": str(mapping.coverage),
-        "unmapped": len(places),
-        "warnings": list(mapping.warnings),
-        "values": [
-            {
-                "value": str(mapping.values[place]),
-                "count": int(mapping.counts[place]),
-                "suggestions": [
-                    {"id": one.id, "label": one.label, "reason": one.reason}
-                    for one in mapping.suggestions(mapping.values[place])
-                ],
-            }
-            for place in places[:SHOWN_ROWS]
-        ],
-    }
-
-
 def _telling(table: Table, plan: Plan) -> list[dict[str, Any]]:
     """The sets of columns that single people out best."""
     names = [name for name in table.names if name in plan.schema.published]
     found = suggest_quasi_identifiers(table.released(names, {}, None))
     sets = [*(one.alone for one in found.columns), *found.combinations]
     worst = sorted(sets, key=lambda one: -one.unique_share)[:TELLING]
-    return [{"columns": list(one.columns), "unique": one.unique_share} for one in worst]
-
-
-def tree(*, about: About, column: str, concept: int, progress: Progress) -> dict[str, Any]:
-    """A concept of a column's taxonomy and those below it, with the table's records rolled up."""
-    opened = Opened.of(about)
-    declared = opened.plan.schema[column]
-    if not isinstance(declared, Nominal) or declared.taxonomy is None:
-        raise MethodError("Only nominal columns have a taxonomy.")
-    taxonomy = declared.taxonomy
-    codes, values = opened.table.distinct(column)
-    mapping = taxonomy.map(values, overrides=declared.overrides)
-    progress(0.5, "rolling up")
-    counts = np.bincount(codes[codes >= 0], minlength=len(values))
-    known = mapping.concepts >= 0
-    weights = np.zeros(len(taxonomy))
-    np.add.at(weights, mapping.concepts[known], counts[known])
-    return _shown_concept(taxonomy, taxonomy.totals(weights), min(concept, len(taxonomy) - 1))
-
-
-def _shown_concept(taxonomy: Taxonomy, totals: Floats, concept: int) -> dict[str, Any]:
-    """A concept with the way up to the root, and its children, the most frequent first."""
-    identifier = taxonomy.ids_of([concept])[0]
-    above = sorted(taxonomy.ancestors(identifier), key=taxonomy.depth)
-    below = taxonomy.children(identifier)
-    children = [_counted(taxonomy, totals, one) for one in below]
-    return {
-        "here": _counted(taxonomy, totals, identifier),
-        "above": [_counted(taxonomy, totals, one) for one in above if one != identifier],
-        "below": sorted(children, key=lambda one: -one["records"])[:SHOWN_ROWS],
-        "children": len(below),
-    }
-
-
-def _counted(taxonomy: Taxonomy, totals: Floats, identifier: str) -> dict[str, Any]:
-    number = taxonomy.index_of(identifier)
-    return {
-        "number": number,
-        "id": identifier,
-        "label": taxonomy.label_of(identifier),
-        "records": int(totals[number]),
-        "leaf": bool(taxonomy.leaf_mask[number]),
-    }
+    return [
+        {
+            "columns": list(one.columns),
+            "unique": one.unique_share,
+            "distinction": one.distinction,
+            "separation": one.separation,
+        }
+        for one in worst
+    ]
 
 
 def people(*, about: About, progress: Progress) -> dict[str, Any]:

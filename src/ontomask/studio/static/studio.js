@@ -29,6 +29,7 @@ function follow(job) {
     events.close();
     if (!job.isConnected) return;
     if (job.dataset.then === "reload") location.reload();
+    else if (job.dataset.then === "gone") job.remove();
     else load(job.parentElement, job.dataset.then);
   };
   events.onmessage = (event) => {
@@ -55,6 +56,7 @@ async function send(form) {
     return tell(kind.startsWith("application/json") ? (await answer.json()).problem : await answer.text());
   }
   document.getElementById("problem").hidden = true;
+  if (answer.redirected && new URL(answer.url).pathname !== location.pathname) return location.assign(answer.url);
   await refresh();
 }
 
@@ -94,6 +96,66 @@ function step(slider) {
   rows.forEach((row, place) => row.classList.toggle("best", place === Number(slider.value)));
   const cells = rows[slider.value].children;
   slider.parentElement.querySelector("[data-read]").textContent = `Risk above ${cells[0].textContent}: ${cells[2].textContent} before, ${cells[3].textContent} after.`;
+}
+
+// Cuts of numbers are lines on a histogram: dragged, moved by arrow keys, added by a double click.
+function cuts(picture) {
+  const form = document.querySelector("form[data-levels]");
+  if (!form) return;
+  const { least, greatest, unit } = Object.fromEntries(["least", "greatest", "unit"].map((name) => [name, Number(picture.dataset[name])]));
+  const wide = greatest - least || 1, step = Math.max(unit, 10 ** Math.floor(Math.log10(wide / 200)));
+  const rounded = (number) => Number((Math.round(number / step) * step).toPrecision(12));
+  const place = (number) => 720 * (number - least) / wide;
+  const at = (event) => {
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse());
+    return rounded(least + wide * Math.min(720, Math.max(0, point.x)) / 720);
+  };
+  const typed = () => form.said.value.split(/[\s,]+/).filter(Boolean).map(Number).filter(Number.isFinite);
+  const said = () => {
+    const numbers = typed();
+    if (form.way.value === "cuts") return numbers;
+    const first = form.way.value === "intervals" && numbers[0] > 0 ? numbers[0] : Infinity;
+    const found = [];
+    for (let cut = Math.ceil(least / first) * first; cut <= greatest && found.length < 60; cut += first) if (cut > least) found.push(cut);
+    return found;
+  };
+  const say = (numbers) => {
+    form.way.value = "cuts";
+    form.said.value = [...new Set(numbers)].sort((one, other) => one - other).join(", ");
+  };
+  function line(number) {
+    const one = document.createElementNS("http://www.w3.org/2000/svg", "g");
+    one.setAttribute("class", "cut");
+    for (const [name, value] of Object.entries({ tabindex: 0, role: "slider", "aria-label": "cut", "aria-valuemin": least, "aria-valuemax": greatest })) one.setAttribute(name, value);
+    one.innerHTML = '<line y1="-4" y2="116"></line><circle cy="-8" r="6"></circle><title></title>';
+    const move = (to) => {
+      number = to;
+      one.setAttribute("transform", `translate(${place(to).toFixed(1)} 0)`);
+      one.setAttribute("aria-valuenow", to);
+      one.querySelector("title").textContent = to;
+      one.number = to;
+    };
+    const told = () => say([...picture.querySelectorAll(".cut")].map((other) => other.number));
+    move(number);
+    one.addEventListener("pointerdown", (event) => { one.setPointerCapture(event.pointerId); event.preventDefault(); one.focus(); });
+    one.addEventListener("pointermove", (event) => { if (one.hasPointerCapture(event.pointerId)) { move(at(event)); told(); } });
+    one.addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: -step, ArrowRight: step, PageDown: -10 * step, PageUp: 10 * step }[event.key];
+      if (by) move(rounded(number + by));
+      else if (event.key === "Delete") one.remove();
+      else return;
+      event.preventDefault();
+      told();
+    });
+    picture.append(one);
+  }
+  function draw() {
+    for (const one of picture.querySelectorAll(".cut")) one.remove();
+    said().forEach(line);
+  }
+  picture.addEventListener("dblclick", (event) => { say([...said(), at(event)]); draw(); });
+  for (const name of ["way", "said"]) form[name].addEventListener("input", draw);
+  draw();
 }
 
 // One key sets the role of the row that has the focus, and goes on to the next.
@@ -146,6 +208,7 @@ function enliven(root) {
   }
   for (const slider of root.querySelectorAll("[data-threshold]")) { slider.addEventListener("input", () => threshold(slider)); threshold(slider); }
   for (const slider of root.querySelectorAll("[data-steps]")) { slider.addEventListener("input", () => step(slider)); step(slider); }
+  for (const picture of root.querySelectorAll("svg[data-cuts]")) cuts(picture);
   for (const table of root.querySelectorAll("table.columns")) table.addEventListener("keydown", role);
   for (const form of root.querySelectorAll("form[data-drop]")) drop(form);
   for (const form of root.querySelectorAll("form[data-begin]")) {
