@@ -37,7 +37,7 @@ SCREENS = {
     "explore": ("/explore", "table tr.best, table tbody tr"),
     "lattice": ("/explore?view=solutions", "svg.lattice"),
     "utility": ("/utility", "iframe.report"),
-    "map": ("/utility?view=map&first={column}&second={nominal}", "table.map"),
+    "map": ("/utility?view=map&first={column}&second={target}", "table.map"),
     "classifiers": ("/utility?view=classifiers", ".curves"),
     "records": ("/utility?view=records", "table.pairs"),
     "risk": ("/risk", "iframe.report"),
@@ -87,11 +87,12 @@ def begin(page: Page, link: str, table: str, target: str) -> None:
     page.wait_for_selector(".card:has-text('promise'), .notice.bad:visible")
 
 
-def places(folder: Path, column: str) -> dict[str, object]:
-    """What addresses need: the places of a column and of the first nominal one, two concepts."""
+def places(folder: Path, column: str, target: str) -> dict[str, object]:
+    """What addresses need: the places of columns and of the first nominal one, two concepts."""
     plan = Plan.read(next(folder.glob("*-project/plan.toml")))
     names = list(plan.schema)
     found: dict[str, object] = {"column": names.index(column), "nominal": 0, "concepts": "0.0"}
+    found["target"] = names.index(target) if target in names else 0
     for place, declared in enumerate(plan.schema.values()):
         taxonomy = getattr(declared, "taxonomy", None)
         if taxonomy is not None:
@@ -149,7 +150,13 @@ def main() -> None:
             begin(page, link, name, options.target)
             address = re.match(r"http://[^/]+", link)
             assert address is not None
-            take(page, address.group(0), options.out, options, places(folder, options.column))
+            take(
+                page,
+                address.group(0),
+                options.out,
+                options,
+                places(folder, options.column, options.target),
+            )
 
 
 def put(folder: Path, table: Path | None) -> str:

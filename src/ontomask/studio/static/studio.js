@@ -13,7 +13,12 @@ async function load(part, address) {
   }
   part.innerHTML = await answer.text();
   enliven(part);
+  if (!touched && location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
+
+// What comes late moves the place that an address points to, until somebody moves by hand.
+let touched = false;
+for (const one of ["wheel", "pointerdown", "keydown"]) addEventListener(one, () => { touched = true; }, { passive: true });
 
 function tell(sentence) {
   const place = document.getElementById("problem");
