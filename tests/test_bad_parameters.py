@@ -9,6 +9,10 @@ from ontomask.methods.base import Method
 from ontomask.taxonomy.measures import MEASURES
 
 TOY = om.Taxonomy.from_parents({"t": [], "a": ["t"], "b": ["t"]})
+GAME = {
+    **{"publisher_benefit": 10.0, "publisher_loss": 30.0},
+    **{"adversary_gain": 100.0, "adversary_cost": 10.0},
+}
 
 
 NEEDED = {
@@ -24,6 +28,8 @@ NEEDED = {
     "PopulationUniques": {"t": 0.1, "fraction": 0.1},
     "NoAttack": {"adversary_gain": 100.0, "adversary_cost": 10.0},
     "PopulationNoAttack": {"adversary_gain": 100.0, "adversary_cost": 10.0},
+    "Profitability": GAME,
+    "PopulationProfitability": GAME,
     "DeltaPresence": {"minimum": 0.1, "maximum": 0.5},
     "LDiversity": {"l": 2},
     "TCloseness": {"t": 0.2},

@@ -75,7 +75,9 @@ if TYPE_CHECKING:
     from ontomask.privacy import LDiversity as LDiversity
     from ontomask.privacy import NoAttack as NoAttack
     from ontomask.privacy import PopulationNoAttack as PopulationNoAttack
+    from ontomask.privacy import PopulationProfitability as PopulationProfitability
     from ontomask.privacy import PopulationUniques as PopulationUniques
+    from ontomask.privacy import Profitability as Profitability
     from ontomask.privacy import RecordsAtRisk as RecordsAtRisk
     from ontomask.privacy import SampleUniqueness as SampleUniqueness
     from ontomask.privacy import TCloseness as TCloseness
@@ -167,6 +169,8 @@ _HOMES = {
     "RecordsAtRisk": "privacy",
     "PopulationUniques": "privacy",
     "PopulationNoAttack": "privacy",
+    "PopulationProfitability": "privacy",
+    "Profitability": "privacy",
     "NoAttack": "privacy",
     "EstimatedKMap": "privacy",
     "LDiversity": "privacy",

@@ -28,8 +28,10 @@ __all__ = [
     "Excluded",
     "Likeness",
     "MapSize",
+    "Payout",
     "Permutation",
     "Population",
+    "PopulationPromise",
     "PopulationUniquenessLimit",
     "Possible",
     "Presence",
@@ -267,6 +269,11 @@ class PopulationPromise(ClassPromise):
 
     population: Population | None = field(default=None, repr=False, compare=False, kw_only=True)
 
+    @property
+    def weighed(self) -> bool:
+        """Whether people are counted by the survey weights of the records."""
+        return self.population is None
+
     def left(self, published: Collection[str]) -> Self | None:
         """The statement about the columns that are published, and the classes by these."""
         kept = super().left(published)
@@ -305,6 +312,47 @@ class Presence(PopulationPromise):
         return (
             f"of every combination of {self.listed} in the population, between {self.minimum:g} "
             f"and {self.maximum:g} are in the table"
+        )
+
+
+@dataclass(frozen=True)
+class Payout(PopulationPromise):
+    """Publishing a record pays, whatever an attacker makes of it.
+
+    Records of a class bring the `benefit` times the share of their information that they keep:
+    `kept` holds for each of the columns what each value adds to that share. An attacker guesses
+    among the people of the population (`by_population`), or the records or persons (`unit`) of the
+    table; where the `gain` times the chance exceeds the `cost`, that times the `loss` is lost.
+    """
+
+    benefit: float
+    loss: float
+    gain: float
+    cost: float
+    kept: tuple[Counts, ...] = field(repr=False)
+    by_population: bool = False
+    unit: str | None = None
+
+    def left(self, published: Collection[str]) -> Self | None:
+        """The statement about the columns that are published; what others told is not kept."""
+        found = super().left(published)
+        pairs = zip(self.columns, self.kept, strict=True)
+        kept = tuple(values for name, values in pairs if name in published)
+        return None if found is None else replace(found, kept=kept)
+
+    @property
+    def weighed(self) -> bool:
+        """Whether people are counted by the survey weights of the records."""
+        return self.by_population and self.population is None
+
+    def describe(self) -> str:
+        """Say it to a person."""
+        whom = f"a person (one {self.unit})" if self.unit else "a person"
+        where = "of the population" if self.by_population else "in the table"
+        return (
+            f"publishing every combination of {self.listed} pays (benefit {self.benefit:g}, loss "
+            f"{self.loss:g}) against an attack on {whom} {where} (gain {self.gain:g}, cost "
+            f"{self.cost:g})"
         )
 
 

@@ -28,11 +28,11 @@ from ontomask.promises import (
     Disclosure,
     Excluded,
     Likeness,
-    MapSize,
+    Payout,
     Permutation,
     Population,
+    PopulationPromise,
     Possible,
-    Presence,
     Promise,
     Published,
     Records,
@@ -407,9 +407,8 @@ def _require_read(cells: dict[str, _Cells]) -> None:
 
 def _in_texts(promise: Promise, cells: dict[str, _Cells]) -> Promise:
     """A promise about values, as one about what is written for them."""
-    if isinstance(promise, (MapSize, Presence)) and promise.population is not None:
-        columns = [cells[name].texts() for name in promise.columns]
-        return replace(promise, population=_population_in_texts(promise.population, columns))
+    if isinstance(promise, PopulationPromise):
+        return _of_population_in_texts(promise, [cells[name].texts() for name in promise.columns])
     if isinstance(promise, Possible):
         return replace(promise, rules=tuple(_rule_in_texts(one, cells) for one in promise.rules))
     if not isinstance(promise, (Closeness, Disclosure, Likeness)):
@@ -430,6 +429,21 @@ def _rule_in_texts(rule: tuple[Excluded, ...], cells: dict[str, _Cells]) -> tupl
         written = (texts[str(one)] for one in values if str(one) in texts)
         found.append((name, (*values, *written), spans, dates))
     return tuple(found)
+
+
+def _of_population_in_texts(
+    promise: PopulationPromise, columns: Sequence[dict[object, object]]
+) -> PopulationPromise:
+    """A promise about people with certain values, as one about what is written for these."""
+    if isinstance(promise, Payout):
+        kept = tuple(
+            tuple((texts.get(_known(value), value), share) for value, share in values)
+            for texts, values in zip(columns, promise.kept, strict=True)
+        )
+        promise = replace(promise, kept=kept)
+    if promise.population is None:
+        return promise
+    return replace(promise, population=_population_in_texts(promise.population, columns))
 
 
 def _population_in_texts(

@@ -31,6 +31,7 @@ from ontomask.promises import (
     EstimatedMapSize,
     Likeness,
     MapSize,
+    Payout,
     Permutation,
     PopulationUniquenessLimit,
     Possible,
@@ -253,6 +254,38 @@ def _in_population(
     people = np.zeros(len(places))
     people[: len(amounts)] = list(amounts.values())
     return people, np.array(own, np.int64)
+
+
+@_recount.register
+def _payout(promise: Payout, release: Rows, _before: Mapping[str, Seen]) -> Finding:
+    chances = 1.0 / np.maximum(_attacked(promise, release), 1.0)
+    attacked = promise.gain * chances > promise.cost * (1.0 + ROUNDING)
+    risks = np.where(attacked, promise.loss * chances, 0.0)
+    least = float((promise.benefit * _told(promise, release) - risks).min())
+    enough = least > ROUNDING * promise.benefit
+    return Finding(promise, enough, least, f"at least {least:.4g} a record")
+
+
+def _attacked(promise: Payout, release: Rows) -> Floats:
+    """Among how many people of each class an attacker has to guess."""
+    if not promise.by_population:
+        count = release.persons if promise.unit else release.sizes
+        return count(promise.columns)
+    if promise.population is None:
+        return np.bincount(release.classes(promise.columns), release.weights).astype(np.float64)
+    everyone, known = _in_population(release, promise, promise.population)
+    return everyone[known]
+
+
+def _told(promise: Payout, release: Rows) -> Floats:
+    """The share of its information that each class keeps; a value nobody knows of tells nothing."""
+    firsts = np.unique(release.classes(promise.columns), return_index=True)[1]
+    told = np.zeros(firsts.size)
+    for name, values in zip(promise.columns, promise.kept, strict=True):
+        seen, known = release.column(name), {plain(value): share for value, share in values}
+        shares = np.array([known.get(plain(value), 0.0) for value in seen.values])
+        told += shares[seen.codes[firsts]]
+    return told
 
 
 @_recount.register

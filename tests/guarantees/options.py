@@ -280,6 +280,7 @@ def _models_of_clusters() -> list[tuple[str, Draw]]:
         *(
             (f"{option}", lambda people, g, option=option: draw(option, people, g))
             for kind in privacy_models()
+            if not kind.needs_information
             if kind.takes_weights or not kind.needs_population
             for option in options_of(kind)
             if option.label != "hierarchical"

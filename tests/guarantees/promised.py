@@ -220,6 +220,20 @@ def _no_attack(seen: Seen, _step: Any, model: Any) -> Complaints:
         yield f"an attack on a class of {smallest} pays"
 
 
+def _pays(seen: Seen, step: Any, model: Any) -> Complaints:
+    """What a record brings at most is the whole benefit, and a record of stars brings nothing."""
+    if model.needs_population:
+        among = _people(seen, step)
+    else:
+        among = [len(them) for them in seen.text.classes(seen.quasi).values()]
+    for combination, count in zip(seen.text.classes(seen.quasi), among, strict=True):
+        attacked = model.adversary_gain / count > model.adversary_cost + counting.ROUNDING
+        if set(combination) <= {"*"}:
+            yield "a class that tells nothing"
+        elif attacked and model.publisher_loss / count >= model.publisher_benefit:
+            yield f"a class of {count} that cannot pay"
+
+
 def _at_risk(seen: Seen, _step: Any, model: Any) -> Complaints:
     amounts = seen.amounts(COUNT)
     sizes = [sum(amounts[one] for one in them) for them in seen.text.classes(seen.quasi).values()]
@@ -234,26 +248,22 @@ def _population_uniques(seen: Seen, _step: Any, model: Any) -> Complaints:
         yield "somebody is unique"
 
 
+def _people(seen: Seen, step: Any) -> list[float]:
+    """How many people of the population there are in each class."""
+    if getattr(step, "population", None) is not None:
+        return [people for _, people in _class_and_population(seen, step)]
+    weights = seen.amounts(*WEIGHTS)
+    return [sum(weights[one] for one in them) for them in seen.text.classes(seen.quasi).values()]
+
+
 def _population_no_attack(seen: Seen, step: Any, model: Any) -> Complaints:
-    if getattr(step, "population", None) is None:
-        weights = seen.amounts(*WEIGHTS)
-        found = [
-            sum(weights[one] for one in them) for them in seen.text.classes(seen.quasi).values()
-        ]
-    else:
-        found = [people for _, people in _class_and_population(seen, step)]
+    found = _people(seen, step)
     if model.adversary_gain / max(min(found), 1e-9) >= model.adversary_cost + counting.ROUNDING:
         yield f"an attack on {min(found)} people pays"
 
 
 def _k_map(seen: Seen, step: Any, model: Any) -> Complaints:
-    if getattr(step, "population", None) is None:
-        weights = seen.amounts(*WEIGHTS)
-        found = [
-            sum(weights[one] for one in them) for them in seen.text.classes(seen.quasi).values()
-        ]
-    else:
-        found = [people for _, people in _class_and_population(seen, step)]
+    found = _people(seen, step)
     if min(found) < model.k - counting.ROUNDING:
         yield f"a class of {min(found)} in the population"
 
@@ -299,7 +309,9 @@ ON_CLASSES: dict[str, Callable[[Seen, Any, Any], Complaints]] = {
     "EstimatedKMap": _estimated_k_map,
     "NoAttack": _no_attack,
     "PopulationNoAttack": _population_no_attack,
+    "PopulationProfitability": _pays,
     "PopulationUniques": _population_uniques,
+    "Profitability": _pays,
     "RecordsAtRisk": _at_risk,
 }
 

@@ -118,6 +118,28 @@ def few_present(most: float) -> Callable[[Rows], bool]:
     return lambda rows: all(len(one) <= most * fitting(one[0]) for one in classes(rows))
 
 
+def told(row: Row) -> float:
+    """The share of its information that a row keeps: 1 - log(area covered) / log(whole area)."""
+    covered = [sum(row[name] in one for one in rows) for name, rows in ROWS.items()]
+    known = [len(rows) / max(one, 1) for one, rows in zip(covered, ROWS.values(), strict=True)]
+    known = [1.0 if one == 0 else ratio for one, ratio in zip(covered, known, strict=True)]
+    return sum(map(math.log, known)) / sum(math.log(len(rows)) for rows in ROWS.values())
+
+
+GAME = (10.0, 30.0, 9.0, 2.0)
+"""Benefit and loss of the publisher, gain and cost of the attacker."""
+
+
+def paying(among: Callable[[Rows], float]) -> Callable[[Rows], bool]:
+    benefit, loss, gain, cost = GAME
+
+    def pays(one: Rows) -> bool:
+        chance = 1 / among(one)
+        return benefit * told(one[0]) > (loss * chance if gain * chance > cost else 0.0)
+
+    return lambda rows: all(pays(one) for one in classes(rows))
+
+
 def average(t: float) -> Callable[[Rows], bool]:
     return lambda rows: len(classes(rows)) / len(rows) <= t
 
@@ -248,6 +270,9 @@ def _classes() -> Iterator[Case]:
     model = om.PopulationUniques(0.002, 0.2, "zayatz")
     holds = zayatz(0.002, 0.2)
     yield Case(room.PopulationUniquenessLimit, generalized(model), holds, rounds=10)
+    game, persons = om.Profitability(*GAME), paying(lambda one: len({row["person"] for row in one}))
+    yield Case(room.Payout, generalized(game), paying(len))
+    yield Case(room.Payout, generalized(game), persons, UNIT, given="persons")
     private = om.PrivateGeneralization(3.0, 0.05, [{"town": 1, "age": 2}], hierarchies=ROWS)
     yield Case(room.DifferentialPrivacy, private, enough(private.k))
 
@@ -261,6 +286,11 @@ def _population() -> Iterator[Case]:
     yield Case(room.MapSize, people, enough_people(12), cautious=True)
     attack = of_population(om.PopulationNoAttack(23, 2))
     yield Case(room.MapSize, attack, enough_people(12), cautious=True, given="no attack")
+    game = om.PopulationProfitability(*GAME)
+    weighed = paying(lambda one: sum(row["weight"] for row in one))
+    yield Case(room.Payout, generalized(game), weighed, WEIGHED, given="weights")
+    held = paying(lambda one: fitting(one[0]) or 0.01)
+    yield Case(room.Payout, of_population(game), held, cautious=True, given="population")
     present = of_population(om.DeltaPresence(0.0, 0.8))
     yield Case(room.Presence, present, few_present(0.8), cautious=True)
 

@@ -55,6 +55,26 @@ def test_a_way_of_forming_clusters_in_a_plan(tmp_path):
     assert recount_folder(run(tmp_path, step)).verification.kept
 
 
+def test_a_game_in_a_plan(tmp_path):
+    """A class of two would be attacked, since 60 / 2 > 25, and cost more than it brings."""
+    plan = write_small(tmp_path)
+    head, _ = plan.read_text().split("[[steps]]")
+    rows = ", ".join(f'["{age}", "{age // 4}", "*"]' for age in range(20, 29))
+    step = (
+        '[[steps]]\nmethod = "generalization"\nsuppression_limit = 0.2\n'
+        f"hierarchies = {{ age = [{rows}] }}\n"
+        '[[steps.privacy]]\nmodel = "profitability"\npublisher_benefit = 50\n'
+        "publisher_loss = 200\nadversary_gain = 60\nadversary_cost = 25\n"
+    )
+    plan.write_text(head + step)
+    folder = Plan.read(plan).run().folder
+    found = recount_folder(folder)
+    assert found.verification.kept
+    assert "publishing every combination of age pays" in str(found.verification)
+    spoiled(folder)
+    assert not recount_folder(folder).verification.kept
+
+
 def test_a_differentially_private_release_in_a_plan(tmp_path):
     plan = write_small(tmp_path)
     head, _ = plan.read_text().split("[[steps]]")

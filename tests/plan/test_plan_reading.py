@@ -122,8 +122,8 @@ ANSWERS = [
     "line 50, step 4: model is missing, which says what privacy is to be.",
     "line 52, step 4: model must be one of k-anonymity, k-map, delta-presence, l-diversity, "
     "t-closeness, delta-disclosure, beta-likeness, average-risk, sample-uniqueness, "
-    "estimated-k-map, records-at-risk, population-uniques, no-attack, population-no-attack, not "
-    "'k-anonimity'. Did you mean 'k-anonymity'?",
+    "estimated-k-map, records-at-risk, population-uniques, no-attack, population-no-attack, "
+    "profitability, population-profitability, not 'k-anonimity'. Did you mean 'k-anonymity'?",
     "line 55, step 5: key_variable is missing (the environment variable that holds the secret key; "
     "a plan never holds it).",
     "line 60, [evaluation]: distances must be a list, each item one of 'semantic', 'matching', "

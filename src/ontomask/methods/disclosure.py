@@ -80,6 +80,11 @@ def check_privacy(
                 f"{name} needs a population table, which only generalization takes; use "
                 "Generalization(…, population=…)."
             )
+        if model.needs_information:
+            raise MethodError(
+                f"{name} weighs what general values still tell, which clusters do not have; use "
+                f"Generalization([{name}(…)])."
+            )
         if strata and not model.monotone:
             raise MethodError(
                 f"{name} may hold inside every stratum and not for all of them together; leave out "

@@ -25,12 +25,16 @@ from ontomask.privacy import (
     LDiversity,
     NoAttack,
     PrivacyModel,
+    Profitability,
     TCloseness,
 )
 
 __all__ = ["constant_columns", "one_each", "refuse_counting_records", "refuse_links"]
 
-COUNTING_PERSONS = (KAnonymity, NoAttack, LDiversity, TCloseness, DeltaDisclosure, BetaLikeness)
+COUNTING_PERSONS = (
+    *(KAnonymity, NoAttack, Profitability),
+    *(LDiversity, TCloseness, DeltaDisclosure, BetaLikeness),
+)
 """Models that can be kept where persons have several records: they count persons, or values."""
 
 LINKED = 0.5
@@ -80,7 +84,7 @@ def _linked(codes: Ints, units: Longs) -> float:
 def refuse_counting_records(microdata: Microdata, privacy: Sequence[PrivacyModel]) -> None:
     """Refuse models that count records, where persons are to be protected."""
     for model in privacy:
-        if not isinstance(model, COUNTING_PERSONS):
+        if model.needs_population or not isinstance(model, COUNTING_PERSONS):
             refuse_units(microdata, f"{type(model).__name__} counts records", "use KAnonymity")
 
 

@@ -33,8 +33,8 @@ from ontomask.promises import (
     Disclosure,
     Diversity,
     Likeness,
-    MapSize,
     Permutation,
+    PopulationPromise,
     Promise,
     Published,
     Records,
@@ -310,7 +310,7 @@ class _Described:
             return not self.of_kind("weight") and promise.distances is not None
         if isinstance(promise, (Closeness, Disclosure, Likeness)):
             return not self.of_kind("weight")
-        return not (isinstance(promise, MapSize) and promise.population is None)
+        return not (isinstance(promise, PopulationPromise) and promise.weighed)
 
     def compared(self, promise: Promise, before: Table) -> tuple[Promise, Claim] | None:
         """What the original can say to a promise, and how; None where it says nothing.

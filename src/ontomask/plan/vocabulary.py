@@ -39,8 +39,10 @@ from ontomask.privacy import (
     LDiversity,
     NoAttack,
     PopulationNoAttack,
+    PopulationProfitability,
     PopulationUniques,
     PrivacyModel,
+    Profitability,
     RecordsAtRisk,
     SampleUniqueness,
     TCloseness,
@@ -170,6 +172,8 @@ PRIVACY = _by_name(
     Kind("model", "population-uniques", PopulationUniques),
     Kind("model", "no-attack", NoAttack),
     Kind("model", "population-no-attack", PopulationNoAttack),
+    Kind("model", "profitability", Profitability),
+    Kind("model", "population-profitability", PopulationProfitability),
 )
 
 PRIVACY |= _by_name(

@@ -31,7 +31,9 @@ from ontomask.privacy.risks import (
     EstimatedKMap,
     NoAttack,
     PopulationNoAttack,
+    PopulationProfitability,
     PopulationUniques,
+    Profitability,
     RecordsAtRisk,
 )
 
@@ -50,8 +52,10 @@ __all__ = [
     "LDiversity",
     "NoAttack",
     "PopulationNoAttack",
+    "PopulationProfitability",
     "PopulationUniques",
     "PrivacyModel",
+    "Profitability",
     "RecordsAtRisk",
     "SampleUniqueness",
     "TCloseness",

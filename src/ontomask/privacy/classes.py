@@ -163,12 +163,16 @@ class Classes:
         The sensitive attributes by name.
     persons
         The number of persons in each class, where several records may be of one.
+    information
+        The share of their information that the records of each class keep, from 0 (nothing but
+        stars) to 1 (as they were), for models that ask for it.
     """
 
     sizes: Longs
     population: Longs | Floats | None = None
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
     persons: Longs | None = None
+    information: Floats | None = None
 
     def __len__(self) -> int:
         return self.sizes.size
@@ -181,7 +185,8 @@ class Classes:
             name: one.part(chosen[one.classes], numbers) for name, one in self.histograms.items()
         }
         persons = None if self.persons is None else self.persons[chosen]
-        return Classes(self.sizes[chosen], population, histograms, persons)
+        information = None if self.information is None else self.information[chosen]
+        return Classes(self.sizes[chosen], population, histograms, persons, information)
 
     @property
     def counted(self) -> Longs:

@@ -29,6 +29,7 @@ __all__ = [
     "TCloseness",
     "TableModel",
     "grassberger",
+    "population_of",
 ]
 
 Column = Annotated[
@@ -48,6 +49,7 @@ class PrivacyModel(Declared, ABC):
     needs_column: ClassVar[bool] = False
     needs_population: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = False
+    needs_information: ClassVar[bool] = False
 
     @property
     def monotone(self) -> bool:
@@ -58,6 +60,11 @@ class PrivacyModel(Declared, ABC):
     def monotone_with_suppression(self) -> bool:
         """Whether uniting a class that satisfies the model with any other gives one that does."""
         return False
+
+    @property
+    def joinable(self) -> bool:
+        """Whether classes that satisfy the model and look the same do so together."""
+        return self.monotone
 
     @property
     def mendable(self) -> bool:
@@ -142,7 +149,7 @@ class KMap(PrivacyModel):
     def holds(self, classes: Classes) -> Bools:
         """n_population >= k."""
         # sums of survey weights carry rounding
-        return np.asarray(_population(classes) >= self.k - ROUNDING * self.k)
+        return np.asarray(population_of(classes) >= self.k - ROUNDING * self.k)
 
 
 @dataclass(frozen=True)
@@ -182,11 +189,12 @@ class DeltaPresence(PrivacyModel):
 
     def holds(self, classes: Classes) -> Bools:
         """Minimum <= n / n_population <= maximum; n may be 0."""
-        share = classes.sizes / np.maximum(_population(classes), 1)
+        share = classes.sizes / np.maximum(population_of(classes), 1)
         return (share >= self.minimum) & (share <= self.maximum)
 
 
-def _population(classes: Classes) -> Longs | Floats:
+def population_of(classes: Classes) -> Longs | Floats:
+    """How many people of the population are in each class; they must be known."""
     if classes.population is None:
         raise ParameterError("The model needs a population table; give one as population=….")
     return classes.population

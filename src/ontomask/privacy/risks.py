@@ -1,4 +1,4 @@
-"""Privacy models on risks: estimated k-map, records at risk, population uniqueness, no attack."""
+"""Privacy models on risks: estimated k-map, records at risk, population uniqueness, games."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from scipy.stats import poisson
 
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.checks import Choice, Integer, Real
+from ontomask.errors import ParameterError
 from ontomask.population import population_uniqueness
 from ontomask.privacy.classes import Classes, Domain
 from ontomask.privacy.closeness import ROUNDING
-from ontomask.privacy.models import KAnonymity, KMap, PrivacyModel, TableModel
+from ontomask.privacy.models import KAnonymity, KMap, PrivacyModel, TableModel, population_of
 
 __all__ = [
     "ESTIMATORS",
     "EstimatedKMap",
     "NoAttack",
     "PopulationNoAttack",
+    "PopulationProfitability",
     "PopulationUniques",
+    "Profitability",
     "RecordsAtRisk",
 ]
 
@@ -29,6 +32,8 @@ ESTIMATORS = ("dankar", "pitman", "zayatz", "snb")
 
 Fraction = Annotated[float, Real(0, 1, open_low=True)]
 Amount = Annotated[float, Real(0, open_low=True)]
+Gain = Annotated[Amount, "What a person who is recognized is worth to an attacker."]
+Cost = Annotated[Amount, "What an attack costs."]
 
 
 @dataclass(frozen=True)
@@ -176,7 +181,8 @@ def _size_without_profit(gain: float, cost: float) -> int:
 class NoAttack(PrivacyModel):
     """Nobody gains by an attack on a person known to be in the table (Wan et al. 2015).
 
-    An attack on a class of n records succeeds with probability 1 / n.
+    An attack on a class of n records, or of n persons where several may be of one, succeeds with
+    probability 1 / n.
 
     Examples
     --------
@@ -190,8 +196,8 @@ class NoAttack(PrivacyModel):
     ['[30, 40)', '[50, 60)']
     """
 
-    adversary_gain: Annotated[Amount, "What a person who is recognized is worth to an attacker."]
-    adversary_cost: Annotated[Amount, "What an attack costs."]
+    adversary_gain: Gain
+    adversary_cost: Cost
 
     @property
     def monotone_with_suppression(self) -> bool:
@@ -233,8 +239,8 @@ class PopulationNoAttack(PrivacyModel):
     needs_population: ClassVar[bool] = True
     takes_weights: ClassVar[bool] = True
 
-    adversary_gain: Annotated[Amount, "What a person who is recognized is worth to an attacker."]
-    adversary_cost: Annotated[Amount, "What an attack costs."]
+    adversary_gain: Gain
+    adversary_cost: Cost
 
     @property
     def monotone_with_suppression(self) -> bool:
@@ -249,3 +255,78 @@ class PopulationNoAttack(PrivacyModel):
     def holds(self, classes: Classes) -> Bools:
         """Gain / n_population < cost."""
         return KMap(max(2, self.k)).holds(classes) | (self.k == 1)
+
+
+@dataclass(frozen=True)
+class Profitability(PrivacyModel):
+    """Publishing pays, even where an attack on a person in the table does (Wan et al. 2015).
+
+    A record that keeps a share of its information brings the publisher that share of the benefit.
+    An attack on a class of n, of records or of persons, succeeds with probability 1 / n; where it
+    pays for the attacker it is made, and costs the publisher the loss with that probability.
+
+    Examples
+    --------
+    >>> model = om.Profitability(100, 250, adversary_gain=300, adversary_cost=120)
+    >>> table, ages = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]}), {"intervals": [5, 10, 20]}
+    >>> method = om.Generalization([model], hierarchies={"age": ages})
+    >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
+    >>> release.frame["age"].unique(maintain_order=True).to_list()
+    ['[30, 40)', '[50, 60)']
+    """
+
+    needs_information: ClassVar[bool] = True
+
+    publisher_benefit: Annotated[Amount, "What a record as it is brings the publisher."]
+    publisher_loss: Annotated[Amount, "What a person who is recognized costs the publisher."]
+    adversary_gain: Gain
+    adversary_cost: Cost
+
+    @property
+    def monotone(self) -> bool:
+        """Larger classes tell less."""
+        return False
+
+    @property
+    def joinable(self) -> bool:
+        """Classes that look the same tell the same, and together are larger."""
+        return True
+
+    def holds(self, classes: Classes) -> Bools:
+        """Benefit * information - (loss / n if gain / n > cost) > 0."""
+        if classes.information is None:
+            raise ParameterError("The model needs to know how much of its information is kept.")
+        chances = 1.0 / np.maximum(self._among(classes), 1)
+        attacked = self.adversary_gain * chances > self.adversary_cost * (1.0 + ROUNDING)
+        benefits = self.publisher_benefit * classes.information
+        payouts = benefits - np.where(attacked, self.publisher_loss * chances, 0.0)
+        return np.asarray(payouts > ROUNDING * self.publisher_benefit)
+
+    def _among(self, classes: Classes) -> Longs | Floats:
+        """Among how many an attacker has to guess."""
+        return classes.counted
+
+
+@dataclass(frozen=True)
+class PopulationProfitability(Profitability):
+    """Publishing pays, even where an attack on a person of the population does (Wan et al. 2015).
+
+    Like `Profitability`, but an attacker has to guess among the people of the population in a
+    class, who are counted as for `KMap`.
+
+    Examples
+    --------
+    >>> people = pl.DataFrame({"town": ["Reus", "Falset", "Vic", "Berga"] * 2})
+    >>> regions = [["Reus", "south"], ["Falset", "south"], ["Vic", "north"], ["Berga", "north"]]
+    >>> models = [om.PopulationProfitability(100, 250, adversary_gain=300, adversary_cost=120)]
+    >>> method = om.Generalization(models, hierarchies={"town": regions}, population=people)
+    >>> release = om.protect(people.head(5), om.Schema(town=om.Flat()), method)
+    >>> release.frame["town"].to_list()
+    ['south', 'south', 'north', 'north', 'south']
+    """
+
+    needs_population: ClassVar[bool] = True
+    takes_weights: ClassVar[bool] = True
+
+    def _among(self, classes: Classes) -> Longs | Floats:
+        return population_of(classes)

@@ -18,6 +18,7 @@ from ontomask.promises import (
     EstimatedMapSize,
     Likeness,
     MapSize,
+    Payout,
     PopulationUniquenessLimit,
     Presence,
     RiskLimit,
@@ -87,7 +88,19 @@ CASES = {
     ),
     "no attack": (om.NoAttack(10.0, 1.0), ClassSize, {"k": 10**6}),
     "no attack by the population": (om.PopulationNoAttack(100.0, 4.0), MapSize, {"k": 10**6}),
+    "profitable": (om.Profitability(10.0, 30.0, 9.0, 1.0), Payout, {"benefit": 1e-6, "cost": 1e-6}),
+    "profitable by the population": (
+        om.PopulationProfitability(10.0, 300.0, 90.0, 1.0),
+        Payout,
+        {"benefit": 1e-6, "cost": 1e-6},
+    ),
+    "profitable by weights": (
+        om.PopulationProfitability(10.0, 300.0, 90.0, 1.0),
+        Payout,
+        {"benefit": 1e-6, "cost": 1e-6},
+    ),
 }
+GAMES = tuple(name for name in CASES if name.startswith("profitable"))
 NEEDS_OPTIMAL = ("risk", "uniqueness", "least presence", "records at risk", "population uniques")
 NOT_LOCAL = (*NEEDS_OPTIMAL, "presence", "disclosure", "grassberger")
 
@@ -107,7 +120,7 @@ def test_every_model_is_among_the_cases():
 def runs():
     for name in CASES:
         yield name, {"suppression_limit": 0.1}
-        if name not in NEEDS_OPTIMAL:
+        if name not in (*NEEDS_OPTIMAL, *GAMES):
             yield name, {"search": "mondrian"}
         if name not in NOT_LOCAL:
             yield name, {"search": "local", "suppression_limit": 0.1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -144,6 +144,7 @@ class Evaluator:
         self._firm = [model for model in self._class_models if model.monotone_with_suppression]
         others = [model for model in self._class_models if model not in self._firm]
         self._others = sorted(others, key=lambda model: model.costly)
+        self._informed = any(model.needs_information for model in privacy)
         self.unmendable = [model for model in self._class_models if not model.mendable]
         self.all_last = all(self._lasts(model) for model in privacy)
 
@@ -160,7 +161,7 @@ class Evaluator:
         """Judge a grouping; unless it must be complete, only until it is found to be invalid."""
         everything = grouping
         grouping = _without_empty(grouping)
-        classes = self.problem.classes(grouping.amounts, grouping.pairs)
+        classes = self._classes(grouping)
         firm = _all_hold(self._firm, classes)
         kept, last, asked = self._ask_others(classes, firm, complete)
         partition = self._partition(grouping, ~kept)
@@ -177,6 +178,14 @@ class Evaluator:
         # the very same array where no other model was asked
         failing = partition.suppressed if kept is firm else ~firm
         return Evaluation(partition, outliers, lasting, failing, outliers <= self.limit, asked)
+
+    def _classes(self, grouping: Grouping) -> Classes:
+        classes = self.problem.classes(grouping.amounts, grouping.pairs)
+        if not self._informed:
+            return classes
+        rows = self.problem.tuples.rows[grouping.representatives]
+        kept = self.problem.information_at(rows, np.array(grouping.levels))
+        return replace(classes, information=kept)
 
     def _ask_others(
         self, classes: Classes, firm: Bools, complete: bool

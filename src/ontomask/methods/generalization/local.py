@@ -36,7 +36,7 @@ def local(
     but looked at again; when a round fixes nothing, suppression becomes twice as expensive. A last
     round keeps to the limit. Different records are thus generalized differently, each class having
     been formed in one round. Different rounds may give classes that look the same; together they
-    satisfy every model that is monotone, and others are refused.
+    satisfy every model that is joinable, and others are refused.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def local(
 
 def _check_supported(privacy: Sequence[PrivacyModel]) -> None:
     for model in privacy:
-        if isinstance(model, (TableModel, DeltaPresence)) or not model.monotone:
+        if isinstance(model, (TableModel, DeltaPresence)) or not model.joinable:
             raise MethodError(
                 f"{type(model).__name__} cannot be kept by local recoding, because classes that "
                 "satisfy it by themselves need not do so together; use search='optimal'."

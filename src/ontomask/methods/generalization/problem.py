@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -205,6 +206,30 @@ class Problem:
         if self.units is not None:
             persons = np.bincount(pairs[UNITS][0], minlength=amounts.shape[1])
         return Classes(amounts[0], population, histograms, persons)
+
+    @functools.cached_property
+    def information(self) -> tuple[Floats, ...]:
+        """For each quasi-identifier and look the share of all information that such a value keeps.
+
+        A value that stands for s of the N of its column keeps log(N / s), a star nothing; all
+        columns together have the sum of log N. (Wan et al. 2015; of values that are written alike
+        the least, since a reader cannot tell them apart.)
+        """
+        span = sum(math.log(one.rows) for one in self.hierarchies) or 1.0
+        kept = []
+        for one, looks in zip(self.hierarchies, self.looks, strict=True):
+            least = np.full(int(looks.max()) + 1, np.inf)
+            np.minimum.at(least, looks, -np.log(one.shares) / span)
+            least[0] = 0.0
+            kept.append(least)
+        return tuple(kept)
+
+    def information_at(self, rows: Ints, levels: Ints) -> Floats:
+        """The share of its information that each record or class keeps at its levels, or at all."""
+        total = np.zeros(len(rows))
+        for place, (kept, looks) in enumerate(zip(self.information, self.looks, strict=True)):
+            total += kept[looks[levels[..., place], rows[:, place]]]
+        return total
 
     @functools.cached_property
     def tuples(self) -> Combinations:

@@ -24,8 +24,10 @@ from ontomask.privacy import (
     LDiversity,
     NoAttack,
     PopulationNoAttack,
+    PopulationProfitability,
     PopulationUniques,
     PrivacyModel,
+    Profitability,
     RecordsAtRisk,
     SampleUniqueness,
     TCloseness,
@@ -41,6 +43,7 @@ from ontomask.promises import (
     EstimatedMapSize,
     Likeness,
     MapSize,
+    Payout,
     Population,
     PopulationUniquenessLimit,
     Presence,
@@ -78,15 +81,50 @@ class Outcome:
         names = tuple(self.columns)
         match model:
             case KMap() | PopulationNoAttack():
-                known = self.problem.population is not None
-                population = self._population(every=False) if known else None
-                return MapSize(names, model.k, population=population)
+                return MapSize(names, model.k, population=self._of_the_release())
+            case Profitability():
+                return self._payout(model)
             case DeltaPresence():
                 population = self._population(every=not model.mendable)
                 return Presence(names, model.minimum, model.maximum, population=population)
         return class_promise(model, names, self.microdata, self.problem.sensitive)
 
+    # Values and what they tell -----------------------------------------------------------------
+
+    def _payout(self, model: Profitability) -> Payout:
+        by_population = isinstance(model, PopulationProfitability)
+        return Payout(
+            tuple(self.columns),
+            *(model.publisher_benefit, model.publisher_loss),
+            *(model.adversary_gain, model.adversary_cost),
+            self._kept_information(),
+            by_population,
+            None if by_population else self.microdata.schema.unit,
+            population=self._of_the_release() if by_population else None,
+        )
+
+    def _kept_information(self) -> tuple[Counts, ...]:
+        """For each column what the values of the release add to the information that is kept."""
+        shown = [np.unique(looks) for looks in self.looks[:, self.kept]]
+        given = zip(self._written, self.problem.information, shown, strict=True)
+        return tuple(
+            tuple((written[look], float(kept[look])) for look in looks.tolist())
+            for written, kept, looks in given
+        )
+
+    @property
+    def _written(self) -> list[dict[int, object]]:
+        """For each column how its values are written, by their looks."""
+        return [
+            column.written(texts=bool(self.kinds.levels[:, place].any() or self.stars.any()))
+            for place, column in enumerate(self.columns.values())
+        ]
+
     # The population -----------------------------------------------------------------------------
+
+    def _of_the_release(self) -> Population | None:
+        """The people of the population in the classes of the release, where there is a table."""
+        return None if self.problem.population is None else self._population(every=False)
 
     def _population(self, *, every: bool) -> Population:
         """The people of the population in the classes of the release, or in every class there is.
@@ -94,10 +132,7 @@ class Outcome:
         Classes are written as in the release. People are in one if they look like it at the levels
         of one of its records; anybody looks like a star.
         """
-        written = [
-            column.written(texts=bool(self.kinds.levels[:, place].any() or self.stars.any()))
-            for place, column in enumerate(self.columns.values())
-        ]
+        written = self._written
         classes = self._looks_of_people() if every else self.looks[:, self.kept]
         classes = np.unique(classes, axis=1)
         keys = (

@@ -8,11 +8,11 @@ survive such unions, others need not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ontomask.arrays import Bools, Ints, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.errors import MethodError
 from ontomask.methods.generalization.problem import Problem, counted, distinct_rows
 from ontomask.privacy import Classes, PrivacyModel
@@ -77,6 +77,14 @@ class Kinds:
         """The class of each kind."""
         return class_places(problem, self.rows, self.levels, self.suppressed)
 
+    def information(self, problem: Problem, classes: Longs) -> Floats:
+        """What each class keeps of its information, given the class of each kind."""
+        kept = np.empty(int(classes.max()) + 1)
+        kept[classes] = np.where(
+            self.suppressed, 0.0, problem.information_at(self.rows, self.levels)
+        )
+        return kept
+
     def part(self, kept: Bools) -> Kinds:
         """The kinds of the records that are kept, which are numbered anew."""
         numbers = np.cumsum(kept, dtype=np.int32) - 1
@@ -109,8 +117,15 @@ def looks_at(problem: Problem, rows: Ints, levels: Ints, suppressed: Bools) -> I
     )
 
 
-def failing_records(problem: Problem, privacy: Sequence[PrivacyModel], places: Longs) -> Bools:
+def failing_records(
+    problem: Problem,
+    privacy: Sequence[PrivacyModel],
+    places: Longs,
+    information: Floats | None = None,
+) -> Bools:
     """Which records are in classes that fail one of the models, given the class of each.
+
+    `information` is what the classes keep of theirs, for models that ask for it.
 
     People in a population table are not counted anew: the search did so when it formed the classes,
     and what holds for two of them holds for both together.
@@ -119,6 +134,7 @@ def failing_records(problem: Problem, privacy: Sequence[PrivacyModel], places: L
     groups = places.astype(np.int32)
     amounts = counted(groups, problem.counts, count)[None]
     classes = problem.classes(amounts, problem.histograms(groups))
+    classes = replace(classes, information=information)
     fails = np.zeros(count, bool)
     for model in privacy:
         if problem.population is None or not model.needs_population:
@@ -161,7 +177,7 @@ def _hold(problem: Problem, privacy: Sequence[PrivacyModel], kinds: Kinds, kept:
         problem, kinds = problem.restricted(kept[kinds.places]), kinds.part(kept)
     classes = kinds.classes(problem)
     places = classes[kinds.places]
-    if failing_records(problem, privacy, places).any():
+    if failing_records(problem, privacy, places, kinds.information(problem, classes)).any():
         return False
     stars = classes[kinds.suppressed]
     return not stars.size or _stars_are_in_the_population(problem, privacy, places == stars[0])
@@ -174,6 +190,8 @@ def _stars_are_in_the_population(
     if problem.population is None:
         return True
     stars = Classes(
-        np.array([problem.counts[alike].sum()]), np.array([problem.population.shape[1]])
+        np.array([problem.counts[alike].sum()]),
+        np.array([problem.population.shape[1]]),
+        information=np.zeros(1),
     )
     return all(bool(one.holds(stars)[0]) for one in privacy if one.needs_population)
