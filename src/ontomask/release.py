@@ -32,6 +32,7 @@ from ontomask.methods.base import Method, Progress, silent
 from ontomask.promises import Promise
 from ontomask.proof import recount
 from ontomask.verify import Verification
+from ontomask.wording import all_alike
 from ontomask.writing import require_new, write_new
 
 if TYPE_CHECKING:
@@ -246,6 +247,16 @@ class Release:
     def given_up(self) -> tuple[Promise, ...]:
         """What an earlier step promised and a later one, with ``keeps=False``, has undone."""
         return self.verification.given_up
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the steward should know of the outcome, whatever was promised."""
+        if list(self.class_sizes.values()) != [1]:
+            return ()
+        said = all_alike([name for name in self.schema.quasi if name in self.published])
+        return (
+            f"{said} Weaken the privacy models, let records be left out, or use another method.",
+        )
 
     def generator(self, purpose: str) -> np.random.Generator:
         """A source of random choices for something done with the release, such as its order."""

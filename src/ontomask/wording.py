@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-__all__ = ["enumerated", "left_out", "numbered", "only", "option", "plural", "quoted"]
+__all__ = ["all_alike", "enumerated", "left_out", "numbered", "only", "option", "plural", "quoted"]
 
 SHOWN = 5
 
@@ -30,6 +30,12 @@ def enumerated(items: Sequence[str], most: int = SHOWN) -> str:
     if len(items) > most:
         return f"{', '.join(items[:most])} and {len(items) - most} more"
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def all_alike(names: Sequence[str]) -> str:
+    """Say that columns tell nothing any more: no record differs from another."""
+    they = "which tells" if len(names) == 1 else "which tell"
+    return f"All records look the same by {enumerated(names)}, {they} nothing any more."
 
 
 def quoted(names: Sequence[str]) -> str:

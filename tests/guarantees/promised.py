@@ -222,11 +222,9 @@ def _no_attack(seen: Seen, _step: Any, model: Any) -> Complaints:
 
 def _pays(seen: Seen, step: Any, model: Any) -> Complaints:
     """What a record brings at most is the whole benefit, and a record of stars brings nothing."""
-    if model.needs_population:
-        among = _people(seen, step)
-    else:
-        among = [len(them) for them in seen.text.classes(seen.quasi).values()]
-    for combination, count in zip(seen.text.classes(seen.quasi), among, strict=True):
+    among = _people(seen, step) if model.needs_population else _sizes(seen)
+    for combination, people in zip(seen.text.classes(seen.quasi), among, strict=True):
+        count = max(people, 1)  # whom nobody knows of is taken to be alone
         attacked = model.adversary_gain / count > model.adversary_cost + counting.ROUNDING
         if set(combination) <= {"*"}:
             yield "a class that tells nothing"
@@ -235,8 +233,7 @@ def _pays(seen: Seen, step: Any, model: Any) -> Complaints:
 
 
 def _at_risk(seen: Seen, _step: Any, model: Any) -> Complaints:
-    amounts = seen.amounts(COUNT)
-    sizes = [sum(amounts[one] for one in them) for them in seen.text.classes(seen.quasi).values()]
+    sizes = _sizes(seen)
     risky = sum(size for size in sizes if 1 / size > model.t + counting.ROUNDING)
     if risky > model.share * sum(sizes) + counting.ROUNDING:
         yield f"{risky} of {sum(sizes)} records are at risk"
@@ -252,8 +249,13 @@ def _people(seen: Seen, step: Any) -> list[float]:
     """How many people of the population there are in each class."""
     if getattr(step, "population", None) is not None:
         return [people for _, people in _class_and_population(seen, step)]
-    weights = seen.amounts(*WEIGHTS)
-    return [sum(weights[one] for one in them) for them in seen.text.classes(seen.quasi).values()]
+    return _sizes(seen, *WEIGHTS)
+
+
+def _sizes(seen: Seen, *names: str) -> list[float]:
+    """What the records of each class count together."""
+    amounts = seen.amounts(*(names or (COUNT,)))
+    return [sum(amounts[one] for one in them) for them in seen.text.classes(seen.quasi).values()]
 
 
 def _population_no_attack(seen: Seen, step: Any, model: Any) -> Complaints:

@@ -50,6 +50,18 @@ def test_a_model_of_clusters_in_a_plan(tmp_path, model):
     assert len(told) > 1 or model == "no-attack"
 
 
+def test_clusters_that_all_became_one_are_no_secret(tmp_path):
+    """All promises are kept, and nothing is told any more: whoever runs it is to know that."""
+    close = '[[steps.privacy]]\nmodel = "t-closeness"\nt = {}\n'
+    outcome = Plan.read(write_small(tmp_path, close.format(0.0))).run()
+    said = "All records look the same by age, which tells nothing any more."
+    assert outcome.verification.kept
+    assert any(one.startswith(f"{said} Weaken the privacy models") for one in outcome.notes)
+    assert said in outcome.report.read_text(encoding="utf-8")
+    outcome = Plan.read(write_small(tmp_path, close.format(0.4))).run(force=True)
+    assert not any("look the same" in one for one in outcome.notes)
+
+
 def test_a_way_of_forming_clusters_in_a_plan(tmp_path):
     step = 'privacy_by = "t-first"\n[[steps.privacy]]\nmodel = "t-closeness"\nt = 0.4\n'
     assert recount_folder(run(tmp_path, step)).verification.kept

@@ -261,7 +261,11 @@ def _found(job: Job, schema: Schema, stages: _Stages, engine: LargeRun | None) -
         classification=classification,
         released_classification=released,
         limits=measured_limits(contents.limits, evaluation, release.suppressed, source.rows),
-        notes=(*(engine.notes if engine is not None else ()), *notes_on(source, contents)),
+        notes=(
+            *release.notes,
+            *(engine.notes if engine is not None else ()),
+            *notes_on(source, contents),
+        ),
         plan=job.text,
         digests={"input": source.sha256},
         versions=versions(release.schema),

@@ -13,6 +13,7 @@ from ontomask.report.facts import LOSS, SUPPRESSED, Account, Limit
 from ontomask.report.promised import Kept
 from ontomask.report.words import NAMED, capital, listing, percent, plural
 from ontomask.verdict import OF_THE_TABLE, Verdict
+from ontomask.wording import all_alike
 
 __all__ = [
     "UNTOLD",
@@ -233,7 +234,8 @@ def risk(account: Account, discretion: Discretion) -> list[str]:
         return ["No column is said to be known to an intruder, so no risk could be measured."]
     worst = _worst(account)
     linked = [_linkage(account, worst, discretion)] if worst else []
-    return [_uniques(account, discretion), *linked]
+    alike = [all_alike(account.quasi)] if account.evaluation.risk_after.classes == 1 else []
+    return [*alike, _uniques(account, discretion), *linked]
 
 
 def _worst(account: Account) -> LinkageRisk | None:
