@@ -16,6 +16,7 @@ from ontomask.promises import (
     EstimatedMapSize,
     Likeness,
     MapSize,
+    Payout,
     Permutation,
     PopulationUniquenessLimit,
     Possible,
@@ -43,7 +44,7 @@ class Kept:
     ----------
     kind
         `group size`, `wholes`, `diversity`, `closeness`, `population`, `average`, `differential
-        privacy`, `permutation`, `unchanged`, `rules` or `shape`.
+        privacy`, `game`, `permutation`, `unchanged`, `rules` or `shape`.
     badge
         The promise in two or three words.
     promise, measured
@@ -155,6 +156,22 @@ def _presence(promise: Presence, finding: Finding) -> Kept:
         f"Of the people of the population who share {_every(promise)}, a share of "
         f"{promise.minimum:g} to {promise.maximum:g} is in the table.",
         f"the shares lie {finding.measured}",
+        finding.kept,
+    )
+
+
+@_kept.register
+def _payout(promise: Payout, finding: Finding) -> Kept:
+    whom = f"a person (by {promise.unit})" if promise.unit else "a person"
+    where = "of the population" if promise.by_population else "in the table"
+    return Kept(
+        "game",
+        "profitability",
+        f"Every combination of {_every(promise)} brings the publisher more than attacks on {whom} "
+        f"{where} cost: {promise.benefit:g} for a record as it is, less by what was generalized; "
+        f"{promise.loss:g} for a person who is recognized, where {promise.gain:g} times the chance "
+        f"of it exceeds the attacker's cost of {promise.cost:g}.",
+        f"a record brings at least {finding.figure:.4g}",
         finding.kept,
     )
 
