@@ -88,7 +88,21 @@ def test_the_recommendation_has_least_loss_under_the_risk():
     with pytest.raises(errors.MethodError, match=r"at most 0\.5 % \(the least reached is 1 %\)"):
         grid.best(0.5)
     found = om.recommend(FRAME, mixed_schema(), ["sa-mdav"], max_risk=100, k=[3, 5], workers=1)
-    assert found.k == 3
+    assert found.cell.k == 3
+
+
+def test_a_recommendation_can_be_run():
+    schema, noise, agg = mixed_schema(), om.Rounding(["age"], base=5), om.Microaggregation
+    methods = {"first": noise, "then": lambda k: [noise, agg(k)]}
+    found = om.recommend(FRAME, schema, methods, max_risk=100, k=[3, 4], workers=1)
+    expected = {("first", None): (noise,)}
+    expected |= {("then", k): (noise, agg(k)) for k in (3, 4)}
+    assert found.comparison.steps == expected
+    assert found.steps == expected[found.cell.method, found.cell.k]
+    release = found.protect(FRAME, seed=1)
+    assert release.steps == found.steps
+    assert release.frame.equals(om.protect(FRAME, schema, found.steps, seed=1).frame)
+    assert str(found) in found._repr_html_()
 
 
 @pytest.mark.parametrize(

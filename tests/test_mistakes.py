@@ -293,8 +293,8 @@ def test_an_empty_frame():
 
 
 def test_something_that_is_no_table():
-    assert sentence(errors.DataError, protect, kind=dict) == (
-        "A table must be a pandas, Polars or PyArrow data frame, not dict."
+    assert sentence(errors.DataError, protect, kind=list) == (
+        "A table must be a pandas, Polars or PyArrow data frame, not list."
     )
 
 

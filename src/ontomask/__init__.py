@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ontomask import errors as errors
+    from ontomask.checking import Checked as Checked
+    from ontomask.checking import check as check
     from ontomask.comparison import Comparison as Comparison
+    from ontomask.comparison import Recommendation as Recommendation
     from ontomask.comparison import compare as compare
     from ontomask.comparison import judge_classification as judge_classification
     from ontomask.comparison import recommend as recommend
@@ -130,6 +133,8 @@ _HOMES = {
     "AverageClassSize": "quality",
     "AverageRisk": "privacy",
     "BetaLikeness": "privacy",
+    "check": "checking",
+    "Checked": "checking",
     "Classification": "quality",
     "compare": "comparison",
     "Comparison": "comparison",
@@ -210,6 +215,7 @@ _HOMES = {
     "read_file": "data.files.reading",
     "Recoding": "methods.recoding",
     "recommend": "comparison",
+    "Recommendation": "comparison",
     "record_linkage": "evaluation.linkage",
     "Release": "release",
     "Resampling": "methods.resampling",

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ from ontomask.methods.generalization.method import Generalization
 from ontomask.methods.presets import PRESETS, preset
 from ontomask.methods.registry import METHODS
 from ontomask.privacy import KAnonymity, PrivacyModel
-from ontomask.protection import protect
+from ontomask.protection import protect, steps_of
 from ontomask.release import Release
 from ontomask.writing import write_new
 
@@ -43,7 +43,14 @@ except ImportError:  # pragma: no cover - Windows does not count memory in this 
 if TYPE_CHECKING:
     from ontomask.report.pictures import Picture
 
-__all__ = ["Cell", "Comparison", "compare", "judge_classification", "recommend"]
+__all__ = [
+    "Cell",
+    "Comparison",
+    "Recommendation",
+    "compare",
+    "judge_classification",
+    "recommend",
+]
 
 Steps = Method | Sequence[Method]
 Made = str | Steps | Callable[[int], Steps]
@@ -118,6 +125,8 @@ class Comparison:
         The column whose prediction was judged, if any.
     records
         How many records the table has.
+    steps
+        The steps of each method and k, to run them again.
 
     Examples
     --------
@@ -134,6 +143,9 @@ class Comparison:
     alpha: float = 0.5
     target: str = ""
     records: int = 0
+    steps: Mapping[tuple[str, int | None], tuple[Method, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def __str__(self) -> str:
         cells = self.means()
@@ -321,24 +333,78 @@ def compare(
         cells[place] = cell
         progress(done / len(grid), cell.title)
     found = tuple(cell for cell in cells if cell is not None)
-    return Comparison(found, alpha, target.target if target else "", len(open_table(frame)))
+    return Comparison(
+        found,
+        alpha,
+        target.target if target else "",
+        len(open_table(frame)),
+        {(name, size): steps_of(steps) for name, steps, size, _ in grid},
+    )
 
 
-def recommend(
-    frame: object, schema: Schema, methods: Methods, *, max_risk: float, **settings: Any
-) -> Cell:
-    """Compare, and return the cell with least loss whose risk stays under `max_risk` percent.
+@dataclass(frozen=True, eq=False)
+class Recommendation:
+    """What a comparison recommends, ready to be run.
+
+    Attributes
+    ----------
+    cell
+        What it did in the comparison: method, k, loss, risk.
+    steps
+        The methods.
+    schema
+        What the columns are.
+    comparison
+        All that it was compared with.
 
     Examples
     --------
     >>> frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52, 70, 71, 72]})
     >>> schema = om.Schema(age=om.Numeric())
-    >>> cell = om.recommend(frame, schema, ["sa-mdav"], max_risk=40, k=[2, 3], workers=1)
-    >>> cell.method, cell.k
+    >>> found = om.recommend(frame, schema, ["sa-mdav"], max_risk=40, k=[2, 3], workers=1)
+    >>> found.protect(frame, seed=1).class_sizes
+    {3: 3}
+    """
+
+    cell: Cell
+    steps: tuple[Method, ...]
+    schema: Schema
+    comparison: Comparison
+
+    def protect(self, frame: object, seed: int | None = None, **settings: Any) -> Release:
+        """Protect a table as recommended; the settings are those of `ontomask.protect`."""
+        return protect(frame, self.schema, self.steps, seed, **settings)
+
+    def __repr__(self) -> str:
+        return f"Recommendation({self})"
+
+    def __str__(self) -> str:
+        return f"{self.cell.title} (loss {self.cell.loss:.3g} %, linkage {self.cell.risk:.3g} %)"
+
+    def _repr_html_(self) -> str:
+        facts = [("steps", " → ".join(step.name for step in self.steps)), ("why", str(self))]
+        return card("Recommended", facts, self.comparison._repr_html_())
+
+
+def recommend(
+    frame: object, schema: Schema, methods: Methods, *, max_risk: float, **settings: Any
+) -> Recommendation:
+    """Compare, and recommend what loses least among all whose risk is at most `max_risk` percent.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52, 70, 71, 72]})
+    >>> schema = om.Schema(age=om.Numeric())
+    >>> found = om.recommend(frame, schema, ["sa-mdav"], max_risk=40, k=[2, 3], workers=1)
+    >>> found.cell.method, found.cell.k
     ('sa-mdav', 3)
+    >>> found.protect(frame, seed=1).frame["age"].to_list()
+    [31, 31, 31, 51, 51, 51, 71, 71, 71]
     """
     check("max_risk", max_risk, Real(0, 100))
-    return compare(frame, schema, methods, **settings).best(max_risk)
+    compared = compare(frame, schema, methods, **settings)
+    best = compared.best(max_risk)
+    return Recommendation(best, compared.steps[best.method, best.k], schema, compared)
 
 
 def judge_classification(

@@ -19,6 +19,7 @@ from ontomask.arrays import Longs
 from ontomask.checks import did_you_mean
 from ontomask.data.domains import Concepts
 from ontomask.data.encoding import encode, record_counts, record_units, survey_weights
+from ontomask.data.libraries import Framed
 from ontomask.data.masked import Masked, Scheme, State
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Schema
@@ -125,7 +126,7 @@ class AppliedScheme:
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Framed):
     """A protected table and the account of how it was made.
 
     Attributes

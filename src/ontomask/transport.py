@@ -18,7 +18,7 @@ from scipy.spatial.distance import squareform
 
 from ontomask.arrays import Floats, Longs
 
-__all__ = ["largest_cost_of_moving"]
+__all__ = ["costs_of_moving"]
 
 CELLS = 2**21
 """So many cells of class times value are worked on at a time."""
@@ -28,8 +28,8 @@ AT_A_TIME = 512
 """Of so many ways it is seen at once which are still of use."""
 
 
-def largest_cost_of_moving(distances: Floats, excesses: Iterator[Floats], limit: float) -> float:
-    """What it costs in the worst class to bring what is too much to where it lacks.
+def costs_of_moving(distances: Floats, excesses: Iterator[Floats], limit: float) -> Floats:
+    """What it costs in each class to bring what is too much to where it lacks.
 
     Parameters
     ----------
@@ -40,13 +40,13 @@ def largest_cost_of_moving(distances: Floats, excesses: Iterator[Floats], limit:
     limit
         A plan that costs no more is good enough.
     """
-    largest, united = 0.0, _united(distances)
+    found, united = [np.zeros(0)], _united(distances)
     while block := list(itertools.islice(excesses, 1 + CELLS // len(distances))):
         costs = _plans_over_a_tree(united, np.array(block))
         for place in np.flatnonzero(costs > limit).tolist():
             costs[place] = min(costs[place], _cost_of_moving(distances, block[place], limit))
-        largest = max(largest, float(costs.max()))
-    return largest
+        found.append(costs)
+    return np.concatenate(found)
 
 
 def _united(distances: Floats) -> list[list[float]]:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import datetime
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import binom, poisson
 
-from ontomask.arrays import Floats, Longs
+from ontomask.arrays import Bools, Floats, Longs
 from ontomask.data.tables import Seen, Table, open_table
 from ontomask.errors import PromiseError
 from ontomask.population import population_uniqueness
@@ -45,9 +47,9 @@ from ontomask.promises import (
     UniquenessLimit,
 )
 from ontomask.tallies import Rows, Tally, plain
-from ontomask.transport import largest_cost_of_moving
+from ontomask.transport import costs_of_moving
 
-__all__ = ["Claim", "Finding", "Verification", "verify"]
+__all__ = ["Claim", "Failing", "Finding", "Verification", "verify"]
 
 Classes = Iterator[tuple[Longs, Floats]]
 """For each class the places of its sensitive values in the table's distribution, with shares."""
@@ -56,6 +58,13 @@ Span = tuple[float | None, float | None]
 
 ROUNDING = 1e-9
 DEFECT = "This is a defect of the method: please report it."
+
+
+class Failing(NamedTuple):
+    """How many classes do not satisfy what was promised of each, and the records in them."""
+
+    classes: int
+    records: int
 
 
 @dataclass(frozen=True)
@@ -72,12 +81,15 @@ class Finding:
         What was counted: the smallest class, the largest distance, the number of differing values.
     measured
         The same in words.
+    failing
+        The classes in which it does not hold; None where it is no statement about single classes.
     """
 
     promise: Promise
     kept: bool
     figure: float
     measured: str
+    failing: Failing | None = None
 
     def __str__(self) -> str:
         return f"{'kept' if self.kept else 'NOT KEPT'}: {self.statement}"
@@ -194,19 +206,36 @@ def _recount(promise: Promise, _release: Rows, _before: Mapping[str, Seen]) -> F
     raise PromiseError(f"There is no way to recount a {type(promise).__name__}.")
 
 
-def _at_least(promise: Promise, figure: float, bound: float) -> Finding:
-    return Finding(promise, figure >= bound - ROUNDING, figure, f"at least {figure:.4g}")
-
-
 def _at_most(promise: Promise, figure: float, bound: float) -> Finding:
     return Finding(promise, figure <= bound + ROUNDING, figure, f"at most {figure:.4g}")
+
+
+def _failing(promise: Promise, release: Rows, good: Bools) -> Failing:
+    """The classes that are not as they should be."""
+    if good.all():
+        return Failing(0, 0)
+    return Failing(int((~good).sum()), round(float(release.sizes(promise.columns)[~good].sum())))
+
+
+def _each_at_least(promise: Promise, release: Rows, figures: Floats, bound: float) -> Finding:
+    """A statement about every class, by the least of their figures."""
+    good, least = figures >= bound - ROUNDING, float(figures.min())
+    failing = _failing(promise, release, good)
+    shown = f"{least:.0f}" if least.is_integer() else f"{least:.4g}"
+    return Finding(promise, not failing.classes, least, f"at least {shown}", failing)
+
+
+def _each_at_most(promise: Promise, release: Rows, figures: Floats, bound: float) -> Finding:
+    """A statement about every class, by the largest of their figures."""
+    good, most = figures <= bound + ROUNDING, float(figures.max())
+    failing = _failing(promise, release, good)
+    return Finding(promise, not failing.classes, most, f"at most {most:.4g}", failing)
 
 
 @_recount.register
 def _class_size(promise: ClassSize, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     count = release.persons if promise.unit else release.sizes
-    smallest = float(count(promise.columns).min())
-    return Finding(promise, smallest >= promise.k, smallest, f"at least {smallest:.0f}")
+    return _each_at_least(promise, release, count(promise.columns), promise.k)
 
 
 @_recount.register
@@ -218,10 +247,11 @@ def _sequence_size(promise: SequenceSize, release: Rows, _before: Mapping[str, S
 @_recount.register
 def _map_size(promise: MapSize, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     if promise.population is None:
-        people = np.bincount(release.classes(promise.columns), weights=release.weights)
-        return _at_least(promise, float(people.min()), promise.k)
+        classes = release.classes(promise.columns)
+        people: Floats = np.bincount(classes, weights=release.weights).astype(np.float64)
+        return _each_at_least(promise, release, people, promise.k)
     everyone, known = _in_population(release, promise, promise.population)
-    return _at_least(promise, float(everyone[known].min()), promise.k)
+    return _each_at_least(promise, release, everyone[known], promise.k)
 
 
 @_recount.register
@@ -231,8 +261,10 @@ def _presence(promise: Presence, release: Rows, _before: Mapping[str, Seen]) -> 
     sizes[known] = release.sizes(promise.columns)
     shares = sizes / np.maximum(people, 1.0)
     low, high = float(shares.min()), float(shares.max())
-    kept = low >= promise.minimum - ROUNDING and high <= promise.maximum + ROUNDING
-    return Finding(promise, kept, high, f"between {low:.4g} and {high:.4g}")
+    good = (shares >= promise.minimum - ROUNDING) & (shares <= promise.maximum + ROUNDING)
+    failing = Failing(int((~good).sum()), round(float(sizes[~good].sum())))
+    measured = f"between {low:.4g} and {high:.4g}"
+    return Finding(promise, bool(good.all()), high, measured, failing)
 
 
 def _in_population(
@@ -297,7 +329,13 @@ def _average_risk(promise: AverageRiskLimit, release: Rows, _before: Mapping[str
 @_recount.register
 def _uniqueness(promise: UniquenessLimit, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     sizes = release.sizes(promise.columns)
-    return _at_most(promise, float((sizes == 1).sum() / sizes.sum()), promise.t)
+    return _few(promise, release, sizes, sizes > 1, promise.t)
+
+
+def _few(promise: Promise, release: Rows, sizes: Floats, good: Bools, most: float) -> Finding:
+    """A statement about the share of the records that are in classes with a fault."""
+    found = _at_most(promise, float(sizes[~good].sum() / sizes.sum()), most)
+    return found if found.kept else replace(found, failing=_failing(promise, release, good))
 
 
 @_recount.register
@@ -312,15 +350,14 @@ def _estimated_map_size(
     while least < promise.k and seen < 1.0 - promise.significance:
         seen += chances[least]
         least += 1
-    smallest = float(release.sizes(promise.columns).min())
-    return _at_least(promise, smallest, min(promise.k, least if truncated else least + 1))
+    needed = min(promise.k, least if truncated else least + 1)
+    return _each_at_least(promise, release, release.sizes(promise.columns), needed)
 
 
 @_recount.register
 def _risk(promise: RiskLimit, release: Rows, _before: Mapping[str, Seen]) -> Finding:
     sizes = release.sizes(promise.columns)
-    risky = sizes[1.0 / sizes > promise.t + ROUNDING]
-    return _at_most(promise, float(risky.sum() / sizes.sum()), promise.share)
+    return _few(promise, release, sizes, 1.0 / sizes <= promise.t + ROUNDING, promise.share)
 
 
 @_recount.register
@@ -362,15 +399,17 @@ def _diversity(promise: Diversity, release: Rows, _before: Mapping[str, Seen]) -
     """Values are counted by records: whoever reads the release sees no weights."""
     histogram = release.histogram(promise, release.counts)
     if promise.kind == "recursive":
-        kept = _no_value_dominates(histogram, promise.l, promise.c)
-        return Finding(promise, kept, promise.c, f"with c = {promise.c:g}")
-    different = float(np.bincount(histogram.classes).min())
+        failing = _failing(promise, release, _undominated(histogram, promise.l, promise.c))
+        measured = f"with c = {promise.c:g}"
+        return Finding(promise, not failing.classes, promise.c, measured, failing)
+    different = np.bincount(histogram.classes).astype(np.float64)
     if promise.kind == "distinct":
-        return _at_least(promise, different, promise.l)
-    least = float(np.exp(_entropies(histogram, promise.estimator)).min())
-    enough = promise.estimator == "shannon" or different >= promise.l - ROUNDING
-    found = _at_least(promise, least, promise.l)
-    return found if enough else Finding(promise, False, different, f"{different:g} different")
+        return _each_at_least(promise, release, different, promise.l)
+    figures = np.exp(_entropies(histogram, promise.estimator))
+    few = different < promise.l - ROUNDING
+    if promise.estimator != "shannon" and few.any():  # an estimate may be above what there is
+        figures[few] = different[few]
+    return _each_at_least(promise, release, figures, promise.l)
 
 
 def _entropies(histogram: Tally, estimator: str) -> Floats:
@@ -388,14 +427,14 @@ def _grassberger(count: int) -> float:
     return -np.euler_gamma - math.log(2) + sum(2 / (2 * j - 1) for j in range(1, count // 2 + 1))
 
 
-def _no_value_dominates(histogram: Tally, diversity: float, factor: float) -> bool:
-    """f_1 < c (f_l + f_(l+1) + …) in every class, frequencies descending."""
+def _undominated(histogram: Tally, diversity: float, factor: float) -> Bools:
+    """For each class whether f_1 < c (f_l + f_(l+1) + …), frequencies descending."""
     order = np.lexsort((-histogram.amounts, histogram.classes))
     owners, amounts = histogram.classes[order], histogram.amounts[order]
     ranks = np.arange(owners.size) - np.searchsorted(owners, owners)
     first = histogram.summed(np.where(ranks == 0, amounts, 0.0)[np.argsort(order)])
     late = np.where(ranks >= math.ceil(diversity - ROUNDING) - 1, amounts, 0.0)
-    return bool((first < factor * histogram.summed(late[np.argsort(order)])).all())
+    return first < factor * histogram.summed(late[np.argsort(order)])
 
 
 @_recount.register
@@ -403,17 +442,18 @@ def _closeness(promise: Closeness, release: Rows, _before: Mapping[str, Seen]) -
     histogram = release.histogram(promise, release.weights)
     whole, places = histogram.whole(promise.counts)
     if promise.ground == "equal":
-        farthest = _equal_ground(histogram, whole, places)
-    elif (places == whole.size - 1).any():  # how far is a value that the table never had?
-        farthest = math.inf
-    else:
-        farthest = _GROUNDS[promise.ground](promise, whole[:-1], _distributions(histogram, places))
-    return _at_most(promise, farthest, promise.t)
+        return _each_at_most(promise, release, _equal_ground(histogram, whole, places), promise.t)
+    # how far is a value that the table never had?
+    strange = histogram.summed(places == whole.size - 1) > 0
+    farthest = np.where(strange, math.inf, 0.0)
+    known = itertools.compress(_distributions(histogram, places), ~strange)
+    farthest[~strange] = _GROUNDS[promise.ground](promise, whole[:-1], known)
+    return _each_at_most(promise, release, farthest, promise.t)
 
 
-def _equal_ground(histogram: Tally, whole: Floats, places: Longs) -> float:
+def _equal_ground(histogram: Tally, whole: Floats, places: Longs) -> Floats:
     """1/2 sum |p - q|, which is the sum of p - q where that is positive."""
-    return float(histogram.summed(np.maximum(histogram.shares - whole[places], 0.0)).max())
+    return histogram.summed(np.maximum(histogram.shares - whole[places], 0.0))
 
 
 def _distributions(histogram: Tally, places: Longs) -> Classes:
@@ -431,35 +471,34 @@ def _excesses(whole: Floats, classes: Classes) -> Iterator[Floats]:
         yield excess
 
 
-def _ordered_ground(_promise: Closeness, whole: Floats, classes: Classes) -> float:
+def _ordered_ground(_promise: Closeness, whole: Floats, classes: Classes) -> Floats:
     """Sum of |cumulative p - cumulative q| over the steps between neighbors, over d - 1."""
     steps = max(whole.size - 1, 1)
-    return max(
-        float(np.abs(np.cumsum(excess)).sum() / steps) for excess in _excesses(whole, classes)
-    )
+    excesses = _excesses(whole, classes)
+    return np.array([np.abs(np.cumsum(excess)).sum() / steps for excess in excesses])
 
 
-def _hierarchical_ground(promise: Closeness, whole: Floats, classes: Classes) -> float:
+def _hierarchical_ground(promise: Closeness, whole: Floats, classes: Classes) -> Floats:
     """A tree with links of half a level: each carries what its lower end has too much or little."""
     levels = [np.arange(whole.size), *(np.asarray(one) for one in promise.distances)]
     height = max(len(levels) - 1, 1)
-    return max(
-        float(sum(np.abs(np.bincount(one, weights=excess)).sum() for one in levels[:-1]))
-        / (2.0 * height)
+    moved = [
+        sum(np.abs(np.bincount(one, weights=excess)).sum() for one in levels[:-1])
         for excess in _excesses(whole, classes)
-    )
+    ]
+    return np.array(moved, np.float64) / (2.0 * height)
 
 
-def _semantic_ground(promise: Closeness, whole: Floats, classes: Classes) -> float:
-    """The largest earth mover's distance; a plan that is good enough makes an exact one needless.
+def _semantic_ground(promise: Closeness, whole: Floats, classes: Classes) -> Floats:
+    """The earth mover's distances; a plan that is good enough makes an exact one needless.
 
     What is stated is at least the true distance: the cost of a transport that can be carried out.
     """
     distances = np.asarray(promise.distances, np.float64)
-    return largest_cost_of_moving(distances, _excesses(whole, classes), promise.t + ROUNDING)
+    return costs_of_moving(distances, _excesses(whole, classes), promise.t + ROUNDING)
 
 
-_GROUNDS: dict[str, Callable[[Closeness, Floats, Classes], float]] = {
+_GROUNDS: dict[str, Callable[[Closeness, Floats, Classes], Floats]] = {
     "ordered": _ordered_ground,
     "hierarchical": _hierarchical_ground,
     "semantic": _semantic_ground,
@@ -472,8 +511,8 @@ def _disclosure(promise: Disclosure, release: Rows, _before: Mapping[str, Seen])
     whole, places = histogram.whole(promise.counts)
     with np.errstate(divide="ignore"):
         ratios = np.abs(np.log2(histogram.shares / whole[places]))
-    largest = float(ratios.max())
-    return Finding(promise, largest < promise.delta, largest, f"at most 2^{largest:.4g}")
+    good = histogram.summed(ratios >= promise.delta) == 0
+    return _disclosed(promise, release, good, float(ratios.max()), "at most 2^")
 
 
 @_recount.register
@@ -484,9 +523,14 @@ def _likeness(promise: Likeness, release: Rows, _before: Mapping[str, Seen]) -> 
     with np.errstate(divide="ignore"):
         gains = (histogram.shares - own) / own
         bounds = np.minimum(promise.beta, -np.log(own)) if promise.kind == "enhanced" else None
-    largest = float(gains.max())
-    kept = bool((gains <= (promise.beta if bounds is None else bounds) + ROUNDING).all())
-    return Finding(promise, kept, largest, f"at most {largest:.4g}")
+    too_much = gains > (promise.beta if bounds is None else bounds) + ROUNDING
+    good = histogram.summed(too_much) == 0
+    return _disclosed(promise, release, good, float(gains.max()), "at most ")
+
+
+def _disclosed(promise: Promise, release: Rows, good: Bools, most: float, words: str) -> Finding:
+    failing = _failing(promise, release, good)
+    return Finding(promise, not failing.classes, most, f"{words}{most:.4g}", failing)
 
 
 @_recount.register

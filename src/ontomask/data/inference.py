@@ -67,9 +67,11 @@ HARDLY_EVER = 0.01
 FREE = "which may name people: read it before you publish it"
 
 
-@dataclass(frozen=True)
-class Proposal:
+@dataclass(frozen=True, eq=False, repr=False)
+class Proposal(Schema):
     """A proposed schema, why each column is proposed as it is, and which a person must check.
+
+    It is a schema itself; what nobody has decided on is refused until somebody has.
 
     Attributes
     ----------
@@ -90,6 +92,9 @@ class Proposal:
     unsure: frozenset[str] = field(default_factory=frozenset)
     records: tuple[int, int] = (0, 0)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        vars(self).update(vars(self.schema))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from polars.exceptions import PolarsError
 
 from ontomask.arrays import Ints
 
-__all__ = ["Library", "is_missing", "library_of"]
+__all__ = ["Framed", "Library", "is_missing", "library_of"]
 
 UNFIT = (TypeError, ValueError, ArithmeticError, NotImplementedError, PolarsError)
 """What libraries raise when values do not fit a type."""
@@ -31,6 +31,12 @@ OFTEN = 10
 
 Distinct = tuple[Ints, list[object], set[type]]
 """For each record the position of its value, -1 where missing; the values; all their types."""
+
+
+class Framed:
+    """What holds a table as its `frame` (a file that was read, a release), and stands for it."""
+
+    frame: Any
 
 
 class Library(Protocol):

@@ -17,14 +17,15 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from polars.exceptions import PanicException
+import polars as pl
+from polars.exceptions import PanicException, PolarsError
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import composed
-from ontomask.data.libraries import Library, library_of
+from ontomask.data.libraries import Framed, Library, library_of
 from ontomask.errors import DataError, OntomaskError
 
-__all__ = ["LARGEST_EXACT", "Seen", "Table", "beside", "open_table"]
+__all__ = ["LARGEST_EXACT", "Seen", "Table", "beside", "framed", "open_table"]
 
 SAMPLED = 512
 NUMBERS = (int, float, Decimal)
@@ -347,7 +348,8 @@ def open_table(frame: object, *, keep_index: bool = False, may_be_empty: bool = 
     Parameters
     ----------
     frame
-        The frame; a table that was opened already is given back.
+        The frame, columns as a dictionary of lists, or something that holds a frame; a table that
+        was opened already is given back.
     keep_index
         Whether a frame made from it gets the index of its records (pandas only).
     may_be_empty
@@ -355,6 +357,7 @@ def open_table(frame: object, *, keep_index: bool = False, may_be_empty: bool = 
     """
     if isinstance(frame, Table):
         return frame
+    frame = framed(frame)
     _refuse_names(frame)
     _refuse_duplicates(frame)
     try:
@@ -379,6 +382,21 @@ def open_table(frame: object, *, keep_index: bool = False, may_be_empty: bool = 
     wrapped = {name: renamed.get_column(name).to_native() for name in plain}
     eager = renamed.with_columns(*plain.values()) if plain else renamed
     return Table(eager, frame, own_names, keep_index, wrapped)
+
+
+def framed(given: object) -> object:
+    """The frame itself, where something was given that holds one or can be made one."""
+    if isinstance(given, Framed):
+        return given.frame
+    if not isinstance(given, Mapping):
+        return given
+    try:
+        return pl.DataFrame(dict(given))
+    except (PolarsError, TypeError, ValueError):
+        raise DataError(
+            "A dictionary must hold columns as lists of equal length, with values of one type each "
+            "and texts as names; make it a data frame."
+        ) from None
 
 
 def _decomposed(names: Sequence[str]) -> dict[str, str]:

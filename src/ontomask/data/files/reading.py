@@ -20,6 +20,7 @@ from ontomask.data.files.opening import existing, file_digest, reported, unpacke
 from ontomask.data.files.separated import read_separated, separated_top
 from ontomask.data.files.survey import read_survey
 from ontomask.data.files.workbooks import read_workbook, workbook_top
+from ontomask.data.libraries import Framed
 from ontomask.errors import DataError
 from ontomask.wording import option, quoted
 
@@ -35,7 +36,7 @@ Reader = Callable[[Path, FileFormat, Sequence[str] | None, str], Loaded]
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class Source(Framed):
     """A table that was read from a file.
 
     Attributes

@@ -15,7 +15,7 @@ from ontomask.checks import did_you_mean
 from ontomask.data.domains import ConceptGroups, Concepts, Domain, Groups, LabelGroups
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Nominal
-from ontomask.data.tables import open_table
+from ontomask.data.tables import Table, open_table
 from ontomask.errors import MethodError, OntomaskError, ParameterError
 from ontomask.methods.generalization.problem import Problem, Sensitive, looks_of
 from ontomask.methods.generalization.recipes import (
@@ -28,7 +28,13 @@ from ontomask.privacy import Ground, PrivacyModel, TCloseness
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 from ontomask.toml_text import toml_key, toml_value
 
-__all__ = ["EncodedColumn", "encode_columns", "make_problem", "sensitive_columns"]
+__all__ = [
+    "EncodedColumn",
+    "encode_columns",
+    "make_problem",
+    "require_quasi",
+    "sensitive_columns",
+]
 
 MISSING = "(missing)"
 """The name of a missing value inside a hierarchy."""
@@ -322,10 +328,13 @@ def _sensitive(
     return Sensitive(attribute.codes, attribute.cardinality, levels, distances)
 
 
-def _distances(attribute: Attribute) -> Ground | None:
+def _distances(attribute: Attribute) -> Ground:
     """Semantic distances of all values; a missing value is at distance 1 from the rest."""
     if not isinstance(attribute.domain, Concepts):
-        return None
+        raise ParameterError(
+            f"The semantic ground distance needs a nominal column with a taxonomy, but "
+            f"{attribute.name!r} is {attribute.column.kind}; choose another ground."
+        )
     return Ground(attribute.distances().between(attribute.numbered, attribute.numbered))
 
 
@@ -334,10 +343,7 @@ def _population(frame: Any, columns: Mapping[str, EncodedColumn]) -> Ints:
     table = open_table(frame)
     codes = []
     for name, column in columns.items():
-        if name not in table.names:
-            raise ParameterError(
-                f"The population table has no column {name!r}; it needs every quasi-identifier."
-            )
+        require_quasi(table, name)
         places, distinct = table.distinct(name)
         texts = [value_text(value) for value in distinct]
         rows = np.append(column.hierarchy.encode(texts, name), -1)
@@ -345,3 +351,11 @@ def _population(frame: Any, columns: Mapping[str, EncodedColumn]) -> Ints:
             rows[-1] = column.hierarchy.encode([MISSING], name)[0]
         codes.append(rows[places])
     return np.array(codes, np.int32)
+
+
+def require_quasi(population: Table, name: str) -> None:
+    """Refuse a population of which a quasi-identifier is not known."""
+    if name not in population.names:
+        raise ParameterError(
+            f"The population table has no column {name!r}; it needs every quasi-identifier."
+        )

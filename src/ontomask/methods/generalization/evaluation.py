@@ -19,7 +19,7 @@ from ontomask.methods.generalization.problem import Problem
 from ontomask.privacy import Classes, Domain, PrivacyModel, TableModel, chosen_column
 from ontomask.quality import Measure, Partition, Quality
 
-__all__ = ["Evaluation", "Evaluator", "check_models", "record_limit"]
+__all__ = ["Evaluation", "Evaluator", "check_models", "record_limit", "refuse_without_people"]
 
 
 def record_limit(limit: float, records: int) -> int:
@@ -294,19 +294,19 @@ def check_models(problem: Asked, privacy: Sequence[PrivacyModel]) -> None:
         raise ParameterError("privacy must hold at least one model, such as KAnonymity(5).")
     for model in privacy:
         if model.needs_population and problem.population is None:
-            _check_weights(model, problem)
+            refuse_without_people(model, weighted=problem.people is not None)
         domain = None
         if model.needs_column:
             domain = problem.domains[chosen_column(getattr(model, "column", None), problem.domains)]
         model.check_possible(problem.records, domain)
 
 
-def _check_weights(model: PrivacyModel, problem: Asked) -> None:
+def refuse_without_people(model: PrivacyModel, *, weighted: bool) -> None:
     """Refuse a model of a population that is neither given as a table nor by survey weights."""
     name = type(model).__name__
     if not model.takes_weights:
         raise MethodError(f"{name} needs a population table; give one as population=….")
-    if problem.people is None:
+    if not weighted:
         raise MethodError(
             f"{name} needs a population table or survey weights; give population=…, or declare the "
             "column of weights as Weight()."

@@ -1,0 +1,44 @@
+"""What our own calls return is taken by the others: proposals, files, dictionaries, releases."""
+
+import polars as pl
+import pytest
+
+import ontomask as om
+from ontomask.errors import DataError, SchemaError
+
+PEOPLE = {"age": [34, 36, 71, 69], "sex": ["f", "f", "m", "m"]}
+SCHEMA = om.Schema(age=om.Numeric(), sex=om.Flat())
+METHOD = om.Microaggregation(k=2)
+
+
+def test_files_dictionaries_and_releases_are_tables(tmp_path):
+    path = tmp_path / "people.csv"
+    pl.DataFrame(PEOPLE).write_csv(path)
+    expected = om.protect(pl.DataFrame(PEOPLE), SCHEMA, METHOD, seed=1)
+    read = om.read_file(path, kinds={"age": "numeric"})
+    for given in (PEOPLE, read):
+        release = om.protect(given, SCHEMA, METHOD, seed=1)
+        assert release.frame.equals(expected.frame)
+        assert om.evaluate(given, release, SCHEMA).loss.sse == expected.evaluate(PEOPLE).loss.sse
+        assert om.file_risk(given, SCHEMA).structure.people == 4
+    assert om.Schema.infer(read)["age"] == om.Schema.infer(PEOPLE)["age"]
+    assert om.file_risk(expected, SCHEMA).structure.smallest == 2
+
+
+def test_a_proposal_is_a_schema():
+    frame = om.discharges(200, seed=1)
+    proposal = om.Schema.infer(frame)
+    assert isinstance(proposal, om.Schema)
+    assert dict(proposal) == dict(proposal.schema)
+    assert repr(proposal).startswith("Schema(patient=identifier")
+    with pytest.raises(SchemaError, match="Nobody has decided"):
+        om.protect(frame, proposal, METHOD)
+    release = om.protect(frame, proposal.decided(), METHOD, seed=1)
+    assert release.published == proposal.decided().published
+    assert "sex" not in proposal.replace(sex=None)
+
+
+@pytest.mark.parametrize("wrong", [{"age": [1, 2], "sex": ["f"]}, {3: [1, 2]}, {"a": [1, "b"]}])
+def test_other_dictionaries_are_refused(wrong):
+    with pytest.raises(DataError, match="columns as lists of equal length"):
+        om.protect(wrong, SCHEMA, METHOD)
