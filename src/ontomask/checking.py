@@ -295,8 +295,8 @@ def _promise(
     promise = class_promise(model, quasi, whole, sensitive)
     if promise is None:
         raise MethodError(
-            f"There is no way to recount {type(model).__name__}, a model of another package; ask "
-            "for one of ontomask.privacy."
+            f"A table does not show by itself whether {type(model).__name__} holds; leave it out, "
+            "or protect a table by it."
         )
     if isinstance(promise, MapSize):
         return replace(promise, population=people)

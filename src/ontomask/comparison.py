@@ -30,7 +30,7 @@ from ontomask.methods.base import Method, Progress, silent
 from ontomask.methods.generalization.method import Generalization
 from ontomask.methods.presets import PRESETS, preset
 from ontomask.methods.registry import METHODS
-from ontomask.privacy import KAnonymity, PrivacyModel
+from ontomask.privacy import KAnonymity
 from ontomask.protection import protect, steps_of
 from ontomask.release import Release
 from ontomask.writing import write_new
@@ -491,8 +491,6 @@ def _by_name(name: str) -> Method | Callable[[int], Steps]:
     if name in PRESETS:
         return functools.partial(preset, name)
     kind = METHODS[name]
-    if kind is Generalization:
-        return lambda k: Generalization([KAnonymity(k)])
     if "k" in (one.name for one in dataclasses.fields(kind)):
         return functools.partial(_made, kind)
     try:
@@ -510,7 +508,7 @@ def _made(kind: Any, k: int) -> Method:
 
 def _has_k(method: Method) -> bool:
     if isinstance(method, Generalization):
-        return any(isinstance(model, KAnonymity) for model in method.privacy)
+        return any(isinstance(model, KAnonymity) for model in method.models)
     return getattr(method, "k", None) is not None
 
 
@@ -520,12 +518,9 @@ def _with_k(method: Method, k: int) -> Method:
         return method
     changes: dict[str, Any] = {"k": k}
     if isinstance(method, Generalization):
-        changes = {"privacy": [_model_with_k(model, k) for model in method.privacy]}
+        others = [model for model in method.privacy if not isinstance(model, KAnonymity)]
+        changes["privacy"] = others
     return dataclasses.replace(method, **changes)
-
-
-def _model_with_k(model: PrivacyModel, k: int) -> PrivacyModel:
-    return dataclasses.replace(model, k=k) if isinstance(model, KAnonymity) else model
 
 
 # Running it -----------------------------------------------------------------------------------

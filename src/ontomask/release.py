@@ -252,12 +252,17 @@ class Release(Framed):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the steward should know of the outcome, whatever was promised."""
-        if list(self.class_sizes.values()) != [1]:
-            return ()
-        said = all_alike([name for name in self.schema.quasi if name in self.published])
-        return (
-            f"{said} Weaken the privacy models, let records be left out, or use another method.",
-        )
+        found = (details.get("default_hierarchies") for details in self.details)
+        built = [pair for one in found if isinstance(one, Mapping) for pair in one.items()]
+        notes = [
+            f"Column {name!r} had no hierarchy; it was generalized by {words}."
+            for name, words in built
+        ]
+        if list(self.class_sizes.values()) == [1]:
+            said = all_alike([name for name in self.schema.quasi if name in self.published])
+            hint = "Weaken the privacy models, let records be left out, or use another method."
+            notes.append(f"{said} {hint}")
+        return tuple(notes)
 
     def generator(self, purpose: str) -> np.random.Generator:
         """A source of random choices for something done with the release, such as its order."""
@@ -362,6 +367,7 @@ class Release(Framed):
             ("smallest class", sizes or "no quasi-identifiers"),
             ("suppressed", f"{self.left_out:,} left out, {self.starred:,} starred"),
             ("seed", self.seed),
+            *(("note", one) for one in self.notes),
         ]
         kept = [
             ("kept" if one.kept else "NOT KEPT", one.promise.describe(), one.measured)

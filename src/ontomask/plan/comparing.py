@@ -96,7 +96,7 @@ def _hierarchies(plan: Plan, frame: object) -> dict[str, Any]:
             column, given = plan.schema[name], step.hierarchies.get(name)
             own = column.taxonomy if given is None and isinstance(column, Nominal) else None
             known[name] = own or hierarchy_of(microdata[name], given, step.levels_by)
-    return {name: one for name, one in known.items() if one is not None}
+    return known
 
 
 def _read_masked(path: Path, original: FileFormat, kinds: Mapping[str, str]) -> Source:

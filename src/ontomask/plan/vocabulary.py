@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -283,9 +282,7 @@ WRITTEN: dict[str, dict[str, Written]] = {
         for name in ("microaggregation", "recoding", "resampling", "hybrid")
     },
     "generalization": {
-        "privacy": replace(
-            _MODELS, annotation=list_of(union_of(PRIVACY_MODELS, "model")), required=True
-        ),
+        "privacy": _MODELS,
         "quality": Written(
             "quality",
             _or_word(

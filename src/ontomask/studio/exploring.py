@@ -121,8 +121,6 @@ def ladder(*, about: About, column: str, progress: Progress) -> dict[str, Any]:
         hierarchy = hierarchy_of(attribute, given, step.levels_by)
     except OntomaskError as error:
         return shown | {"problem": str(error)}
-    if hierarchy is None:
-        return shown | {"problem": "There is no hierarchy for this column yet; choose one above."}
     return shown | _rungs(hierarchy, [value_text(value) for value in attribute.values])
 
 

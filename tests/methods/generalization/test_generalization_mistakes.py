@@ -61,25 +61,17 @@ MISTAKES = {
     ),
     "no model": (
         lambda: Generalization([]),
-        "privacy must be a list that is not empty, each item a privacy model such as "
-        "KAnonymity(5), not [].",
+        "Say what must hold: k=5, or privacy=[…] with models.",
     ),
     "a number for a model": (
         lambda: Generalization([5]),
-        "privacy must be a list that is not empty, each item a privacy model such as "
-        "KAnonymity(5), not [5].",
+        "privacy must be a list, each item a privacy model such as KAnonymity(5), not [5].",
     ),
     "no valid node": (
         lambda: protect(KAnonymity(8), hierarchies={**HIERARCHIES, "sex": [["f"], ["m"]]}),
         "No combination of levels satisfies the privacy models with at most 0 records suppressed; "
         "the nearest miss suppresses 8 (levels age: 1, sex: 0). Raise suppression_limit to 1.0000 "
         "or more, or weaken the privacy models.",
-    ),
-    "no hierarchy": (
-        lambda: protect(KAnonymity(2), hierarchies={"age": AGES}),
-        "Column 'sex' is a quasi-identifier and has no hierarchy; give it one in hierarchies (a "
-        "file, rows of a value and its generalizations, or how to build it), or declare it as "
-        "nominal with a taxonomy.",
     ),
     "a hierarchy for nothing": (
         lambda: protect(KAnonymity(2), hierarchies={**HIERARCHIES, "agee": AGES}),
@@ -148,7 +140,8 @@ MISTAKES = {
     ),
     "meaning without taxonomy": (
         lambda: protect(TCloseness(0.2, "semantic")),
-        "The semantic ground distance needs a sensitive column with a taxonomy.",
+        "The semantic ground distance needs a nominal column with a taxonomy, but 'ill' is flat; "
+        "choose another ground.",
     ),
     "an order of words": (
         lambda: protect(TCloseness(0.2, "ordered")),

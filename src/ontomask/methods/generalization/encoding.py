@@ -26,10 +26,11 @@ from ontomask.methods.generalization.recipes import (
 )
 from ontomask.privacy import Ground, PrivacyModel, TCloseness
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
-from ontomask.toml_text import toml_key, toml_value
+from ontomask.toml_text import toml_value
 
 __all__ = [
     "EncodedColumn",
+    "default_hierarchies",
     "encode_columns",
     "make_problem",
     "require_quasi",
@@ -158,12 +159,6 @@ def encode_columns(
 def encode_column(attribute: Attribute, given: Any, levels_by: str) -> EncodedColumn:
     """Give a quasi-identifier its hierarchy, which must have a row for each of its values."""
     hierarchy = hierarchy_of(attribute, given, levels_by)
-    if hierarchy is None:
-        raise MethodError(
-            f"Column {attribute.name!r} is a quasi-identifier and has no hierarchy; give it one in "
-            "hierarchies (a file, rows of a value and its generalizations, or how to build it), or "
-            "declare it as nominal with a taxonomy."
-        )
     encoded = _encoded(attribute, hierarchy, given=given is not None)
     encoded.rows(attribute)
     return encoded
@@ -174,23 +169,21 @@ def unfit_hierarchies(
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """The columns whose hierarchy is missing, wrong, or incomplete, each with a sentence."""
     for name in columns:
-        given = hierarchies.get(name)
         try:
-            if given is None and not isinstance(microdata[name].domain, Concepts):
-                recipe = toml_value(drafted(microdata[name]))
-                yield (
-                    ("hierarchies",),
-                    f"{name!r} has no hierarchy; say how to build it, for instance "
-                    f"{toml_key(name)} = {recipe} under [steps.hierarchies].",
-                )
-            else:
-                encode_column(microdata[name], given, levels_by)
+            encode_column(microdata[name], hierarchies.get(name), levels_by)
         except (OntomaskError, OSError) as error:
             yield ("hierarchies", name), str(error)
 
 
-def hierarchy_of(attribute: Attribute, given: Any, levels_by: str) -> Hierarchy | None:
-    """The hierarchy that was given for a column, or that its taxonomy makes."""
+def default_hierarchies(microdata: Microdata, given: Mapping[str, Any]) -> dict[str, str]:
+    """How the hierarchies of quasi-identifiers are built for which none is given, in words."""
+    columns = {name: microdata[name] for name in microdata.quasi if name not in given}
+    drafts = {name: drafted(column) for name, column in columns.items()}
+    return {name: toml_value(recipe) for name, recipe in drafts.items() if recipe}
+
+
+def hierarchy_of(attribute: Attribute, given: Any, levels_by: str) -> Hierarchy:
+    """The hierarchy that was given for a column, or that of its taxonomy, or one by default."""
     if isinstance(given, Hierarchy):
         return given
     if isinstance(given, (str, os.PathLike)):
@@ -199,7 +192,9 @@ def hierarchy_of(attribute: Attribute, given: Any, levels_by: str) -> Hierarchy 
         return from_recipe(attribute, given)
     if given is not None:
         return Hierarchy.from_rows(given, f"the hierarchy of {attribute.name!r}")
-    return from_taxonomy(attribute, levels_by) if isinstance(attribute.domain, Concepts) else None
+    if isinstance(attribute.domain, Concepts):
+        return from_taxonomy(attribute, levels_by)
+    return from_recipe(attribute, drafted(attribute))
 
 
 def _encoded(attribute: Attribute, hierarchy: Hierarchy, *, given: bool) -> EncodedColumn:
@@ -319,13 +314,23 @@ def _sensitive(
             "another ground."
         )
     if "hierarchical" in grounds:
-        hierarchy = hierarchy_of(attribute, hierarchies.get(attribute.name), "steps")
-        if hierarchy is not None:
-            encoded = _encoded(attribute, hierarchy, given=attribute.name in hierarchies)
-            levels = encoded.hierarchy.levels[:, _hierarchy_rows(attribute, encoded.hierarchy)]
+        hierarchy = _own_hierarchy(attribute, hierarchies)
+        encoded = _encoded(attribute, hierarchy, given=attribute.name in hierarchies)
+        levels = encoded.hierarchy.levels[:, _hierarchy_rows(attribute, encoded.hierarchy)]
     if "semantic" in grounds:
         distances = _distances(attribute)
     return Sensitive(attribute.codes, attribute.cardinality, levels, distances)
+
+
+def _own_hierarchy(attribute: Attribute, hierarchies: Mapping[str, Any]) -> Hierarchy:
+    """The hierarchy of a sensitive column; distances by a default would mean nothing."""
+    given = hierarchies.get(attribute.name)
+    if given is None and not isinstance(attribute.domain, Concepts):
+        raise ParameterError(
+            f"The hierarchical ground distance needs a hierarchy, but {attribute.name!r} has none; "
+            "give it one in hierarchies, or choose another ground."
+        )
+    return hierarchy_of(attribute, given, "steps")
 
 
 def _distances(attribute: Attribute) -> Ground:

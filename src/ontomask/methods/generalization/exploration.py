@@ -62,7 +62,7 @@ def explore(
     columns = encode_columns(microdata, method.hierarchies, levels_by=method.levels_by)
     targets = [name for one in models for name in one.targets]
     problem = make_problem(
-        microdata, columns, method.privacy, targets, method.hierarchies, method.population
+        microdata, columns, method.models, targets, method.hierarchies, method.population
     )
 
     size = Lattice(problem.heights).size
@@ -71,7 +71,7 @@ def explore(
     def report(checked: int, _pruned: int, _total: int) -> None:
         progress(min(1.0, checked / shown), f"{checked} of {shown} nodes")
 
-    asked = problem, method.privacy, method.suppression_limit, _named(models)
+    asked = problem, method.models, method.suppression_limit, _named(models)
     if shown < size:
         return visited(*asked, steps=shown, report=report)
     return exhaustive(*asked, report=report)

@@ -18,6 +18,7 @@ from ontomask.methods.generalization.best_effort import best_effort
 from ontomask.methods.generalization.chosen import at_levels, chosen_node
 from ontomask.methods.generalization.encoding import (
     EncodedColumn,
+    default_hierarchies,
     encode_columns,
     make_problem,
     unfit_hierarchies,
@@ -68,9 +69,9 @@ class Generalization(Method):
 
     privacy: Annotated[
         tuple[PrivacyModel, ...] | list[PrivacyModel],
-        ListOf(Typed(PrivacyModel, "a privacy model such as KAnonymity(5)"), empty=False),
-        "The models that must hold, all of them.",
-    ]
+        ListOf(Typed(PrivacyModel, "a privacy model such as KAnonymity(5)")),
+        "The models that must hold, all of them, besides k.",
+    ] = ()
     suppression_limit: Annotated[
         float, Real(0, 1), "The share of records that may be suppressed."
     ] = 0.0
@@ -93,7 +94,8 @@ class Generalization(Method):
         "For each column a file or rows (the value, then its generalizations), a `Hierarchy`, "
         'or how to build one: ``{"intervals": [5, 10, 20]}``, ``{"dates": ["month", '
         '"year"]}``, ``{"order": 2}``, ``{"digits": "last"}``, ``{"star": True}``; nominal '
-        "columns have their taxonomy.",
+        "columns have their taxonomy. Columns that are not named get one that fits their kind, "
+        "which the release tells.",
     ] = field(default_factory=dict)
     levels_by: Annotated[str, Choice("steps", "depth"), "How a taxonomy is made level-wise."] = (
         "steps"
@@ -130,10 +132,17 @@ class Generalization(Method):
         "Columns inside whose values the table is masked separately. Models that speak of the "
         "whole table still do, and all of them hold for the strata together, too.",
     ] = ()
+    k: Annotated[
+        int | None,
+        AnyOf(Integer(2), Null()),
+        "The least number of records in a class: in short for `KAnonymity` in `privacy`.",
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "privacy", tuple(self.privacy))
+        if not self.models:
+            raise ParameterError("Say what must hold: k=5, or privacy=[…] with models.")
         if self.search == "tuple" and not all(isinstance(one, KAnonymity) for one in self.privacy):
             raise MethodError("search='tuple' knows k-anonymity only; use search='local'.")
         if self.levels and self.search not in ("optimal", "best-effort"):
@@ -149,6 +158,12 @@ class Generalization(Method):
         quality_model(self.quality)
         for name, given in self.hierarchies.items():
             check_hierarchy(name, given)
+
+    @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """The models that must hold, k-anonymity among them."""
+        short = () if self.k is None else (KAnonymity(self.k),)
+        return (*short, *self.privacy)
 
     def problems(
         self, microdata: Microdata, columns: Sequence[str]
@@ -199,15 +214,17 @@ class Generalization(Method):
                 "Every record would be suppressed; lower suppression_limit, weaken the privacy "
                 "models, or give hierarchies that end in one value."
             )
-        kept = kept_records(problem, self.privacy, found.kinds, stars)
+        kept = kept_records(problem, self.models, found.kinds, stars)
         outcome = Outcome(microdata, problem, columns, found.kinds, kept)
-        masked = _masked(outcome, found.details)
-        return replace(masked, promises=outcome.promises(self.privacy))
+        default = default_hierarchies(microdata, self.hierarchies)
+        told = {"default_hierarchies": default} if default else {}
+        masked = _masked(outcome, {**found.details, **told})
+        return replace(masked, promises=outcome.promises(self.models))
 
     def _problem(self, microdata: Microdata) -> tuple[dict[str, EncodedColumn], Problem]:
         columns = encode_columns(microdata, self.hierarchies, levels_by=self.levels_by)
         targets = quality_model(self.quality).targets
-        given = (self.privacy, targets, self.hierarchies, self.population)
+        given = (self.models, targets, self.hierarchies, self.population)
         problem = make_problem(microdata, columns, *given)
         if self.levels:
             chosen_node(self.levels, problem)
@@ -217,7 +234,7 @@ class Generalization(Method):
         """Refuse what counts records where persons are to be protected."""
         if microdata.units is not None:
             check_k(self._k, microdata)
-            refuse_counting_records(microdata, self.privacy)
+            refuse_counting_records(microdata, self.models)
 
     def _found_by_stratum(
         self, problem: Problem, microdata: Microdata, quality: Quality, context: Context
@@ -230,7 +247,7 @@ class Generalization(Method):
             try:
                 found = self._found(part, quality, context)
                 wanted = found.kinds.suppressed & (self.outliers == "star")
-                kept = kept_records(part, self.privacy, found.kinds, wanted)
+                kept = kept_records(part, self.models, found.kinds, wanted)
             except MethodError as error:
                 raise MethodError(f"Stratum {described}: {error}") from None
             parts.append((mask, found.kinds))
@@ -260,12 +277,12 @@ class Generalization(Method):
 
         if self.levels:
             chosen = chosen_node(self.levels, problem)
-            return at_levels(problem, self.privacy, self.suppression_limit, quality, chosen)
+            return at_levels(problem, self.models, self.suppression_limit, quality, chosen)
         if self.search == "optimal":
-            return optimal(problem, self.privacy, self.suppression_limit, quality, report=report)
+            return optimal(problem, self.models, self.suppression_limit, quality, report=report)
         return best_effort(
             problem,
-            self.privacy,
+            self.models,
             self.suppression_limit,
             quality,
             steps=self.steps,
@@ -276,16 +293,16 @@ class Generalization(Method):
 
     def _solve_locally(self, problem: Problem, quality: Quality) -> LocalSolution:
         if self.search == "local":
-            return local(problem, self.privacy, self.suppression_limit, quality)
+            return local(problem, self.models, self.suppression_limit, quality)
         if self.search == "mondrian":
-            return mondrian(problem, self.privacy, quality)
+            return mondrian(problem, self.models, quality)
         return generalize_tuples(problem, self._k, quality)
 
     @property
     def _k(self) -> int:
         """The largest class that a model asks for by itself, 0 if none does."""
         asking = (KAnonymity, NoAttack)
-        return max((one.k for one in self.privacy if isinstance(one, asking)), default=0)
+        return max((one.k for one in self.models if isinstance(one, asking)), default=0)
 
 
 def _found_globally(problem: Problem, quality: Quality, solution: Solution) -> _Found:

@@ -20,7 +20,11 @@ from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Context, Method, refuse_units, register
-from ontomask.methods.generalization.encoding import EncodedColumn, encode_columns
+from ontomask.methods.generalization.encoding import (
+    EncodedColumn,
+    default_hierarchies,
+    encode_columns,
+)
 from ontomask.methods.generalization.problem import distinct_rows
 from ontomask.privacy.differential import least_class, sampling_probability
 from ontomask.promises import DifferentialPrivacy
@@ -121,6 +125,7 @@ class PrivateGeneralization(Method):
             "leave one record of each person",
         )
         _check_published(microdata)
+        _check_hierarchies(microdata, self.hierarchies)
         columns = encode_columns(microdata, self.hierarchies, levels_by="steps")
         rows = np.array([one.rows(microdata[name]) for name, one in columns.items()], np.int32)
         schemes, k = [_complete(one, columns) for one in self.schemes], self.k
@@ -172,6 +177,16 @@ def _check_published(microdata: Microdata) -> None:
         raise MethodError(
             "Counts and survey weights say more of a record than its generalized values; leave "
             "them out, with one row for each record."
+        )
+
+
+def _check_hierarchies(microdata: Microdata, given: Mapping[str, Any]) -> None:
+    """Refuse hierarchies by default: they are built from the values, which gives these away."""
+    for name in default_hierarchies(microdata, given):
+        raise MethodError(
+            f"Column {name!r} is a quasi-identifier and has no hierarchy; give it one in "
+            "hierarchies (a file, rows of a value and its generalizations, or how to build it), or "
+            "declare it as nominal with a taxonomy."
         )
 
 
