@@ -4,8 +4,10 @@ The bare cost is DuckDB's group-by over the quasi-identifiers, its join of a map
 its writing of the result: what nobody can do without who leaves the table on the disk. A run does
 that, clusters the combinations, measures loss and risk, recounts the written file, and reports.
 
-Every way runs in a process of its own, so that its peak memory is its own. Usage:
-``python benchmarks/engines.py [--records 1e6 1e7] [--spark] [--threads 2] [--memory 3GB]``
+Every way runs in a process of its own, so that its peak memory is its own. Where others use the
+machine too, processor seconds say more than those of a clock. With three sizes, the cost per
+record is fitted and carried on to 10^9 and 10^10 records. Usage:
+``python benchmarks/engines.py [--records 1e6 1e7 1e8] [--spark] [--threads 2] [--memory 3GB]``
 """
 
 from __future__ import annotations
@@ -18,8 +20,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import duckdb
+import numpy as np
 
 QUASI = ("age", "sex", "region", "illness", "ward")
 MADE = """
@@ -79,21 +84,40 @@ def bare(folder: Path, threads: int, memory: str) -> dict[str, float]:
         )
         combinations = connection.sql("SELECT count(*) FROM tuples").fetchall()[0][0]
     done = time.perf_counter()
-    return {"combinations": combinations, "count": counted - started, "seconds": done - started}
+    parts = {"counting s": counted - started, "write s": done - counted}
+    return {"combinations": combinations, "seconds": done - started, **parts}
 
 
 def planned(folder: Path, threads: int, memory: str) -> dict[str, float]:
-    """A whole plan on DuckDB; the first run compiles the kernels."""
+    """A whole plan on DuckDB, after a small one that compiles the kernels."""
     import ontomask as om
 
     text = PLAN.format(threads=threads, memory=memory)
-    outcome = om.Plan.parse(text, folder=folder).run(force=True)
+    small = text.replace("in.parquet", "small.parquet")
+    om.Plan.parse(small, folder=folder).run(force=True)
+    masked, busy = om.Microaggregation.mask, []
+
+    def clocked(*given: Any) -> Any:
+        worked = time.process_time()
+        found = masked(*given)
+        busy.append(time.process_time() - worked)
+        return found
+
+    with mock.patch.object(om.Microaggregation, "mask", clocked):
+        worked = time.process_time()
+        outcome = om.Plan.parse(text, folder=folder).run(force=True)
+        worked = time.process_time() - worked
     timings = outcome.release.timings
     stages = json.loads(outcome.manifest.read_text())["times"]["seconds"]
     parts = {f"{name} s": stages[name] for name in ("protect", "evaluate", "write", "report")}
-    clustering = timings["step 1: microaggregation"]
-    counting = timings["count combinations"]
-    return {"seconds": outcome.seconds, "clustering": clustering, "counting s": counting, **parts}
+    return {
+        "seconds": outcome.seconds,
+        "clustering": timings["step 1: microaggregation"],
+        "processor": worked,
+        "clustering processor": busy[0],
+        "counting s": timings["count combinations"],
+        **parts,
+    }
 
 
 def on_spark(folder: Path, threads: int, memory: str) -> dict[str, float]:
@@ -113,6 +137,7 @@ def on_spark(folder: Path, threads: int, memory: str) -> dict[str, float]:
     return {"seconds": time.perf_counter() - started, "clustering": clustering}
 
 
+CLUSTERING = ("clustering", "clustering processor")
 WAYS = {"bare": bare, "plan": planned, "spark": on_spark}
 
 
@@ -125,28 +150,47 @@ def measured(way: str, folder: Path, threads: int, memory: str) -> dict[str, flo
 
 
 def one_way(way: str, folder: str, threads: str, memory: str) -> None:
+    worked = time.process_time()
     found = WAYS[way](Path(folder), int(threads), memory)
+    own = {"processor": time.process_time() - worked, **dict.fromkeys(CLUSTERING, 0.0)}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(json.dumps({**found, "peak": peak}))
+    print(json.dumps({**own, **found, "peak": peak}))
 
 
-def compared(records: int, threads: int, memory: str, ways: list[str]) -> None:
+def compared(records: int, threads: int, memory: str, ways: list[str]) -> dict[str, float]:
+    """Run every way on a table of some records, and tell what a plan took."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         with connected(threads, memory) as connection:
             connection.execute(MADE.format(records=records, path=folder / "in.parquet"))
+            connection.execute(MADE.format(records=1000, path=folder / "small.parquet"))
         found = {way: measured(way, folder, threads, memory) for way in ways}
     own = found["bare"]
     print(f"{records:,} records, {own['combinations']:,} combinations, {threads} threads, {memory}")
     for way, one in found.items():
-        rest = one["seconds"] - one.get("clustering", 0.0)
+        clocks = zip(("seconds", "processor"), CLUSTERING, strict=True)
+        rest, busy = (one[name] - one[part] for name, part in clocks)
+        spent = "" if way == "spark" else f", {busy / own['processor']:.2f} x by processor seconds"
         print(
-            f"  {way:6} {one['seconds']:8.1f} s, clustering {one.get('clustering', 0.0):7.1f} s, "
-            f"the rest {rest / own['seconds']:5.2f} x bare, peak {one['peak']:5.2f} GiB"
+            f"  {way:6} {one['seconds']:8.1f} s, clustering {one['clustering']:7.1f} s, the rest "
+            f"{rest / own['seconds']:5.2f} x bare{spent}, peak {one['peak']:5.2f} GiB"
         )
         parts = [f"{name[:-2]} {value:.1f}" for name, value in one.items() if name.endswith(" s")]
-        if parts:
-            print(f"         {', '.join(parts)} s")
+        print(f"         {', '.join(parts)} s" if parts else "", flush=True)
+    return {"records": records, "combinations": own["combinations"], **found["plan"]}
+
+
+def extrapolated(found: list[dict[str, float]]) -> None:
+    """Carry the cost of a plan on to more records, by a line through what was measured."""
+    records = np.array([one["records"] for one in found])
+    rest = np.array([one["seconds"] - one["clustering"] for one in found])
+    slope, start = np.polyfit(records, rest, 1, w=1.0 / rest)  # by relative errors
+    print(f"the rest: {start:.1f} s and {slope * 1e6:.2f} microseconds per record")
+    per = [one["clustering"] / one["combinations"] * 1e6 for one in found]
+    print("clustering:", ", ".join(f"{one:.0f}" for one in per), "microseconds per combination")
+    for many in (1e9, 1e10):
+        hours = (start + slope * many) / 3600
+        print(f"  {many:.0e} records: {hours:.1f} hours on this machine, besides the clustering")
 
 
 def main() -> None:
@@ -161,8 +205,9 @@ def main() -> None:
         one_way(*given.one)
         return
     ways = ["bare", "plan", *(["spark"] if given.spark else [])]
-    for records in given.records:
-        compared(int(records), given.threads, given.memory, ways)
+    found = [compared(int(one), given.threads, given.memory, ways) for one in given.records]
+    if len(found) > 2:
+        extrapolated(found)
 
 
 if __name__ == "__main__":

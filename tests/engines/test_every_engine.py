@@ -201,6 +201,17 @@ def test_values_that_change_between_the_two_questions_are_noticed(engine, tmp_pa
         recounted(ready, made, library_of(other))
 
 
+@pytest.mark.parametrize("engine", ["spark"], indirect=True)
+def test_spark_copies_combinations_instead_of_sorting_the_table(engine, tmp_path, capsys):
+    engine.session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")  # as if they were many
+    native = engine.open(written(people(), tmp_path / "in"))
+    om.protect(native, SCHEMA, om.Suppression(3), seed=1).frame.explain()
+    engine.session.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+    joins = [one for one in capsys.readouterr().out.splitlines() if "Join" in one]
+    assert len(joins) == 1
+    assert "BroadcastHashJoin" in joins[0]
+
+
 def test_counts_and_weights_are_added_up(engine, tmp_path):
     frame = pl.DataFrame(
         {

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -203,13 +204,52 @@ om.Plan.read(sys.argv[1]).run()
     assert not list(folder.glob(".plan-release*"))
 
 
-def test_a_full_disk_is_said_in_a_sentence(folder, monkeypatch):
-    import duckdb
-
-    def full(*given, **more):
-        raise duckdb.IOException("Could not write file: No space left on device")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("table", ["out.parquet", "out.csv"])
+def test_a_full_disk_is_said_in_a_sentence(folder, table, monkeypatch):
+    def full(relation, path, how, **more):
+        path.symlink_to("/dev/full")
+        files.write(relation, path, how, **more)
 
     monkeypatch.setattr("ontomask.plan.large.write", full)
     with pytest.raises(OutputError, match="The disk is full"):
+        plan(folder, table=table).run()
+    assert not list(folder.glob("*release*"))
+    assert not list(folder.glob(".*release*"))
+
+
+def test_too_little_memory_is_said_in_a_sentence(folder):
+    with pytest.raises(DataError, match="needs more memory"):
+        plan(folder, engine='name = "duckdb"\nmemory = "1KB"').run()
+    assert not list(folder.glob("*release*"))
+
+
+LATER = {
+    "fewer": (lambda: people()[:200], "rows instead of"),
+    "other combinations": (
+        lambda: people().with_columns(age=pl.col("age").shift(1, fill_value=20)),
+        "rows instead of|other combinations",
+    ),
+    "other values": (
+        lambda: people().with_columns(cost=pl.col("cost").reverse()),
+        "other values beside them",
+    ),
+    "no column": (lambda: people().drop("cost"), "DuckDB cannot"),
+    "no table": (None, "DuckDB cannot"),
+}
+
+
+@pytest.mark.parametrize(("later", "sentence"), LATER.values(), ids=LATER)
+def test_a_table_that_changes_while_it_is_worked_with_is_not_released(
+    folder, later, sentence, monkeypatch
+):
+    def too_late(*given, **more):
+        (folder / "in.parquet").unlink()
+        if later is not None:
+            later().write_parquet(folder / "in.parquet")
+        files.write(*given, **more)
+
+    monkeypatch.setattr("ontomask.plan.large.write", too_late)
+    with pytest.raises(OntomaskError, match=sentence):
         plan(folder).run()
     assert not list(folder.glob("*release*"))

@@ -7,7 +7,7 @@ need no quoting, and how files are read and written. Everything else is asked th
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,6 +20,9 @@ __all__ = ["DuckDB", "LazyPolars", "Library", "Spark", "library_of"]
 
 MARKS = 2**28
 """How many marks there are: their sum over ten thousand million rows is still a whole number."""
+
+BROADCAST = 1_000_000
+"""Spark gives every executor a copy of tables with no more rows, instead of sorting both sides."""
 
 
 class Library(Protocol):
@@ -44,6 +47,13 @@ class Library(Protocol):
 
     def lent(self, frame: pl.DataFrame, beside: Any) -> Any:
         """A small table, where it can be joined with a large one."""
+        ...
+
+    def joined(self, large: Any, small: Any, pairs: Mapping[str, str], gaps: Set[str]) -> Any:
+        """Rows of a large and a small table that are equal in paired columns, gaps too.
+
+        `gaps` are the columns of the small table that have any.
+        """
         ...
 
     def marked(self, native: Any, names: Sequence[str], mark: str) -> Any:
@@ -86,9 +96,16 @@ class DuckDB:
         del lent
         return relation
 
+    def joined(self, large: Any, small: Any, pairs: Mapping[str, str], gaps: Set[str]) -> Any:
+        """Rows that are equal in columns whose names need no quoting."""
+        equal = ["IS NOT DISTINCT FROM" if one in gaps else "=" for one in pairs.values()]
+        both = zip(pairs, equal, pairs.values(), strict=True)
+        same = " AND ".join(" ".join(one) for one in both)
+        return large.set_alias("large").join(small.set_alias("small"), same, how="inner")
+
     def marked(self, native: Any, names: Sequence[str], mark: str) -> Any:
         """The table with a digest of some columns, whose names need no quoting."""
-        return native.project(f"*, (hash({', '.join(names)}) % {MARKS})::BIGINT AS {mark}")
+        return native.project(f"*, (hash({', '.join(names)}) & {MARKS - 1})::INTEGER AS {mark}")
 
     def ranked(self, native: Any, group: str, order: Sequence[str], rank: str) -> Any:
         """The table with the number of each row in its group."""
@@ -116,8 +133,18 @@ class Spark:
         return _from_arrow(native.toArrow())
 
     def lent(self, frame: pl.DataFrame, beside: Any) -> Any:
-        """A small table in the session of the large one."""
-        return beside.sparkSession.createDataFrame(frame.to_arrow())
+        """A small table in the session of the large one, to be copied to every executor."""
+        lent = beside.sparkSession.createDataFrame(frame.to_arrow())
+        if len(frame) > BROADCAST:
+            return lent
+        return optional("pyspark.sql.functions").broadcast(lent)
+
+    def joined(self, large: Any, small: Any, pairs: Mapping[str, str], gaps: Set[str]) -> Any:
+        """Rows that are equal in paired columns."""
+        column = optional("pyspark.sql.functions").col
+        both = [(column(one), column(other), other in gaps) for one, other in pairs.items()]
+        equal = [own.eqNullSafe(its) if gap else own == its for own, its, gap in both]
+        return large.join(small, equal, "inner")
 
     def marked(self, native: Any, names: Sequence[str], mark: str) -> Any:
         """The table with a digest of some columns."""
@@ -156,6 +183,11 @@ class LazyPolars:
     def lent(self, frame: pl.DataFrame, beside: Any) -> Any:  # noqa: ARG002 - no session to share
         """A small table as a lazy frame."""
         return frame.lazy()
+
+    def joined(self, large: Any, small: Any, pairs: Mapping[str, str], gaps: Set[str]) -> Any:
+        """Rows that are equal in paired columns."""
+        own, others = list(pairs), list(pairs.values())
+        return large.join(small, left_on=own, right_on=others, nulls_equal=bool(gaps))
 
     def marked(self, native: Any, names: Sequence[str], mark: str) -> Any:
         """The table with a digest of some columns."""

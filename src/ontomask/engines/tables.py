@@ -47,8 +47,6 @@ FINEST = 2**31
 """Survey weights are added up as whole multiples of their largest over this: sums of floats would
 depend on the order in which threads deliver them."""
 
-PLAIN_FILLINGS: dict[type[nw.dtypes.DType], str | bool] = {nw.String: "", nw.Boolean: False}
-
 
 @dataclass(frozen=True)
 class Amounts:
@@ -321,9 +319,10 @@ class LargeTable:
         """The share of records that share their values of some columns with no other."""
         keys = [f"k{place}" for place in range(len(names))]
         columns = [self.column(name).alias(key) for key, name in zip(keys, names, strict=True)]
-        records = nw.lit(1) if count is None else self.column(count).cast(nw.Int64)
-        asked = self.lazy.select(*columns, records.alias("records")).group_by(*keys)
-        sizes = asked.agg(nw.col("records").sum())
+        counts = [] if count is None else [self.column(count).cast(nw.Int64).alias("count")]
+        records = nw.len() if count is None else nw.col("count").sum()
+        asked = self.lazy.select(*columns, *counts).group_by(*keys)
+        sizes = asked.agg(records.alias("records"))
         single = (nw.col("records") == 1).cast(nw.Int64)
         answer = sizes.select(single.sum().alias("alone"), nw.col("records").sum().alias("all"))
         alone, everyone = self.library.collected(answer.to_native()).row(0)
@@ -399,14 +398,14 @@ class LargeTable:
         """Join by equal values, where a missing value equals a missing one."""
         names = [f"k{place}_{column}" for column in range(old.width)]
         keyed = old.rename(dict(zip(old.columns, names, strict=True)))
-        lent = self._lent(pl.concat([keyed, new], how="horizontal"))
-        gaps = [bool(column.null_count()) for column in old.get_columns()]
-        own, others = list[nw.Expr](), list[nw.Expr]()
-        for key, name, missing in zip(names, old.columns, gaps, strict=True):
-            own += _comparable(self.column(name), key, self.types[name], missing)
-            others += _comparable(nw.col(key), key, self.types[name], missing)
-        keys = [*names, *(f"{key}?" for key, missing in zip(names, gaps, strict=True) if missing)]
-        return lazy.with_columns(*own).join(lent.with_columns(*others), on=keys, how="inner")
+        lent = self.library.lent(pl.concat([keyed, new], how="horizontal"), self.native)
+        own = [f"j{place}_{column}" for column in range(old.width)]
+        columns = [self.column(name).alias(key) for key, name in zip(own, old.columns, strict=True)]
+        wider = lazy.with_columns(*columns).to_native()
+        gaps = {key for key in names if keyed[key].null_count()}
+        joined = self.library.joined(wider, lent, dict(zip(own, names, strict=True)), gaps)
+        beside: nw.LazyFrame[Any] = nw.from_native(joined).lazy()
+        return beside
 
 
 def _numbered(new: pl.DataFrame, place: int) -> pl.DataFrame:
@@ -427,19 +426,6 @@ def _summary(answer: pl.DataFrame, place: int, name: str) -> Summary:
     known = pl.concat([answer[f"low{place}"].alias(name), answer[f"high{place}"].alias(name)])
     gap = pl.Series(name, [None] if missing else [], known.dtype)
     return Summary(pl.concat([known, gap]).to_frame(), missing)
-
-
-def _comparable(
-    column: nw.Expr, key: str, kind: nw.dtypes.DType, missing: bool
-) -> Iterator[nw.Expr]:
-    """A column as keys of a join: where values are missing, any value and whether it is missing."""
-    if not missing:
-        yield column.alias(key)
-        return
-    filling = 0 if kind.is_numeric() else PLAIN_FILLINGS.get(type(kind))
-    known = column.cast(nw.String) if filling is None else column
-    yield known.fill_null("" if filling is None else filling).alias(key)
-    yield column.is_null().alias(f"{key}?")
 
 
 def _with_amounts(found: pl.DataFrame, amounts: Amounts, scale: float) -> pl.DataFrame:

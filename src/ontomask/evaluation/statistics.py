@@ -144,9 +144,10 @@ class _Column:
 
     def values(self, rows: Bools | Longs, weights: Floats) -> Values:
         """The values of some records, all of them known, with their distances."""
-        used, places = np.unique(self.codes[rows], return_inverse=True)
-        between = self.apart or self._differences
-        return Values(between, used.astype(np.int64), places, weights[rows])
+        codes = self.codes[rows]
+        occurs = np.bincount(codes) > 0
+        used, places = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
+        return Values(self.apart or self._differences, used, places, weights[rows])
 
     def _differences(self, first: Longs, second: Longs) -> Floats:
         assert self.numbers is not None
@@ -156,7 +157,7 @@ class _Column:
     @property
     def distinct(self) -> int:
         """How many different values are known."""
-        return np.unique(self.codes[self.known]).size
+        return np.count_nonzero(np.bincount(self.codes[self.known]))
 
 
 def _before(column: PairedColumn) -> _Column:

@@ -149,6 +149,11 @@ def _paired_products(
 def _contingency(first: Compared, second: Compared) -> tuple[Longs, Longs, Floats]:
     """Row, column and frequency of the cells that are not empty."""
     width = second.distinct
-    cells, places = np.unique(first.codes * width + second.codes, return_inverse=True)
-    counts: Floats = np.bincount(places, weights=first.weights).astype(np.float64)
-    return cells // width, cells % width, counts
+    keys = first.codes * width + second.codes
+    if first.distinct * width > keys.size:
+        cells, keys = np.unique(keys, return_inverse=True)
+    else:
+        cells = np.arange(first.distinct * width)
+    counts = np.bincount(keys, first.weights, cells.size).astype(np.float64)
+    filled = np.flatnonzero(counts)
+    return cells[filled] // width, cells[filled] % width, counts[filled]
