@@ -170,7 +170,11 @@ def compared(records: int, threads: int, memory: str, ways: list[str]) -> dict[s
     for way, one in found.items():
         clocks = zip(("seconds", "processor"), CLUSTERING, strict=True)
         rest, busy = (one[name] - one[part] for name, part in clocks)
-        spent = "" if way == "spark" else f", {busy / own['processor']:.2f} x by processor seconds"
+        spent = (
+            f", {one['seconds'] / found['plan']['seconds']:.2f} x the plan"
+            if way == "spark"
+            else f", {busy / own['processor']:.2f} x by processor seconds"
+        )
         print(
             f"  {way:6} {one['seconds']:8.1f} s, clustering {one['clustering']:7.1f} s, the rest "
             f"{rest / own['seconds']:5.2f} x bare{spent}, peak {one['peak']:5.2f} GiB"
