@@ -157,7 +157,7 @@ class _Column:
     @property
     def distinct(self) -> int:
         """How many different values are known."""
-        return np.count_nonzero(np.bincount(self.codes[self.known]))
+        return int(np.count_nonzero(np.bincount(self.codes[self.known])))
 
 
 def _before(column: PairedColumn) -> _Column:
