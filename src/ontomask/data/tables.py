@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -251,6 +251,19 @@ class Table:
     def part(self, rows: Longs) -> Table:
         """Some of the records."""
         return Table(self.frame[rows], wrapped=self.wrapped)
+
+    def with_numbers(self, names: Sequence[str]) -> Table:
+        """The table with the texts of some columns read as numbers."""
+        columns = []
+        for name in names:
+            try:
+                columns.append(self._column(name).cast(nw.Float64))
+            except Exception:  # noqa: BLE001 - libraries refuse texts in many ways
+                raise DataError(
+                    f"Column {name!r} is said to be numeric but holds texts that are no numbers; "
+                    "correct them, or read it as numbers."
+                ) from None
+        return replace(self, frame=self.frame.with_columns(*columns)) if columns else self
 
     def fingerprint(self) -> str:
         """A digest of the shape and of some rows, to notice a frame that was changed meanwhile."""

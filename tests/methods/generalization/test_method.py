@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import ontomask as om
@@ -192,6 +193,36 @@ def test_population_models(schema):
         assert set(levels) == {"age", "sex", "diagnosis"}
         finest = all(level == 0 for level in levels.values())
         assert not finest
+
+
+@pytest.mark.parametrize("as_texts", [False, True])
+def test_a_population_may_have_values_that_the_table_has_not(as_texts):
+    """Codes of the taxonomy in another spelling, ages beyond those of the table, and gaps."""
+    icd = om.load_taxonomy("icd9cm")
+    codes = ["25000", "25001", "250.02", "4280", "4281", "428.9", "486", None]
+    ages = [30, 33, 39, 70, 72, 79, 95, 8]
+    population = pl.DataFrame({"diagnosis": codes, "age": ages})
+    frame = pl.DataFrame({"diagnosis": ["250.00", "428.0"], "age": [30, 70]})
+    schema = om.Schema(diagnosis=om.Nominal(icd), age=om.Numeric())
+    given = population.cast(pl.String) if as_texts else population
+    hierarchies = {"age": {"intervals": [10]}}
+    method = Generalization([KMap(3)], hierarchies=hierarchies, population=given)
+    release = om.protect(frame, schema, method, seed=1)
+    assert release.details[0]["levels"]["diagnosis"] > 0
+    known = icd.map(codes[:-1]).ids
+    for shown, decade in zip(release.frame["diagnosis"], (3, 7), strict=True):
+        below = [shown in (one, *icd.ancestors(one)) for one in known]
+        alike = [age // 10 == decade for age in ages[:-1]]
+        assert sum(map(min, below, alike)) == 3
+
+
+def test_a_population_that_cannot_be_read_is_refused(schema):
+    frame = pd.DataFrame(people(40, seed=8))
+    wrong = frame.assign(age="old")
+    with pytest.raises(
+        om.errors.DataError, match=r"The population table does not fit\. Column 'age'"
+    ):
+        om.protect(frame, schema, method(KMap(2), population=wrong), seed=1)
 
 
 def test_missing_values_are_a_category_of_their_own(schema):

@@ -6,6 +6,7 @@ import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,17 @@ import numpy as np
 from ontomask.arrays import Bools, Ints, Longs
 from ontomask.checks import did_you_mean
 from ontomask.data.domains import ConceptGroups, Concepts, Domain, Groups, LabelGroups
+from ontomask.data.encoding import encode
 from ontomask.data.microdata import Attribute, Microdata
-from ontomask.data.schema import Nominal
+from ontomask.data.schema import Nominal, Schema
 from ontomask.data.tables import Table, open_table
-from ontomask.errors import MethodError, OntomaskError, ParameterError
+from ontomask.errors import (
+    DataError,
+    MethodError,
+    OntomaskError,
+    ParameterError,
+    UnmappedValuesError,
+)
 from ontomask.methods.generalization.problem import Problem, Sensitive, looks_of
 from ontomask.methods.generalization.recipes import (
     drafted,
@@ -33,6 +41,7 @@ __all__ = [
     "default_hierarchies",
     "encode_columns",
     "make_problem",
+    "people_of",
     "require_quasi",
     "sensitive_columns",
 ]
@@ -139,9 +148,16 @@ def _as_texts(values: Sequence[object]) -> list[str | None]:
 
 
 def encode_columns(
-    microdata: Microdata, hierarchies: Mapping[str, Any], *, levels_by: str
+    microdata: Microdata,
+    hierarchies: Mapping[str, Any],
+    *,
+    levels_by: str,
+    people: Mapping[str, Attribute] = MappingProxyType({}),
 ) -> dict[str, EncodedColumn]:
-    """Give every quasi-identifier its hierarchy; unknown names and missing ones are errors."""
+    """Give every quasi-identifier its hierarchy; unknown names and missing ones are errors.
+
+    Hierarchies that are made of values are made of those of the people of a population, too.
+    """
     for name in hierarchies:
         if name not in microdata.attributes:
             raise ParameterError(
@@ -151,16 +167,19 @@ def encode_columns(
     if not microdata.quasi:
         raise MethodError("No column has the role 'quasi'; say which columns an intruder may know.")
     return {
-        name: encode_column(microdata[name], hierarchies.get(name), levels_by)
+        name: encode_column(microdata[name], hierarchies.get(name), levels_by, people.get(name))
         for name in microdata.quasi
     }
 
 
-def encode_column(attribute: Attribute, given: Any, levels_by: str) -> EncodedColumn:
+def encode_column(
+    own: Attribute, given: Any, levels_by: str, people: Attribute | None = None
+) -> EncodedColumn:
     """Give a quasi-identifier its hierarchy, which must have a row for each of its values."""
+    attribute = own if people is None else _joined(own, people)
     hierarchy = hierarchy_of(attribute, given, levels_by)
     encoded = _encoded(attribute, hierarchy, given=given is not None)
-    encoded.rows(attribute)
+    encoded.rows(own)
     return encoded
 
 
@@ -242,7 +261,7 @@ def make_problem(
     privacy: Sequence[PrivacyModel],
     targets: Sequence[str],
     hierarchies: Mapping[str, Any],
-    population: Any,
+    people: Mapping[str, Attribute],
 ) -> Problem:
     """Bring everything together as arrays; `targets` are the columns to be predicted."""
     names = tuple(columns)
@@ -256,7 +275,7 @@ def make_problem(
         np.rint(microdata.counts).astype(np.int64),
         sensitive_columns(microdata, privacy, hierarchies),
         {name: _plain(microdata[name]) for name in others},
-        None if population is None else _population(population, columns),
+        _rows(people, columns) if people else None,
         None if microdata.schema.weight is None else microdata.weights,
         tuple(one.looks for one in columns.values()),
         None if microdata.units is None else microdata.units.astype(np.int32),
@@ -343,19 +362,37 @@ def _distances(attribute: Attribute) -> Ground:
     return Ground(attribute.distances().between(attribute.numbered, attribute.numbered))
 
 
-def _population(frame: Any, columns: Mapping[str, EncodedColumn]) -> Ints:
-    """The rows of the records of a population table."""
-    table = open_table(frame)
-    codes = []
-    for name, column in columns.items():
+def people_of(population: Any, microdata: Microdata) -> dict[str, Attribute]:
+    """The quasi-identifiers of a population table, if there is one, read as those of the table."""
+    if population is None:
+        return {}
+    table = open_table(population)
+    declared = {name: microdata.schema.column(name) for name in microdata.quasi}
+    for name in declared:
         require_quasi(table, name)
-        places, distinct = table.distinct(name)
-        texts = [value_text(value) for value in distinct]
-        rows = np.append(column.hierarchy.encode(texts, name), -1)
-        if (places < 0).any():
-            rows[-1] = column.hierarchy.encode([MISSING], name)[0]
-        codes.append(rows[places])
-    return np.array(codes, np.int32)
+    written = [
+        name for name, one in declared.items() if one.kind == "numeric" and table.is_text(name)
+    ]
+    every = {name: replace(one, missing="own-category") for name, one in declared.items()}
+    try:
+        return dict(encode(table.with_numbers(written), Schema.of(every)).attributes)
+    except (DataError, UnmappedValuesError) as error:
+        raise type(error)(f"The population table does not fit. {error}") from None
+
+
+def _joined(own: Attribute, people: Attribute) -> Attribute:
+    """A column that has the values of the table and, unless it was generalized, of the population."""
+    if type(own.domain) is not type(people.domain):
+        return own
+    domain = own.domain.followed_by([people.domain])
+    gaps = [domain.size] * (own.has_missing or people.has_missing)
+    codes = np.append(np.arange(domain.size), gaps).astype(np.int32)
+    return replace(own, codes=codes, domain=domain, has_missing=bool(gaps)).settled()
+
+
+def _rows(people: Mapping[str, Attribute], columns: Mapping[str, EncodedColumn]) -> Ints:
+    """The rows of the records of a population."""
+    return np.array([column.rows(people[name]) for name, column in columns.items()], np.int32)
 
 
 def require_quasi(population: Table, name: str) -> None:

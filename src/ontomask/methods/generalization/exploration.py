@@ -12,7 +12,7 @@ from ontomask.data.schema import Schema
 from ontomask.data.tables import open_table
 from ontomask.methods.base import Progress, silent
 from ontomask.methods.generalization.best_effort import visited
-from ontomask.methods.generalization.encoding import encode_columns, make_problem
+from ontomask.methods.generalization.encoding import encode_columns, make_problem, people_of
 from ontomask.methods.generalization.lattice import Lattice
 from ontomask.methods.generalization.method import Generalization
 from ontomask.methods.generalization.search import NodeTable, exhaustive
@@ -59,11 +59,12 @@ def explore(
     check("most", most, AnyOf(Integer(1), Null()))
     models = [quality_model(one) for one in (qualities or (method.quality,))]
     microdata = encode(open_table(frame), schema)
-    columns = encode_columns(microdata, method.hierarchies, levels_by=method.levels_by)
-    targets = [name for one in models for name in one.targets]
-    problem = make_problem(
-        microdata, columns, method.models, targets, method.hierarchies, method.population
+    people = people_of(method.population, microdata)
+    columns = encode_columns(
+        microdata, method.hierarchies, levels_by=method.levels_by, people=people
     )
+    targets = [name for one in models for name in one.targets]
+    problem = make_problem(microdata, columns, method.models, targets, method.hierarchies, people)
 
     size = Lattice(problem.heights).size
     shown = size if most is None else min(most, size)

@@ -21,6 +21,7 @@ from ontomask.methods.generalization.encoding import (
     default_hierarchies,
     encode_columns,
     make_problem,
+    people_of,
     unfit_hierarchies,
 )
 from ontomask.methods.generalization.local import local
@@ -222,9 +223,12 @@ class Generalization(Method):
         return replace(masked, promises=outcome.promises(self.models))
 
     def _problem(self, microdata: Microdata) -> tuple[dict[str, EncodedColumn], Problem]:
-        columns = encode_columns(microdata, self.hierarchies, levels_by=self.levels_by)
+        people = people_of(self.population, microdata)
+        columns = encode_columns(
+            microdata, self.hierarchies, levels_by=self.levels_by, people=people
+        )
         targets = quality_model(self.quality).targets
-        given = (self.models, targets, self.hierarchies, self.population)
+        given = (self.models, targets, self.hierarchies, people)
         problem = make_problem(microdata, columns, *given)
         if self.levels:
             chosen_node(self.levels, problem)
