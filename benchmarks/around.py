@@ -29,6 +29,7 @@ import numpy as np
 import polars as pl
 
 import ontomask as om
+from arguments import folder_with, some_of, whole_number
 from generalization import COLUMNS, K, adult, adult_hierarchies
 from ontomask import release as room
 
@@ -149,9 +150,11 @@ SECTIONS = {"rows": rows_section, "small": small_section, "cheap": cheap_section
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the tables")
-    parser.add_argument("--sections", default=",".join(SECTIONS))
-    parser.add_argument("--records", type=int, default=3_000_000)
+    parser.add_argument(
+        "--data", type=folder_with("tables/adult/adult.csv"), required=True, help="with the tables"
+    )
+    parser.add_argument("--sections", type=some_of(SECTIONS), default=",".join(SECTIONS))
+    parser.add_argument("--records", type=whole_number, default=3_000_000)
     parser.add_argument("--once", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.once:

@@ -21,6 +21,7 @@ from pathlib import Path
 import pandas as pd
 
 import ontomask as om
+from arguments import CLAIMS, folder_with
 
 CODES = ("dx_admit", "dx_principal", "dx_secondary", "procedure", "drg")
 KEYS = ("age", "sex", "race", "state", "los", "procedure")
@@ -135,7 +136,7 @@ SECTIONS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=folder_with(CLAIMS))
     parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], default=[])
     parser.add_argument("--by", nargs="*", choices=[*WAYS, *SEARCHES], default=[*WAYS, *SEARCHES])
     arguments = parser.parse_args()

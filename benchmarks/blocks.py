@@ -14,11 +14,11 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from pathlib import Path
 
 import numpy as np
 
 import ontomask as om
+from arguments import CLAIMS, folder_with, whole_number
 from microaggregation import claims_frame, claims_schema, resampled
 from ontomask.data.encoding import encode
 from ontomask.data.microdata import Microdata
@@ -65,9 +65,11 @@ def compared(points: Points, microdata: Microdata, sizes: list[int], with_whole:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--records", nargs="+", type=int, default=[50_025, 300_000, 1_000_000])
-    parser.add_argument("--sizes", nargs="+", type=int, default=[50_000, 20_000, 5_000])
+    parser.add_argument("data", type=folder_with(CLAIMS))
+    parser.add_argument(
+        "--records", nargs="+", type=whole_number, default=[50_025, 300_000, 1_000_000]
+    )
+    parser.add_argument("--sizes", nargs="+", type=whole_number, default=[50_000, 20_000, 5_000])
     parser.add_argument("--no-whole", action="store_true", help="leave out the whole table")
     given = parser.parse_args()
     schema = claims_schema()

@@ -36,6 +36,7 @@ import numpy as np
 import polars
 
 import ontomask as om
+from arguments import folder_with
 from ontomask import privacy, quality
 from ontomask.arrays import Bools
 
@@ -360,7 +361,8 @@ def optimum_cases(folder: Folder) -> Iterator[Case]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the cases")
+    known = folder_with("conformance/adult_optimum.csv", "tables/adult/adult.csv")
+    parser.add_argument("--data", type=known, required=True, help="the folder with the cases")
     folder = Folder(parser.parse_args().data)
     failures = cases = 0
     start = time.perf_counter()

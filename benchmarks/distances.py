@@ -18,6 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 import ontomask as om
+from arguments import whole_number
 
 LOOP_PAIRS = 300
 
@@ -136,8 +137,8 @@ def report(title: str, taxonomy: om.Taxonomy, values: list[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--values", type=int, default=1000)
-    parser.add_argument("--concepts", type=int, default=300_000)
+    parser.add_argument("--values", type=whole_number, default=1000)
+    parser.add_argument("--concepts", type=whole_number, default=300_000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     generator = np.random.default_rng(arguments.seed)

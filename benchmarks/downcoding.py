@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 import ontomask as om
+from arguments import whole_number
 
 COLUMNS = ("age", "sex", "county", "diagnosis")
 SEARCHES = ("optimal", "local", "mondrian", "tuple")
@@ -78,7 +79,7 @@ def attacked(frame: pl.DataFrame, release: om.Release, given: dict[str, om.Hiera
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--records", type=int, default=5000)
+    parser.add_argument("--records", type=whole_number, default=5000)
     frame = pl.DataFrame(om.discharges(parser.parse_args().records)).select(COLUMNS)
     given, schema = hierarchies(frame), om.Schema.of({name: om.Flat() for name in COLUMNS})
     print(f"{'search':12}{'k':>4}{'classes':>9}{'narrowed':>10}{'right':>8}{'seconds':>9}")

@@ -26,6 +26,8 @@ from unittest import mock
 import duckdb
 import numpy as np
 
+from arguments import whole_number
+
 QUASI = ("age", "sex", "region", "illness", "ward")
 MADE = """
 COPY (SELECT (20 + 59 * random() * random())::INT AS age,
@@ -200,7 +202,7 @@ def extrapolated(found: list[dict[str, float]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", nargs="+", type=float, default=[1e6, 1e7])
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=whole_number, default=2)
     parser.add_argument("--memory", default="3GB")
     parser.add_argument("--spark", action="store_true")
     parser.add_argument("--one", nargs=4)

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 import ontomask as om
+from arguments import CLAIMS, folder_with
 
 CODES = ("dx_admit", "dx_principal", "dx_secondary", "procedure", "drg")
 SIX = ("age", "sex", "los", "dx_principal", "procedure", "dx_secondary")
@@ -177,7 +178,7 @@ SECTIONS = {function.__name__: function for function in (linkage, correlation, w
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=folder_with(CLAIMS))
     parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS], default=[])
     arguments = parser.parse_args()
     for name in arguments.sections or SECTIONS:

@@ -37,6 +37,7 @@ import numpy as np
 import polars
 
 import ontomask as om
+from arguments import CLAIMS, folder_with, some_of
 from ontomask import privacy, quality
 from ontomask.methods.generalization.best_effort import best_effort
 from ontomask.methods.generalization.local import local
@@ -342,8 +343,8 @@ SECTIONS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the tables")
-    parser.add_argument("--sections", default=",".join(SECTIONS))
+    parser.add_argument("--data", type=folder_with("tables/adult/adult.csv", CLAIMS), required=True)
+    parser.add_argument("--sections", type=some_of(SECTIONS), default=",".join(SECTIONS))
     parser.add_argument("--once", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.once:

@@ -24,6 +24,7 @@ import numpy as np
 import polars as pl
 
 import ontomask as om
+from arguments import folder_with, whole_number
 from ontomask.errors import OntomaskError
 
 Case = Callable[[pl.DataFrame, om.Schema], object]
@@ -91,9 +92,9 @@ def run_case(taxonomies: Path, name: str, codes: int, rows: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("taxonomies", type=Path)
-    parser.add_argument("--codes", type=int, nargs="+", default=[5000, 20000])
-    parser.add_argument("--rows", type=int, default=3)
+    parser.add_argument("taxonomies", type=folder_with("icd10cm_2026_tabular.csv.gz"))
+    parser.add_argument("--codes", type=whole_number, nargs="+", default=[5000, 20000])
+    parser.add_argument("--rows", type=whole_number, default=3)
     parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES))
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()

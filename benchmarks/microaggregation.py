@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 import ontomask as om
+from arguments import CLAIMS, folder_with
 
 HERE = Path(__file__).parent
 CODES = ("dx_admit", "dx_principal", "dx_secondary", "procedure", "drg")
@@ -335,7 +336,7 @@ SECTIONS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=folder_with("tables/census.csv", CLAIMS))
     parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS], default=[])
     arguments = parser.parse_args()
     warm = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": list("xyxy")})

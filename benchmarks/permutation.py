@@ -27,6 +27,7 @@ import numpy as np
 import polars as pl
 
 import ontomask as om
+from arguments import folder_with, whole_number
 from ontomask.data.encoding import encode
 from ontomask.data.microdata import Microdata
 from ontomask.data.tables import open_table
@@ -350,8 +351,8 @@ def shuffling_speed(frame: pl.DataFrame) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("tables", type=Path)
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("tables", type=folder_with("inpatient_claims_icd9.csv.gz"))
+    parser.add_argument("--seeds", type=whole_number, default=5)
     parser.add_argument("--pool", default="unswapped", choices=["unswapped", "all"])
     parts = ["behavior", "shuffling", "speed"]
     parser.add_argument("--only", nargs="*", default=parts, choices=parts)

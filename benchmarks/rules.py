@@ -7,13 +7,13 @@ Counts in each release the records that a rule excludes, by the codes themselves
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
-from pathlib import Path
 
 import polars as pl
 
 import ontomask as om
+from arguments import existing_file
 from ontomask.warming import warm
 
 K = 5
@@ -74,8 +74,11 @@ def measured(frame: pl.DataFrame, declared: om.Schema, method: om.Method) -> tup
 
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("table", type=existing_file)
+    path = parser.parse_args().table
     types = {name: pl.String for name in NAMES if name not in ("age", "los")}
-    frame = pl.read_csv(Path(sys.argv[1]), columns=NAMES, schema_overrides=types)
+    frame = pl.read_csv(path, columns=NAMES, schema_overrides=types)
     for _ in warm():
         pass
     count = sum(broken(*row) for row in frame.select("sex", "age", "dx_principal").rows())

@@ -24,6 +24,7 @@ from typing import Any
 
 import httpx
 
+from arguments import existing_file, whole_number
 from ontomask.samples import discharges
 from ontomask.studio.edits import contents
 from ontomask.writing import write_rows
@@ -163,8 +164,8 @@ def measure(visit: Visit, folder: Path, name: str) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--table", type=Path)
-    parser.add_argument("--rows", type=int, default=50_025)
+    parser.add_argument("--table", type=existing_file)
+    parser.add_argument("--rows", type=whole_number, default=50_025)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

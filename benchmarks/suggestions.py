@@ -21,6 +21,7 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 import ontomask as om
+from arguments import whole_number
 from ontomask.taxonomy.suggestions import Suggester
 from ontomask.taxonomy.term_index import TermIndex, fold, unaccented
 
@@ -118,7 +119,7 @@ def measured(asked: list[Asked], ask: Callable[[int], Ask]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--texts", type=int, default=300)
+    parser.add_argument("--texts", type=whole_number, default=300)
     parser.add_argument("--seed", type=int, default=2)
     arguments = parser.parse_args()
     columns = "".join(f"{'at 1':>8}{'at 5':>8}{'ms':>8}" for _ in range(3))

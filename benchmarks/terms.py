@@ -13,6 +13,7 @@ import time
 import numpy as np
 
 import ontomask as om
+from arguments import whole_number
 
 
 def column(taxonomy: om.Taxonomy, count: int, generator: np.random.Generator) -> list[str]:
@@ -30,7 +31,7 @@ def column(taxonomy: om.Taxonomy, count: int, generator: np.random.Generator) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--values", type=int, default=100_000)
+    parser.add_argument("--values", type=whole_number, default=100_000)
     count = parser.parse_args().values
     print(f"{'taxonomy':20}{'values':>9}{'first s':>9}{'again s':>9}{'mapped':>9}")
     for name in ("wordnet", "icd9cm", "icd9cm-procedures"):

@@ -8,7 +8,7 @@ loss, linkage, seconds. The persons of each class are counted with dictionaries 
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 import polars as pl
 
 import ontomask as om
+from arguments import existing_file
 from ontomask.warming import warm
 
 K = 5
@@ -75,7 +76,10 @@ def measured(frame: pl.DataFrame, method: om.Method, *, unit: bool) -> str:
 
 def main() -> None:
     """Print the table."""
-    frame = table(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("table", type=existing_file)
+    path = parser.parse_args().table
+    frame = table(path)
     for _ in warm():
         pass
     persons = frame[UNIT].n_unique()

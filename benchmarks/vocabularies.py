@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import ontomask as om
+from arguments import whole_number
 
 BRANCHES = 12
 WORDS = (
@@ -192,12 +193,12 @@ def measure(path: Path, answers: multiprocessing.SimpleQueue[tuple[float, ...]])
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--concepts", type=int, default=500_000)
-    parser.add_argument("formats", nargs="*", default=list(FORMATS))
+    parser.add_argument("--concepts", type=whole_number, default=500_000)
+    parser.add_argument("formats", nargs="*", choices=[[], *FORMATS], default=[])
     arguments = parser.parse_args()
     context = multiprocessing.get_context("spawn")
     print(f"{'format':10}{'concepts':>10}{'seconds':>9}{'of CPU':>9}{'GB':>7}")
-    for name in arguments.formats:
+    for name in arguments.formats or FORMATS:
         with tempfile.TemporaryDirectory() as folder:
             path = FORMATS[name](Path(folder), arguments.concepts)
             answers = context.SimpleQueue()

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import argparse
 import csv
-from pathlib import Path
 
 import numpy as np
 
 import ontomask as om
+from arguments import existing_file
 
 PUBLISHED = {
     "path": 0.737,
@@ -41,7 +41,7 @@ def senses(wordnet: om.Taxonomy) -> dict[str, list[str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path)
+    parser.add_argument("file", type=existing_file)
     with parser.parse_args().file.open(newline="", encoding="utf-8") as stream:
         rows = [
             (row["word1"], row["word2"], float(row["rating"])) for row in csv.DictReader(stream)
