@@ -381,7 +381,7 @@ def people_of(population: Any, microdata: Microdata) -> dict[str, Attribute]:
 
 
 def _joined(own: Attribute, people: Attribute) -> Attribute:
-    """A column that has the values of the table and, unless it was generalized, of the population."""
+    """A column with the values of the table and, unless it was generalized, of the population."""
     if type(own.domain) is not type(people.domain):
         return own
     domain = own.domain.followed_by([people.domain])
