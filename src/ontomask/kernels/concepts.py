@@ -128,6 +128,15 @@ def _climb(
 
 
 @njit(cache=True)
+def _grown(numbers: Ints, used: int, capacity: int) -> Ints:
+    """A longer array that begins with the same numbers."""
+    grown = np.empty(capacity, np.int32)
+    for slot in range(used):
+        grown[slot] = numbers[slot]
+    return grown
+
+
+@njit(cache=True)
 def ancestor_sets(offsets: Longs, parents: Ints, concepts: Ints) -> tuple[Longs, Ints, Ints]:
     """Ancestors of each concept, itself included, nearest first, with the shortest ways up."""
     count = offsets.size - 1
@@ -141,18 +150,15 @@ def ancestor_sets(offsets: Longs, parents: Ints, concepts: Ints) -> tuple[Longs,
     for position in range(concepts.size):
         found = _climb(concepts[position], offsets, parents, seen, position, queue, ups)
         start = set_offsets[position]
-        if start + found > capacity:
-            capacity = 2 * (start + found)
-            grown = np.empty(capacity, np.int32)
-            grown[:start] = members[:start]
-            grown_ups = np.empty(capacity, np.int32)
-            grown_ups[:start] = member_ups[:start]
-            members, member_ups = grown, grown_ups
-        members[start : start + found] = queue[:found]
-        member_ups[start : start + found] = ups[:found]
+        if start + found > members.size:
+            members = _grown(members, start, 2 * (start + found))
+            member_ups = _grown(member_ups, start, 2 * (start + found))
+        # written out: assigning slices takes the compiler seconds, for the words of its errors
+        for slot in range(found):
+            members[start + slot], member_ups[start + slot] = queue[slot], ups[slot]
         set_offsets[position + 1] = start + found
     total = set_offsets[-1]
-    return set_offsets, members[:total].copy(), member_ups[:total].copy()
+    return set_offsets, _grown(members, total, total), _grown(member_ups, total, total)
 
 
 @njit(cache=True)

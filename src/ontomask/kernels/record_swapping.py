@@ -367,29 +367,23 @@ def _finish_value(state: State, attribute: int, record: int, point: int) -> None
         state.unfinished[point] -= 1
 
 
-@compiled
 def _start(tuple_of: Ints, size: int, priorities: Longs) -> State:
     """Nothing is swapped yet."""
     attributes, count = priorities.shape[0] - 1, tuple_of.size
-    sizes = np.zeros(size, np.int32)
-    for point in tuple_of:
-        sizes[point] += 1
-    starts = np.zeros(size, np.int64)
-    starts[1:] = np.cumsum(sizes)[:-1]
-    buckets = np.empty(priorities.shape, np.int64)
-    unswapped = np.empty((attributes, size), np.int32)
-    tops = np.empty((attributes + 1, size), np.int64)
-    for row in range(attributes + 1):
-        tops[row] = starts
-        filled = starts.copy()
-        for record in priorities[row]:
-            buckets[row, filled[tuple_of[record]]] = record
-            filled[tuple_of[record]] += 1
-    for attribute in range(attributes):
-        unswapped[attribute] = sizes
-    swapped = np.zeros((attributes, count), np.bool_)
-    waiting = np.full(count, attributes, np.int32)
-    return State(unswapped, sizes.copy(), swapped, waiting, buckets, tops, starts, sizes)
+    sizes = np.bincount(tuple_of, minlength=size).astype(np.int32)
+    starts = np.cumsum(sizes, dtype=np.int64) - sizes
+    orders = [np.argsort(tuple_of[one], kind="stable") for one in priorities]
+    buckets = np.array([one[order] for one, order in zip(priorities, orders, strict=True)])
+    return State(
+        np.tile(sizes, (attributes, 1)),
+        sizes.copy(),
+        np.zeros((attributes, count), np.bool_),
+        np.full(count, attributes, np.int32),
+        buckets,
+        np.tile(starts, (attributes + 1, 1)),
+        starts,
+        sizes,
+    )
 
 
 @part

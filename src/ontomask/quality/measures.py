@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -73,6 +73,10 @@ class Measure(ABC):
     counts_suppression: bool = True
     aggregate: str = "sum"
     weights: Floats = field(default_factory=lambda: np.ones(1))
+    limit: float = math.inf
+    """How many records may be suppressed."""
+    stays: bool = False
+    """Whether a class that is kept stays so, whatever it is united with."""
 
     @property
     def floors(self) -> tuple[Floats, ...] | None:
@@ -95,9 +99,19 @@ class Measure(ABC):
         """What every finer node costs at least, since chosen classes are suppressed there too."""
         return -math.inf
 
-    def within(self, limit: int) -> Measure:  # noqa: ARG002
-        """The measure for searches that suppress at most so many records."""
-        return self
+    def within(self, limit: int, *, stays: bool) -> Self:
+        """The measure for searches that suppress at most so many records.
+
+        The fewer may be suppressed, and the more certainly classes are kept, the less can
+        suppression save.
+        """
+        return replace(self, limit=float(limit), stays=stays)
+
+    def escaping(self, partition: Partition) -> Bools:
+        """The classes that coarser nodes may still suppress."""
+        if self.stays:
+            return partition.suppressed
+        return np.ones(partition.sizes.size, bool)
 
     def class_costs(self, partition: Partition) -> Floats | None:  # noqa: ARG002
         """What each class costs by itself if kept, where the model can tell."""
@@ -273,10 +287,10 @@ class ClassMeasure(Measure):
         return np.array([total / self.scale])
 
     def floor(self, partition: Partition) -> Floats:
-        """The sum of the cheaper of both for each class."""
+        """The sum of the cheaper of both for each class that may still be suppressed."""
         _, dropped, least = self._costs(partition)
-        cheaper = np.minimum(least, dropped) if self.counts_suppression else least
-        return np.array([cheaper.sum() / self.scale])
+        saved = np.maximum(least - dropped, 0)[self.escaping(partition)].sum()
+        return np.array([(least.sum() - saved * self.counts_suppression) / self.scale])
 
     def class_costs(self, partition: Partition) -> Floats:
         """What each class costs if kept."""
@@ -404,15 +418,15 @@ class QuasiTargetMeasure(Measure):
     plain: ClassificationMeasure | None = None
     quasi: tuple[int, ...] = ()
     penalties: tuple[float, float, float] = (0.5, 1.0, 1.0)
-    limit: float = math.inf
 
     @property
     def _scale(self) -> float:
         return self.facts.records * max(self.penalties)
 
-    def within(self, limit: int) -> Measure:
-        """The fewer records may be suppressed, the less suppression can save."""
-        return replace(self, limit=float(limit))
+    def within(self, limit: int, *, stays: bool) -> Self:
+        """The other targets' as well."""
+        plain = None if self.plain is None else self.plain.within(limit, stays=stays)
+        return replace(super().within(limit, stays=stays), plain=plain)
 
     def vector(self, partition: Partition) -> Floats:
         """The mean penalty."""
@@ -427,8 +441,12 @@ class QuasiTargetMeasure(Measure):
         return np.array([total + least / self._scale])
 
     def surplus(self, partition: Partition, chosen: Bools) -> Floats:
-        """That of the other targets."""
-        return np.zeros(1) if self.plain is None else self.plain.surplus(partition, chosen)
+        """That of the other targets, and for whole groups the records that were predicted."""
+        total = np.zeros(1) if self.plain is None else self.plain.surplus(partition, chosen)
+        if not self.counts_suppression:
+            return total
+        predicted = sum(self._least_predicted(partition, one, chosen) for one in self.quasi)
+        return total + self.penalties[0] * predicted / self._scale
 
     def least(self, partition: Partition, chosen: Bools) -> float:
         """Suppressed records pay their penalty for every target."""
@@ -453,11 +471,28 @@ class QuasiTargetMeasure(Measure):
         lost = wrong * (minority * (1 - blur) + towards) + tied * (tie * (1 - blur) + towards)
         return float(lost + suppressed * partition.sizes[dropped].sum())
 
+    def _least_predicted(self, partition: Partition, attribute: int, chosen: Bools) -> float:
+        """How many records of groups that are suppressed as wholes any finer node predicts.
+
+        Its floor does not count them. The most frequent value of a group is found in finer groups
+        at least as often; where the target is generalized here, its finer values share the group.
+        """
+        if self._blur(attribute, partition.levels[attribute]) == 1.0:
+            return 0.0
+        groups, sizes = partition.without(attribute), partition.sizes
+        count = int(groups.max()) + 1
+        whole = np.bincount(groups[~chosen], minlength=count) == 0
+        if partition.levels[attribute] == 0:
+            return float(_largest(partition, attribute, 0, chosen)[whole].sum())
+        inside = float(sizes[whole[groups]].sum())
+        return inside / self.facts.attributes[attribute].rows
+
     def _target_floor(self, partition: Partition, attribute: int) -> float:
         """The least penalty at any level of the target from its own on, other attributes coarser.
 
-        With w records outside the largest value of their group, each costing c if kept, suppressing
-        s records leaves at least w - s, so that the penalty is at least c w - (c - penalty) s.
+        With w records outside the largest value of their group, u of them even if all that may be
+        suppressed is, and each costing c if kept, suppressing s records leaves at least w - s and
+        at least u, so that the penalty is at least c w - (c - penalty) min(s, w - u).
         """
         levels = range(partition.levels[attribute], len(self.facts.attributes[attribute].codes))
         return min(self._level_floor(partition, attribute, level) for level in levels)
@@ -466,23 +501,33 @@ class QuasiTargetMeasure(Measure):
         suppressed, minority, tie = self.penalties
         blur = self._blur(attribute, level)
         each = min(minority, tie) * (1 - blur) + max(self.penalties) * blur
-        wrong = float(self.facts.records)
-        if blur < 1.0:
-            wrong -= float(_largest(partition, attribute, level).sum())
-        if not self.counts_suppression:
+        everyone = np.ones(partition.sizes.size, bool)
+        wrong = self._wrong(partition, attribute, level, everyone)
+        if not self.counts_suppression or each <= suppressed:
             return each * wrong
-        return each * wrong - max(0.0, each - suppressed) * min(self.limit, wrong)
+        sure = self._wrong(partition, attribute, level, ~self.escaping(partition))
+        return each * wrong - (each - suppressed) * min(self.limit, wrong - sure)
+
+    def _wrong(self, partition: Partition, attribute: int, level: int, chosen: Bools) -> float:
+        """How many records of chosen classes are outside the largest value of their group."""
+        wrong = float(partition.sizes[chosen].sum())
+        if self._blur(attribute, level) < 1.0:
+            wrong -= float(_largest(partition, attribute, level, chosen).sum())
+        return wrong
 
 
-def _largest(partition: Partition, attribute: int, level: int) -> Longs:
-    """How often the most frequent value of a target occurs in each group, at a level of its own."""
+def _largest(partition: Partition, attribute: int, level: int, chosen: Bools) -> Longs:
+    """How often the most frequent value of a target occurs in the chosen classes of each group.
+
+    The value is that of a level of its own.
+    """
     groups = partition.without(attribute)
-    table = partition.facts.attributes[attribute].codes[level]
-    width = int(table.max()) + 1
-    cells = groups * width + table[partition.rows[:, attribute]]
-    size = (int(groups.max()) + 1) * width
-    counts = np.bincount(cells, weights=partition.sizes, minlength=size).reshape(-1, width)
-    largest: Longs = np.rint(counts.max(axis=1)).astype(np.int64)
+    table, count = partition.facts.attributes[attribute].codes[level], int(groups.max()) + 1
+    values = table[partition.facts.tuples[:, attribute][partition.representatives]]
+    sizes, width = np.where(chosen, partition.sizes, 0), int(table.max()) + 1
+    # values one below the other: the largest of few in each of many lines would take long
+    counts = np.bincount(values * count + groups, weights=sizes, minlength=width * count)
+    largest: Longs = np.rint(counts.reshape(width, count).max(axis=0)).astype(np.int64)
     return largest
 
 

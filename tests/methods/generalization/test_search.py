@@ -18,7 +18,7 @@ from ontomask import privacy, quality
 from ontomask.errors import MethodError
 from ontomask.methods.generalization import groupings
 from ontomask.methods.generalization.best_effort import best_effort
-from ontomask.methods.generalization.evaluation import record_limit
+from ontomask.methods.generalization.evaluation import Evaluator, record_limit
 from ontomask.methods.generalization.groupings import Grouper, Snapshots
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.search import exhaustive, make_evaluator, optimal
@@ -419,6 +419,44 @@ def test_the_optimum_when_the_target_is_generalized_too(limit, penalties):
             solution = optimal(problem, [privacy.KAnonymity(3)], limit, model)
             least, node = best_node(table, "c")
             assert (solution.loss, solution.levels) == (pytest.approx(least), node)
+
+
+CLASSIFICATIONS = [
+    quality.Classification(target, *penalties)
+    for target in ("t", "first", "third", ("second", "t"))
+    for penalties in ((0.5, 1.0, 1.0), (0.1, 1.0, 0.3), (2.0, 1.0, 0.5))
+]
+
+
+@pytest.mark.parametrize("limit", [4, 40])
+@pytest.mark.parametrize("model", [quality.Discernibility(), *CLASSIFICATIONS], ids=repr)
+def test_no_node_costs_less_than_nodes_around_it_tell(model, limit):
+    """The floor of any finer node and the surplus of any coarser one are no more than the cost."""
+    for models in ([privacy.KAnonymity(3)], [privacy.KAnonymity(2), privacy.TCloseness(0.3)]):
+        records, sensitive, target = random_table(3)
+        evaluator = Evaluator(make_problem(records, sensitive, target), models, limit, model)
+        measure, grouper = evaluator.measure, evaluator.grouper
+        nodes = [
+            evaluator.evaluate(grouper.roll_up(grouper.finest, levels), complete=True)
+            for levels in np.ndindex(4, 3, 2)
+        ]
+        levels = np.array([one.levels for one in nodes])
+        costs, floors, surpluses = np.array(
+            [
+                (
+                    measure.scalar(measure.vector(one.partition)),
+                    measure.scalar(measure.floor(one.partition)),
+                    measure.scalar(measure.surplus(one.partition, one.firm)),
+                )
+                for one in nodes
+            ]
+        ).T
+        finer = (levels[:, None] <= levels[None]).all(axis=2)
+        below = np.where(finer, floors[:, None], -np.inf).max(axis=0)
+        beyond = np.where(finer, surpluses[None], 0.0).max(axis=1)
+        valid = np.array([one.valid for one in nodes])
+        assert (below + beyond <= costs + 1e-9)[valid].all()
+        assert (below[valid] > 0).any()
 
 
 # Models that take long ------------------------------------------------------------------------

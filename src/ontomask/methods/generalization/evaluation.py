@@ -155,7 +155,9 @@ class Evaluator:
     @functools.cached_property
     def measure(self) -> Measure:
         """The quality model made ready for the table."""
-        return self.quality.prepare(self.problem.facts).within(self.limit)
+        # who is kept for a model of which that is not sure may be suppressed at coarser nodes
+        stays = not self._others and not self._table_models
+        return self.quality.prepare(self.problem.facts).within(self.limit, stays=stays)
 
     def evaluate(self, grouping: Grouping, *, complete: bool = False) -> Evaluation:
         """Judge a grouping; unless it must be complete, only until it is found to be invalid."""
