@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 
+import numba
 import pytest
 from rich.console import Console
+from rich.progress import Progress
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -17,6 +19,7 @@ import ontomask as om
 from ontomask.cli import app
 from ontomask.cli import demonstration as demonstration
 from ontomask.cli import voice as voice_room
+from ontomask.kernels.compiling import NOTICE
 from ontomask.plan import execution, places
 from plans import names_in, write_plan, write_small
 
@@ -573,6 +576,33 @@ def test_a_bar_appears_on_a_terminal_when_work_takes_long(measured, monkeypatch)
         time.sleep(0.4)
     assert "halfway" in stream.getvalue()
     assert ("50%" in stream.getvalue()) == measured
+
+
+@pytest.mark.parametrize("kernel", [numba.njit(lambda: 1), lambda: 1])
+def test_a_bar_knows_when_kernels_are_compiled(kernel, monkeypatch):
+    told = []
+    monkeypatch.setattr(voice_room._Bar, "compile", lambda _bar, active: told.append(active))
+    terminal = Console(file=io.StringIO(), force_terminal=True)
+    for _ in range(2):
+        with voice_room.Voice(err=terminal).progress("protecting"):
+            kernel()
+    kernel()
+    assert told == ([True, False] if hasattr(kernel, "py_func") else [])
+
+
+def test_a_bar_says_that_kernels_are_compiled_until_they_are():
+    progress = Progress(console=Console(file=io.StringIO()))
+    bar = voice_room._Bar(progress, "reading", measured=True)
+    described = []
+    for act in (
+        lambda: bar.compile(True),
+        lambda: bar.report(0.25, "clustering"),
+        lambda: bar.compile(False),
+        lambda: bar.report(0.5, ""),
+    ):
+        act()
+        described.append(progress.tasks[0].description)
+    assert described == [NOTICE, NOTICE, "clustering", "reading"]
 
 
 def test_no_bar_appears_for_quick_work_or_without_a_terminal():

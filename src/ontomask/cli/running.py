@@ -335,5 +335,5 @@ def warm(quiet: Quiet = False) -> None:
 
         with voice.progress("compiling") as progress:
             for share, name in compiled():
-                progress(share, f"compiling {name}")
+                progress(share, f"compiled what {name} needs")
         voice.aside("The kernels are compiled.")

@@ -188,20 +188,42 @@ class Voice:
         if self.quiet or self.as_json or not self.err.is_terminal:
             yield lambda _fraction, _message: None
             return
+        # what computes needs Numba anyway, but help and completion do not
+        from ontomask.kernels.compiling import compiling
+
         estimate = (TaskProgressColumn(), TimeRemainingColumn()) if measured else ()
         columns = (TextColumn("{task.description}"), BarColumn(), *estimate)
-        bar = Progress(*columns, console=self.err, transient=True)
-        task = bar.add_task(escape(what), total=1.0 if measured else None)
-
-        def report(fraction: float, message: str) -> None:
-            bar.update(task, completed=fraction, description=escape(message or what))
-
+        bar = _Bar(Progress(*columns, console=self.err, transient=True), what, measured=measured)
         try:
-            with _after(PATIENCE, bar.start):
-                yield report
+            with _after(PATIENCE, bar.shown.start), compiling(bar.compile):
+                yield bar.report
         finally:
-            if bar.live.is_started:
-                bar.stop()
+            if bar.shown.live.is_started:
+                bar.shown.stop()
+
+
+class _Bar:
+    """A progress bar that says what is being done, or that kernels are being compiled."""
+
+    def __init__(self, shown: Progress, what: str, *, measured: bool) -> None:
+        self.shown, self._what, self._said, self._notice = shown, what, what, ""
+        self._task = shown.add_task(escape(what), total=1.0 if measured else None)
+
+    def report(self, fraction: float, message: str) -> None:
+        """Move it."""
+        self._said = message or self._what
+        self.shown.update(self._task, completed=fraction, description=self._description)
+
+    def compile(self, active: bool) -> None:
+        """Say, until it is over, that kernels are being compiled."""
+        from ontomask.kernels.compiling import NOTICE
+
+        self._notice = NOTICE if active else ""
+        self.shown.update(self._task, description=self._description)
+
+    @property
+    def _description(self) -> str:
+        return escape(self._notice or self._said)
 
 
 @contextlib.contextmanager

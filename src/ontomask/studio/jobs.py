@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ontomask.errors import OntomaskError
+from ontomask.kernels.compiling import NOTICE, compiling
 from ontomask.studio.project import write_whole
 
 __all__ = ["Board", "Job", "Stopped", "Task", "Worker", "key_of"]
@@ -123,12 +124,13 @@ def _outcome(task: Task, arguments: Mapping[str, Any], pipe: Connection) -> tupl
                 raise Stopped
             if time.monotonic() - last > 0.1:
                 last = time.monotonic()
-                pipe.send(("progress", (share, said)))
+                pipe.send(("progress", (share, NOTICE if watch.active else said)))
         except (EOFError, OSError):  # the studio is gone: nobody waits for the answer
             raise Stopped from None
 
     try:
-        return "done", task(**arguments, progress=progress)
+        with compiling() as watch:
+            return "done", task(**arguments, progress=progress)
     except Stopped:
         return "stopped", None
     except OntomaskError as error:
