@@ -94,7 +94,7 @@ def asked(models: list[object], by: By, keys: dict[str, object]) -> Iterator[tup
                 om.Generalization(
                     [om.KAnonymity(K), *models],
                     suppression_limit=0.05,
-                    search=search,
+                    algorithm=search,
                     hierarchies=keys,
                 ),
             )

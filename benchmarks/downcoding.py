@@ -86,7 +86,7 @@ def main() -> None:
     for search in SEARCHES:
         for k in (3, 5, 10):
             start, models = time.perf_counter(), [om.KAnonymity(k)]
-            method = om.Generalization(models, 0.05, search=search, hierarchies=given)
+            method = om.Generalization(models, 0.05, algorithm=search, hierarchies=given)
             release = om.protect(frame, schema, method, seed=1)
             classes, narrowed, right = attacked(frame, release, given)
             spent = time.perf_counter() - start

@@ -283,7 +283,7 @@ def meaning_section(folder: Path) -> None:
     for t in (0.1, 0.2, 0.3):
         models = [*K, privacy.TCloseness(t, "semantic")]
         best = om.Generalization(models, 0.05, hierarchies=hierarchies)
-        timed = replace(best, search="best-effort", seconds=5.0)
+        timed = replace(best, algorithm="best-effort", seconds=5.0)
         for name, method in (("optimal", best), ("5 seconds", timed)):
             with _clock() as spent:
                 release = om.protect(frame, schema, method, seed=1)

@@ -54,7 +54,7 @@ CASES: dict[str, Case] = {
     "mdav": masked(om.Microaggregation(k=5, algorithm="mdav")),
     "recoding": masked(om.Recoding(k=5)),
     "swapping": masked(om.RankSwapping(k=5)),
-    "multivariate": masked(om.RankSwapping(k=5, variant="multivariate")),
+    "multivariate": masked(om.RankSwapping(k=5, algorithm="multivariate")),
     "pram": masked(om.Pram()),
     "hybrid": masked(om.Hybrid(k=5)),
     "shuffling": masked(om.Shuffling(confidential=["code"])),

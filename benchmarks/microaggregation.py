@@ -198,7 +198,7 @@ def claims(data: Path) -> Iterator[str]:
         "mdav": om.Microaggregation(5, algorithm="mdav"),
         "sa-mdav, equality": om.Microaggregation(5, operators="equality"),
         "recoding": om.Recoding(5),
-        "recoding, discernibility": om.Recoding(5, guide="discernibility"),
+        "recoding, discernibility": om.Recoding(5, algorithm="discernibility"),
         "resampling": om.Resampling(5),
         "hybrid": om.Hybrid(5),
         "local suppression": om.LocalSuppression(5),

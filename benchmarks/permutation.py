@@ -121,7 +121,7 @@ def unchanged(before: om.Sample, after: om.Sample) -> bool:
 
 def method_of(variant: str, k: int, pool: str) -> RankSwapping:
     limit = None if variant == "random" else k
-    return RankSwapping(k=limit, variant=variant, pool=pool, columns=PAIR)
+    return RankSwapping(k=limit, algorithm=variant, pool=pool, columns=PAIR)
 
 
 def behavior(title: str, frame: pl.DataFrame, seeds: int, pool: str) -> None:
@@ -332,7 +332,7 @@ def multivariate_speed(frame: pl.DataFrame) -> None:
     for names in (PAIR, [*PAIR, "payment"], SIX):
         for count in (10_000, 30_000, 100_000):
             table = encoded(spread(frame, count))
-            method = RankSwapping(k=20, variant="multivariate", columns=names)
+            method = RankSwapping(k=20, algorithm="multivariate", columns=names)
             masked_codes(method, encoded(repeated(frame, 200)), 1)
             seconds, _ = timed(lambda table=table, method=method: masked_codes(method, table, 1))
             tuples, each = len(table.tuples(names)), seconds / count * 1e6

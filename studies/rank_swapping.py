@@ -166,7 +166,7 @@ Outcomes = Mapping[tuple[str, int], Outcome]
 
 def swap(variant: str, k: int, pool: str) -> om.RankSwapping:
     """One of the algorithms."""
-    return om.RankSwapping(k=None if variant == "random" else k, variant=variant, pool=pool)
+    return om.RankSwapping(k=None if variant == "random" else k, algorithm=variant, pool=pool)
 
 
 def outcome(

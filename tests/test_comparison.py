@@ -251,7 +251,11 @@ def test_stars_and_records_left_out_are_counted():
     starred, dropped, kept = om.compare(
         frame,
         schema,
-        {"stars": om.Suppression(2, how="star"), "drops": om.Suppression(2), "k": om.Recoding(2)},
+        {
+            "stars": om.Suppression(2, outliers="star"),
+            "drops": om.Suppression(2),
+            "k": om.Recoding(2),
+        },
         k=3,
         workers=1,
     ).cells

@@ -32,7 +32,7 @@ def test_lists_of_names_and_numbers():
 METHODS = [
     *(om.Microaggregation(2), om.Recoding(2), om.Resampling(2), om.Hybrid(2), om.Suppression(2)),
     *(om.RankSwapping(k=2), om.Sampling(size=2), om.Generalization([om.KAnonymity(2)])),
-    om.Generalization([om.KAnonymity(2)], search="tuple"),
+    om.Generalization([om.KAnonymity(2)], algorithm="tuple"),
 ]
 PLAN = """
 [input]
@@ -50,7 +50,9 @@ k = 9
 def test_one_record_is_not_several(method):
     hierarchies = {"age": [["30", "*"]], "sex": [["f", "*"]]}
     if isinstance(method, om.Generalization):
-        method = om.Generalization(method.privacy, search=method.search, hierarchies=hierarchies)
+        method = om.Generalization(
+            method.privacy, algorithm=method.algorithm, hierarchies=hierarchies
+        )
     with pytest.raises(om.errors.OntomaskError) as caught:
         om.protect(ONE, SCHEMA, method, 1)
     assert "1 records" not in str(caught.value)

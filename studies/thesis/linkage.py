@@ -116,7 +116,7 @@ Chains = Mapping[str, Mapping[int, Linked]]
 
 def link(material: Material, levels: Mapping[str, om.Hierarchy], k: int) -> Linked:
     """Generalize single tuples until k is reached, and link."""
-    method = om.Generalization([om.KAnonymity(k)], search="tuple", hierarchies=levels)
+    method = om.Generalization([om.KAnonymity(k)], algorithm="tuple", hierarchies=levels)
     words = om.Schema.of(dict.fromkeys(material.frame.columns, om.Flat()))
     release = om.protect(material.frame, words, method, seed=1)
     risks = {

@@ -42,7 +42,7 @@ METHODS: Mapping[str, Make] = {
     "recoding, equality": lambda k: om.Recoding(k, operators="equality"),
     "microaggregation, equality": lambda k: om.Microaggregation(k, operators="equality"),
     "resampling, equality": lambda k: om.Resampling(k, operators="equality"),
-    "suppression": lambda k: om.Suppression(k, how="star"),
+    "suppression": lambda k: om.Suppression(k, outliers="star"),
 }
 SEMANTIC = RECODING, MICRO, RESAMPLING = tuple(METHODS)[:3]
 PLAIN = tuple(METHODS)[3:6]

@@ -22,7 +22,7 @@ counts from the ontology's root.
   refined SA-MDAV are shown as well; the thesis has no counterpart of the latter.
 * **Resampling**: four settings, three draws each, judged by Wu-Palmer; k beyond 15 shows how it
   goes on.
-* **Record linkage**: tuples are generalized one by one (`search="tuple"`) along a hierarchy
+* **Record linkage**: tuples are generalized one by one (`algorithm="tuple"`) along a hierarchy
   with two levels (VGH2) and one with three (VGH3); the intruder knows only the ontology.
 * **Medical records**: semantic operators against equality and mode, and suppression (records
   become stars, each counted as moved by 1).

@@ -31,10 +31,10 @@ HIGH = 5
 """The thesis says that differences show above k = 5."""
 
 METHODS: Mapping[str, Make] = {
-    "no heuristic": lambda k: om.Recoding(k, guide="random", order="any"),
-    "rarest first": lambda k: om.Recoding(k, guide="random"),
+    "no heuristic": lambda k: om.Recoding(k, algorithm="random", order="any"),
+    "rarest first": lambda k: om.Recoding(k, algorithm="random"),
     "rarest first, nearest": lambda k: om.Recoding(k),
-    "discernibility": lambda k: om.Recoding(k, guide="discernibility"),
+    "discernibility": lambda k: om.Recoding(k, algorithm="discernibility"),
 }
 NOTHING, FIRST, SEMANTIC, DISTRIBUTIONAL = METHODS
 SEEDS = {NOTHING: DRAWS, FIRST: DRAWS}

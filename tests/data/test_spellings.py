@@ -20,7 +20,7 @@ MASKINGS = [
     om.Resampling(3),
     om.Hybrid(3),
     om.Suppression(2),
-    om.Suppression(3, how="star"),
+    om.Suppression(3, outliers="star"),
     om.LocalSuppression(4),
     om.RankSwapping(k=5),
     om.Shuffling(confidential=("diagnosis",), given=("age",)),

@@ -112,8 +112,8 @@ def test_the_sentence_is_the_one_of_memory(columns, changes):
 
 UNSUITED = {
     "mdav": (om.Microaggregation(3, algorithm="mdav"), "algorithm='sa-mdav'"),
-    "hybrid": (om.Hybrid(3), "partition='sa-mdav'"),
-    "rank swapping": (om.RankSwapping(k=2, variant="multivariate"), "variant='dynamic'"),
+    "hybrid": (om.Hybrid(3), "algorithm='sa-mdav'"),
+    "rank swapping": (om.RankSwapping(k=2, algorithm="multivariate"), "algorithm='dynamic'"),
     "local suppression": (om.LocalSuppression(2), "use suppression"),
 }
 

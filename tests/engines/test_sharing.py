@@ -105,7 +105,7 @@ def test_the_number_of_records_decides_not_that_of_combinations():
     few = pl.DataFrame({"age": [30] * 400 + [40] * 400})
     schema = om.Schema(age=om.Numeric())
     changed = [
-        om.protect(one, schema, om.RankSwapping(p=50, variant="fixed"), seed=1).changed["age"]
+        om.protect(one, schema, om.RankSwapping(p=50, algorithm="fixed"), seed=1).changed["age"]
         for one in (few, few.lazy())
     ]
     assert changed[0] == pytest.approx(changed[1], abs=0.1)

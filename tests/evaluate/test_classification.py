@@ -614,7 +614,7 @@ def test_generalized_releases_are_judged_as_scikit_learn_judges_them(search):
     }
     method = om.Generalization(
         [om.KAnonymity(15)],
-        search=search,
+        algorithm=search,
         suppression_limit=0.1,
         hierarchies=hierarchies,
         steps=50 if search == "best-effort" else None,

@@ -240,7 +240,7 @@ TOWN_SCHEMA = om.Schema(town=om.Flat(), sex=om.Flat())
     ("method", "left_out", "starred"),
     [
         (om.Suppression(2), 3, 0),
-        (om.Suppression(2, how="star"), 0, 3),
+        (om.Suppression(2, outliers="star"), 0, 3),
         (
             om.Generalization(
                 [om.KAnonymity(3)],

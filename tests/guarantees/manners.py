@@ -71,7 +71,10 @@ def _rounded(seen: Seen, step: Any) -> Complaints:
     for name in step.columns:
         for before, after in _numbers(seen, name):
             share = after / step.base
-            far = abs(after - before) > step.base * (0.5 if step.how == "nearest" else 1) + ROUNDING
+            far = (
+                abs(after - before)
+                > step.base * (0.5 if step.algorithm == "nearest" else 1) + ROUNDING
+            )
             if not math.isclose(share, round(share), abs_tol=1e-6) or far:
                 yield f"{name!r}: {before} became {after} by multiples of {step.base}"
 

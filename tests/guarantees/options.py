@@ -378,16 +378,16 @@ def _target() -> list[tuple[str, Draw]]:
 
 def _budget(name: str, amount: float) -> Callable[[], list[tuple[str, Draw]]]:
     return lambda: [
-        ("some", lambda _p, _g: {"search": "best-effort", name: amount}),
+        ("some", lambda _p, _g: {"algorithm": "best-effort", name: amount}),
         ("None", lambda _p, _g: {name: None}),
     ]
 
 
 def _searches() -> list[tuple[str, Draw]]:
     """Each search, with the budget that it may need."""
-    constraint = constraints_of(om.Generalization)["search"]
+    constraint = constraints_of(om.Generalization)["algorithm"]
     return [
-        (search, lambda _p, _g, search=search: {"search": search, "steps": 40})
+        (search, lambda _p, _g, search=search: {"algorithm": search, "steps": 40})
         for search in constraint.options
     ]
 
@@ -400,7 +400,7 @@ def _levels() -> list[tuple[str, Draw]]:
         heights = {name: len(rows[name][0]) - 1 for name in people.quasi}
         levels = {name: int(generator.integers(0, high + 3)) for name, high in heights.items()}
         chosen = {name: min(level, heights[name]) for name, level in levels.items()}
-        return {"levels": chosen, "hierarchies": rows, "search": "optimal"}
+        return {"levels": chosen, "hierarchies": rows, "algorithm": "optimal"}
 
     return [("none", lambda _p, _g: {"levels": {}}), ("some", draw)]
 
@@ -455,7 +455,7 @@ FITTING: dict[tuple[str, str], Callable[[], list[tuple[str, Draw]]]] = {
         ("some", lambda people, g: {"population": people.population(g)}),
         ("None", lambda _p, _g: {"population": None}),
     ],
-    ("Generalization", "search"): _searches,
+    ("Generalization", "algorithm"): _searches,
     ("Generalization", "levels"): _levels,
     ("Generalization", "steps"): _budget("steps", 40),
     ("Generalization", "seconds"): _budget("seconds", 0.2),

@@ -119,7 +119,7 @@ def clustered(place: int, step: Any) -> Stated:
 
 
 def resampled(place: int, step: Any) -> Stated:
-    return clustered(place, step) if step.variant == "k-anonymous" else []
+    return clustered(place, step) if step.algorithm == "k-anonymous" else []
 
 
 # Permutations ---------------------------------------------------------------------------------
@@ -149,12 +149,16 @@ def _not_permuted(seen: Seen, place: int, step: Any) -> Complaints:
 
 def leaves_out(step: Any) -> bool:
     """Whether a step may leave records out."""
-    return step.name in ("sampling", "generalization") or getattr(step, "how", "") == "drop"
+    return step.name in ("sampling", "generalization") or (
+        step.name == "suppression" and step.outliers == "drop"
+    )
 
 
 def masked_columns(step: Any, people: People) -> tuple[str, ...]:
     """The columns whose values a step may change."""
-    if step.name in ("sampling", "drop-columns") or getattr(step, "how", "") == "drop":
+    if step.name in ("sampling", "drop-columns") or (
+        step.name == "suppression" and step.outliers == "drop"
+    ):
         return ()
     if step.name == "shuffling":
         return tuple(step.confidential)
@@ -275,7 +279,7 @@ def _presence(seen: Seen, step: Any, model: Any) -> Complaints:
         share = inside / everyone if everyone else math.inf
         if not model.minimum - counting.ROUNDING <= share <= model.maximum + counting.ROUNDING:
             yield f"{inside} of {everyone} people of a class are in the table"
-    if model.minimum > 0 and step.search in ("optimal", "best-effort"):
+    if model.minimum > 0 and step.algorithm in ("optimal", "best-effort"):
         traits = [seen.people[name] for name in seen.quasi]
         combinations = list(seen.text.classes(seen.quasi))
         for person in _population(seen, step):

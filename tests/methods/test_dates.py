@@ -47,7 +47,7 @@ def listed(frame):
 @pytest.mark.parametrize("guide", ["semantic", "discernibility", "random"])
 def test_recoding_releases_only_what_some_record_had(name, guide):
     frame = FRAMES[name]
-    release = om.protect(frame, schema(name), om.Recoding(3, guide=guide), seed=1)
+    release = om.protect(frame, schema(name), om.Recoding(3, algorithm=guide), seed=1)
     assert {str(one) for one in listed(release.frame)} <= {str(one) for one in listed(frame)}
     applied = release.scheme.apply(frame)
     assert {str(one) for one in listed(applied)} <= {str(one) for one in listed(release.frame)}

@@ -441,7 +441,7 @@ def test_models_that_clusters_cannot_have():
         om.Microaggregation, 3, privacy=[om.DeltaDisclosure(1)], strata=("sex",)
     )
     assert "leave out privacy" in refused(
-        om.Resampling, 3, variant="heer", privacy=[om.LDiversity(2)]
+        om.Resampling, 3, algorithm="heer", privacy=[om.LDiversity(2)]
     )
 
 

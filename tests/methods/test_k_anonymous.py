@@ -36,8 +36,8 @@ def tables(draw):
 METHODS = {
     "recoding": lambda k: om.Recoding(k),
     "recoding-frequency": lambda k: om.Recoding(k, weighting="frequency"),
-    "recoding-discernibility": lambda k: om.Recoding(k, guide="discernibility"),
-    "recoding-random": lambda k: om.Recoding(k, guide="random"),
+    "recoding-discernibility": lambda k: om.Recoding(k, algorithm="discernibility"),
+    "recoding-random": lambda k: om.Recoding(k, algorithm="random"),
     "sa-mdav": lambda k: om.Microaggregation(k),
     "sa-mdav-frequency": lambda k: om.Microaggregation(k, weighting="frequency"),
     "sa-mdav-static": lambda k: om.Microaggregation(k, dynamic=False),
@@ -96,11 +96,11 @@ def test_survey_weights_do_not_make_fifty_people_anonymous(name):
 def test_suppression_counts_records_not_people(how):
     frame = pl.DataFrame({"a": [*"vvvvxxxxyz"], "w": [1.0] * 8 + [900.0, 900.0]})
     schema = om.Schema(a=om.Flat(), w=om.Weight())
-    release = om.protect(frame, schema, om.Suppression(3, how=how), seed=1)
+    release = om.protect(frame, schema, om.Suppression(3, outliers=how), seed=1)
     assert set(release.frame["a"]) == ({"v", "x"} if how == "drop" else {"x", None})
     counted = om.Schema(a=om.Flat(), w=om.Count())
     whole = frame.with_columns(pl.col("w").cast(pl.Int64))
-    assert om.protect(whole, counted, om.Suppression(3, how=how), seed=1).changed == {"a": 0.0}
+    assert om.protect(whole, counted, om.Suppression(3, outliers=how), seed=1).changed == {"a": 0.0}
 
 
 def test_weights_move_centroids_and_nothing_else():

@@ -21,9 +21,9 @@ CREATED = [
     (lambda: RankSwapping(k=1), "k must be a whole number of at least 2, or None, not 1"),
     (lambda: RankSwapping(p=0), "p must be a number from 0 to 100, 0 excluded, or None, not 0"),
     (lambda: RankSwapping(p=101), "p must be a number from 0 to 100"),
-    (lambda: RankSwapping(k=3, variant="dynamics"), "Did you mean 'dynamic'?"),
+    (lambda: RankSwapping(k=3, algorithm="dynamics"), "Did you mean 'dynamic'?"),
     (lambda: RankSwapping(k=3, pool="some"), "pool must be one of 'unswapped', 'all'"),
-    (lambda: RankSwapping(k=3, variant="random"), "without any limit; leave k and p out"),
+    (lambda: RankSwapping(k=3, algorithm="random"), "without any limit; leave k and p out"),
     (lambda: Shuffling([]), "confidential must be a list that is not empty"),
     (lambda: Shuffling("age"), "confidential must be a list"),
     (
@@ -75,7 +75,7 @@ APPLIED = [
         "k is 60, but there are only 60 records; the swapping interval must be smaller than the "
         "table: choose k of at most 59.",
     ),
-    (RankSwapping(k=99, variant="multivariate"), "choose k of at most 59."),
+    (RankSwapping(k=99, algorithm="multivariate"), "choose k of at most 59."),
     (
         RankSwapping(p=1),
         "p = 1 percent of 60 records makes an interval of 0; at least 2 are needed: choose p of at "

@@ -75,14 +75,14 @@ METHODS = {
     "refined blocks": om.Microaggregation(k=K, algorithm="mdav", refine=True, block_size=12),
     "recoding": om.Recoding(k=K),
     "recoding by frequency": om.Recoding(k=K, weighting="frequency", order="any"),
-    "discernibility": om.Recoding(k=K, guide="discernibility"),
-    "random": om.Recoding(k=K, guide="random"),
-    "star": om.Suppression(k=K, how="star"),
+    "discernibility": om.Recoding(k=K, algorithm="discernibility"),
+    "random": om.Recoding(k=K, algorithm="random"),
+    "star": om.Suppression(k=K, outliers="star"),
     "local suppression": om.LocalSuppression(k=K),
     **{
         search: om.Generalization(
             privacy=[om.KAnonymity(K)],
-            search=search,
+            algorithm=search,
             suppression_limit=0.1,
             hierarchies=HIERARCHIES,
             steps=50 if search == "best-effort" else None,
@@ -92,7 +92,7 @@ METHODS = {
     "resampling": om.Resampling(k=K),
     "resampling in strata": om.Resampling(k=K, strata=("sex",)),
     "tuples in strata": om.Generalization(
-        privacy=[om.KAnonymity(K)], search="tuple", hierarchies=HIERARCHIES, strata=("sex",)
+        privacy=[om.KAnonymity(K)], algorithm="tuple", hierarchies=HIERARCHIES, strata=("sex",)
     ),
     "no attack": om.Generalization(
         privacy=[om.NoAttack(adversary_gain=K - 0.5, adversary_cost=1)],

@@ -132,7 +132,7 @@ def test_rounding_to_the_nearest_multiple():
 def test_random_rounding_is_unbiased():
     frame = pl.DataFrame({"count": [2] * 20_000})
     schema = om.Schema(count=om.Numeric())
-    found = protected(Rounding(["count"], base=5, how="random"), frame, schema)["count"]
+    found = protected(Rounding(["count"], base=5, algorithm="random"), frame, schema)["count"]
     assert set(found) == {0, 5}
     assert found.mean() == pytest.approx(2, abs=0.1)
     assert found.dtype == frame["count"].dtype
@@ -141,7 +141,7 @@ def test_random_rounding_is_unbiased():
 def test_multiples_are_not_moved_by_random_rounding():
     frame = pl.DataFrame({"count": [0, 5, 10, 15]})
     schema = om.Schema(count=om.Numeric())
-    assert protected(Rounding(["count"], base=5, how="random"), frame, schema).equals(frame)
+    assert protected(Rounding(["count"], base=5, algorithm="random"), frame, schema).equals(frame)
 
 
 # Sampling ----------------------------------------------------------------------------------------

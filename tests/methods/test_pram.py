@@ -29,7 +29,7 @@ def shares(release: pl.DataFrame, frame: pl.DataFrame, value: str) -> dict[str, 
 @pytest.mark.parametrize("retain", [0.5, 0.9])
 def test_plain_values_stay_or_become_any_other(retain):
     frame = patients()
-    found = shares(protected(Pram(retain=retain, variant="plain")), frame, "flu")
+    found = shares(protected(Pram(retain=retain, algorithm="plain")), frame, "flu")
     assert found.pop("flu") == pytest.approx(retain, abs=0.05)
     np.testing.assert_allclose(list(found.values()), (1 - retain) / 6, atol=0.04)
 
@@ -96,7 +96,7 @@ def test_measure_and_seed_matter_and_full_retention_changes_nothing():
 def test_a_single_value_stays():
     frame = pl.DataFrame({"diagnosis": ["flu"] * 5})
     for variant in ("plain", "semantic"):
-        assert protected(Pram(retain=0.0, variant=variant), frame).equals(frame)
+        assert protected(Pram(retain=0.0, algorithm=variant), frame).equals(frame)
 
 
 def test_draws_follow_the_rows():

@@ -25,7 +25,9 @@ LIMITED = [variant for variant in VARIANTS if variant != "random"]
 
 
 def method(variant: str, **changes) -> RankSwapping:
-    return RankSwapping(**{"k": None if variant == "random" else 4, "variant": variant, **changes})
+    return RankSwapping(
+        **{"k": None if variant == "random" else 4, "algorithm": variant, **changes}
+    )
 
 
 def protected(chosen, seed=3, frame=None, schema=None):
@@ -114,7 +116,7 @@ def test_fixed_column_as_published(seed):
         key=lambda one: (matrix[reference, column.codes[one]], column.codes[one], turn[one]),
     )
     partners = slow.fixed(ranking, 3, True, generator.random(40).tolist())
-    chosen = RankSwapping(k=3, variant="fixed", pool="all", columns=["diagnosis"])
+    chosen = RankSwapping(k=3, algorithm="fixed", pool="all", columns=["diagnosis"])
     masked = chosen.mask(table, Context(np.random.default_rng(seed)))
     assert masked.columns["diagnosis"].codes.tolist() == column.codes[partners].tolist()
 
@@ -146,7 +148,7 @@ def test_records_as_published(seed, pool):
     )
     sums = [sum(distance(one, other) for other in tuples.places) for one in range(len(tuples))]
     partners, _ = oracle.run(int(np.argmax(sums)), 4, pool == "all")
-    chosen = RankSwapping(k=4, variant="multivariate", pool=pool, columns=names)
+    chosen = RankSwapping(k=4, algorithm="multivariate", pool=pool, columns=names)
     masked = chosen.mask(table, Context(np.random.default_rng(seed)))
     for name, row in zip(["diagnosis", "severity", "age"], partners, strict=True):
         assert masked.columns[name].codes.tolist() == table[name].codes[row].tolist()
@@ -205,7 +207,7 @@ def test_swapped_numbers_are_neighbors_in_rank():
     frame = pl.DataFrame({"income": np.random.default_rng(1).normal(size=300)})
     schema = om.Schema(income=om.Numeric())
     for variant in ("fixed", "dynamic"):
-        chosen = RankSwapping(k=9, variant=variant, pool="all")
+        chosen = RankSwapping(k=9, algorithm=variant, pool="all")
         release = protected(chosen, frame=frame, schema=schema)
         before, after = (one["income"].rank().to_numpy() for one in (frame, release.frame))
         moved = np.abs(before - after)
@@ -273,7 +275,7 @@ def test_distributional_swaps_like_frequencies():
     values = ["flu"] * 40 + ["cold"] * 40 + ["asthma", "covid", "lung cancer"] * 2
     frame = pl.DataFrame({"diagnosis": values})
     schema = om.Schema(diagnosis=om.Nominal(DISEASES))
-    release = protected(RankSwapping(k=2, variant="distributional"), frame=frame, schema=schema)
+    release = protected(RankSwapping(k=2, algorithm="distributional"), frame=frame, schema=schema)
     rare = frame.with_row_index().filter(~pl.col("diagnosis").is_in(["flu", "cold"]))["index"]
     moved = release.frame["diagnosis"].gather(rare)
     assert (~moved.is_in(["flu", "cold"])).sum() >= 4

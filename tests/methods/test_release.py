@@ -78,7 +78,7 @@ def test_a_release_without_scheme_says_so():
 
 def test_steps_are_applied_in_order():
     frame = pl.DataFrame(mixed_columns())
-    steps = [om.Suppression(2, how="star"), om.Microaggregation(3)]
+    steps = [om.Suppression(2, outliers="star"), om.Microaggregation(3)]
     release = om.protect(frame, mixed_schema(), steps, seed=1)
     assert len(release.details) == 2
     assert min(release.class_sizes) >= 3

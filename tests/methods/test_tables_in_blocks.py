@@ -144,12 +144,12 @@ def test_large_tables_are_cut_by_themselves(monkeypatch):
     assert details["blocks"] > 1
     assert "blocks" not in masked(om.Microaggregation(K), table(90)).details[0]
     assert "blocks" not in masked(om.Microaggregation(K, block_size=1000)).details[0]
-    assert "blocks" not in masked(om.Recoding(K, guide="discernibility")).details[0]
+    assert "blocks" not in masked(om.Recoding(K, algorithm="discernibility")).details[0]
 
 
 def test_blocks_that_would_do_nothing_are_refused():
-    with pytest.raises(MethodError, match="leave out block_size, or use guide='semantic'"):
-        om.Recoding(3, guide="random", block_size=50)
+    with pytest.raises(MethodError, match="leave out block_size, or use algorithm='semantic'"):
+        om.Recoding(3, algorithm="random", block_size=50)
     for kind in (om.Microaggregation, om.Hybrid):
         with pytest.raises(MethodError, match="leave out block_size, or use privacy_by='merge'"):
             kind(3, privacy=[om.TCloseness(0.2)], privacy_by="t-first", block_size=50)

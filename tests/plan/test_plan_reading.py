@@ -419,3 +419,22 @@ def test_the_key_of_pseudonyms_comes_from_the_environment_only(tmp_path, monkeyp
     monkeypatch.setenv("HOUSE_KEY", "a secret of the house")
     plan = Plan.parse(plan_text(step=f'{step}key_variable = "HOUSE_KEY"\n'), folder=tmp_path)
     assert plan.steps[0].key == "a secret of the house"
+
+
+OLD = {
+    'method = "rank-swapping"\nk = 3\nvariant = "fixed"': ("variant", "algorithm"),
+    'method = "hybrid"\nk = 3\npartition = "mdav"': ("partition", "algorithm"),
+    'method = "recoding"\nk = 3\nguide = "random"': ("guide", "algorithm"),
+    'method = "generalization"\nk = 3\nsearch = "local"': ("search", "algorithm"),
+    'method = "rounding"\ncolumns = ["age"]\nbase = 5\nhow = "random"': ("how", "algorithm"),
+    'method = "suppression"\nk = 3\nhow = "star"': ("how", "outliers"),
+}
+
+
+@pytest.mark.parametrize("step", OLD)
+def test_an_old_word_is_told_its_new_name(refused, step, tmp_path):
+    old, new = OLD[step]
+    (problem,) = refused(plan_text(step=f"[[steps]]\n{step}\n"))
+    assert problem.endswith(f"{old!r} is called {new!r} now.")
+    named = plan_text(step=f"[[steps]]\n{step.replace(f'{old} =', f'{new} =')}\n")
+    assert Plan.parse(named, folder=tmp_path).steps

@@ -222,7 +222,7 @@ STEPWISE = {
     "rank swapping, then sampling": (SCHEMA, [om.RankSwapping(p=100), om.Sampling(size=80)]),
     "suppression, then rank swapping": (SCHEMA, [om.Suppression(k=K), om.RankSwapping(p=20)]),
     "noise, then sampling": (SCHEMA, [om.Noise(("stay",)), om.Sampling(size=80)]),
-    "sampling, then stars": (SCHEMA, [om.Sampling(size=80), om.Suppression(k=K, how="star")]),
+    "sampling, then stars": (SCHEMA, [om.Sampling(size=80), om.Suppression(k=K, outliers="star")]),
 }
 """Ways in which the release does depend on everybody: another original is made up for it."""
 
@@ -488,8 +488,13 @@ kind = "numeric"
     ("method", "said"),
     [
         (om.Microaggregation(k=K), "No record was left out."),
-        (om.Suppression(k=K, how="star"), "No record was left out."),
-        (generalization(search="tuple").__class__([om.KAnonymity(K)], hierarchies=HIERARCHIES), ""),
+        (om.Suppression(k=K, outliers="star"), "No record was left out."),
+        (
+            generalization(algorithm="tuple").__class__(
+                [om.KAnonymity(K)], hierarchies=HIERARCHIES
+            ),
+            "",
+        ),
         (om.Suppression(k=K), "Records left out: fewer than 5, or none."),
         (generalization(), "Records left out: fewer than 5, or none."),
     ],
@@ -506,7 +511,7 @@ def test_none_is_said_only_where_nobody_can_be_left_out(method, said):
 
 def starred(seed: int, count: int) -> tuple[om.Release, pl.DataFrame]:
     frame = frame_of([*kept_people(seed, 100 - count), *outliers(seed, count)])
-    return om.protect(frame, SCHEMA, om.Suppression(k=K, how="star"), seed=1), frame
+    return om.protect(frame, SCHEMA, om.Suppression(k=K, outliers="star"), seed=1), frame
 
 
 def section(page: str, title: str) -> str:

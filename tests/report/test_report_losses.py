@@ -37,7 +37,7 @@ def test_distances_come_with_their_scale(remade):
     number = remade(om.Noise(columns=["age"]), frame, om.Schema(age=om.Numeric(), town=om.Flat()))
     assert told(number.account, "Most was lost in age")[0].endswith(" standard deviations.")
     schema = om.Schema(age=om.Numeric(role="other"), town=om.Flat())
-    word = remade(om.Pram(retain=0.5, variant="plain"), frame, schema)
+    word = remade(om.Pram(retain=0.5, algorithm="plain"), frame, schema)
     assert told(word.account, "Most was lost in town")[0].endswith("(0 = same, 1 = unrelated).")
 
 

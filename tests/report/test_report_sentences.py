@@ -235,7 +235,7 @@ def test_a_table_masked_elsewhere_has_no_promise(case):
 
 def test_local_recoding_says_that_values_can_be_narrowed_down(case):
     for search, said in (("mondrian", True), ("optimal", False)):
-        step = om.Generalization([om.KAnonymity(2)], search=search)
+        step = om.Generalization([om.KAnonymity(2)], algorithm=search)
         page = render(case.gathered(steps=[step], details=[{}]))
         assert ("<b>Downcoding.</b>" in page) is said
         assert "<b>Differencing.</b>" in page

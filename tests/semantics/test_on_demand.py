@@ -99,8 +99,8 @@ METHODS = [
     om.Microaggregation(3, algorithm="v-mdav", metric="s-distance"),
     om.Recoding(3),
     om.Resampling(3),
-    om.RankSwapping(k=3, variant="multivariate"),
-    om.RankSwapping(k=3, variant="fixed"),
+    om.RankSwapping(k=3, algorithm="multivariate"),
+    om.RankSwapping(k=3, algorithm="fixed"),
     om.Pram(),
     om.Shuffling(["diagnosis"]),
 ]

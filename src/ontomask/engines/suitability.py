@@ -39,8 +39,8 @@ INSTEAD = {"local-suppression": "suppression", "private-generalization": "genera
 
 ONLY = {
     "microaggregation": ("algorithm", ("sa-mdav",)),
-    "hybrid": ("partition", ("sa-mdav",)),
-    "rank-swapping": ("variant", ("dynamic", "fixed", "random", "distributional")),
+    "hybrid": ("algorithm", ("sa-mdav",)),
+    "rank-swapping": ("algorithm", ("dynamic", "fixed", "random", "distributional")),
 }
 """Parameters that say whether a method compares single records, and the values that do not."""
 
@@ -121,7 +121,7 @@ def _check_named(step: Method, schema: Schema) -> None:
 
 
 def _draws(step: Method) -> bool:
-    return isinstance(step, DRAWING) or (isinstance(step, Rounding) and step.how == "random")
+    return isinstance(step, DRAWING) or (isinstance(step, Rounding) and step.algorithm == "random")
 
 
 def _instead(step: Method) -> str:

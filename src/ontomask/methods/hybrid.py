@@ -45,7 +45,7 @@ class Hybrid(Method):
     name: ClassVar[str] = "hybrid"
 
     k: Annotated[int, Integer(2), "The least number of records in a cluster."]
-    partition: Annotated[
+    algorithm: Annotated[
         str, Choice("mdav", "sa-mdav"), "How clusters are made: `mdav` or `sa-mdav`."
     ] = "mdav"
     operators: Operators = "marginality"
@@ -65,7 +65,7 @@ class Hybrid(Method):
         """Cluster, then draw."""
         grouping = Microaggregation(
             self.k,
-            algorithm=self.partition,
+            algorithm=self.algorithm,
             operators=self.operators,
             metric=self.metric,
             measure=self.measure,

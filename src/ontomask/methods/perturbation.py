@@ -193,7 +193,7 @@ class Rounding(Method):
 
     columns: Annotated[Columns, "Numeric columns."]
     base: Annotated[float, Real(0, open_low=True), "The multiples' base, such as 5 or 1000."]
-    how: Annotated[
+    algorithm: Annotated[
         str,
         Choice("nearest", "random"),
         "`nearest` (halves to the even multiple), or `random`: up or down with probabilities "
@@ -207,7 +207,7 @@ class Rounding(Method):
         for one in chosen:
             self._check_whole(one)
         shares = np.stack([one.record_numbers() for one in chosen]) / self.base
-        if self.how == "nearest":
+        if self.algorithm == "nearest":
             rounded = np.rint(shares)
         else:
             lower = np.floor(shares)

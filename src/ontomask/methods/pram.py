@@ -49,7 +49,7 @@ class Pram(Method):
     name: ClassVar[str] = "pram"
 
     retain: Annotated[float, Real(0, 1), "The probability that a value stays."] = 0.8
-    variant: Annotated[
+    algorithm: Annotated[
         str,
         Choice("semantic", "plain"),
         "`semantic`: a value that does not stay becomes another of the column with a "
@@ -59,7 +59,7 @@ class Pram(Method):
     reach: Annotated[
         float,
         Real(0, open_low=True),
-        "How far values go in the semantic variant: at this distance a value is e times less "
+        "How far values go with `semantic`: at this distance a value is e times less "
         "likely than a nearby one.",
     ] = 0.2
     matrix: Annotated[
@@ -125,7 +125,7 @@ class Pram(Method):
         if self.matrix is not None and self.order is not None:
             yield 0, _given(attribute, np.asarray(self.matrix, np.float64), self.order)
             return
-        semantic, values = self.variant == "semantic", attribute.numbered
+        semantic, values = self.algorithm == "semantic", attribute.numbered
         distances = attribute.distances(self.measure) if semantic else ValueDistances()
         present = np.bincount(attribute.codes, minlength=attribute.cardinality) > 0
         for block in row_blocks(values.size, values.size):

@@ -42,9 +42,9 @@ PRESETS: Mapping[str, tuple[str, Callable[[int], Method]]] = MappingProxyType(
         "recoding": ("semantic recoding", lambda k: Recoding(k)),
         "recoding+discernibility": (
             "recoding guided by discernibility",
-            lambda k: Recoding(k, guide="discernibility"),
+            lambda k: Recoding(k, algorithm="discernibility"),
         ),
-        "recoding+random": ("recoding at random", lambda k: Recoding(k, guide="random")),
+        "recoding+random": ("recoding at random", lambda k: Recoding(k, algorithm="random")),
         "resampling+equality": (
             "resampling with equality and mode",
             lambda k: Resampling(k, operators="equality"),

@@ -64,7 +64,7 @@ class RankSwapping(Method):
         AnyOf(Real(0, 100, open_low=True), Null()),
         "The interval as a percentage of the records.",
     ] = None
-    variant: Annotated[
+    algorithm: Annotated[
         str,
         Choice(*VARIANTS),
         "`fixed` ranks the column once by distance to its most distant value; `dynamic` ranks "
@@ -90,7 +90,7 @@ class RankSwapping(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        limited = self.variant != "random"
+        limited = self.algorithm != "random"
         if limited and (self.k is None) == (self.p is None):
             raise ParameterError(
                 "Rank swapping needs the size of its interval: give either k (records) or p "
@@ -98,7 +98,7 @@ class RankSwapping(Method):
             )
         if not limited and (self.k is not None or self.p is not None):
             raise ParameterError(
-                "The variant 'random' exchanges values without any limit; leave k and p out."
+                "The algorithm 'random' exchanges values without any limit; leave k and p out."
             )
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
@@ -106,7 +106,7 @@ class RankSwapping(Method):
         names = chosen_columns(self.columns, microdata)
         check_no_counts(microdata, "Rank swapping")
         k = self._interval(len(microdata))
-        if self.variant == "multivariate":
+        if self.algorithm == "multivariate":
             partners, ranks = self._swap_records(microdata, names, k, context)
         else:
             partners, ranks = self._swap_columns(microdata, names, k, context)
@@ -158,14 +158,14 @@ class RankSwapping(Method):
         attribute = microdata[name]
         if k is None:
             return _random(len(microdata), context.generator), None
-        if self.variant == "distributional":
+        if self.algorithm == "distributional":
             counts = np.bincount(attribute.codes, minlength=attribute.cardinality)
             return _ranked(attribute.codes, counts.astype(np.float64), k, self._everyone, context)
         layout = layout_of(
             microdata, [name], operators="marginality", metric="mean", measure=self.measure
         )
         column = _column(layout)
-        if self.variant == "fixed":
+        if self.algorithm == "fixed":
             keys = column.from_value(_first(column))
             return _ranked(column.codes, keys, k, self._everyone, context)
         if isinstance(column, _Coded) and not column.operator.looked_up:

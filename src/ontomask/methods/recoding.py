@@ -55,7 +55,7 @@ class Recoding(Method):
     name: ClassVar[str] = "recoding"
 
     k: Annotated[int, Integer(2), "The least number of records of a tuple."]
-    guide: Annotated[
+    algorithm: Annotated[
         str,
         Choice(*GUIDES),
         "Which tuple is taken: the semantically nearest (`semantic`), the one that raises the "
@@ -81,10 +81,10 @@ class Recoding(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_privacy(self.privacy, self.strata)
-        if self.block_size is not None and self.guide != "semantic":
+        if self.block_size is not None and self.algorithm != "semantic":
             raise MethodError(
-                f"guide={self.guide!r} compares no tuples, so blocks would save nothing; leave out "
-                "block_size, or use guide='semantic'."
+                f"algorithm={self.algorithm!r} compares no tuples, so blocks would save nothing; "
+                "leave out block_size, or use algorithm='semantic'."
             )
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
@@ -113,12 +113,12 @@ class Recoding(Method):
     ) -> Longs:
         points, uniforms = layout.points(tuples), context.generator.random(len(tuples))
         blocks = [np.arange(len(tuples))]
-        if self.guide == "semantic":
+        if self.algorithm == "semantic":
             blocks = blocks_of(points, blocks, self.k, self.block_size, details)
 
         def work(members: Longs, signal: Longs) -> Longs:
             chosen = select_points(points, members)
-            guide, order = GUIDES.index(self.guide), ORDERS.index(self.order)
+            guide, order = GUIDES.index(self.algorithm), ORDERS.index(self.order)
             by_size, own = self.weighting == "frequency", uniforms[members]
             return members[recode(chosen, float(self.k), guide, order, by_size, own, signal)]
 

@@ -51,7 +51,7 @@ class Resampling(Method):
     name: ClassVar[str] = "resampling"
 
     k: Annotated[int, Integer(2), "The number of samples, and the least size of a class."]
-    variant: Annotated[
+    algorithm: Annotated[
         str,
         Choice("k-anonymous", "heer"),
         "`k-anonymous` (samples without replacement that use every record) or `heer` (the "
@@ -67,10 +67,10 @@ class Resampling(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_privacy(self.privacy, self.strata)
-        if self.privacy and self.variant == "heer":
+        if self.privacy and self.algorithm == "heer":
             raise MethodError(
-                "variant='heer' makes no classes that privacy models could hold for; use "
-                "variant='k-anonymous', or leave out privacy."
+                "algorithm='heer' makes no classes that privacy models could hold for; use "
+                "algorithm='k-anonymous', or leave out privacy."
             )
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
@@ -78,7 +78,7 @@ class Resampling(Method):
         check_k(self.k, microdata)
         layout = quasi_layout(microdata, self)
         records = layout.points(microdata.records())
-        draw = self._ranked if self.variant == "k-anonymous" else self._ranked_heer
+        draw = self._ranked if self.algorithm == "k-anonymous" else self._ranked_heer
         return draw(microdata, layout, records, context)
 
     def _ranked(

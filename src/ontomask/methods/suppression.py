@@ -32,7 +32,7 @@ __all__ = ["LocalSuppression", "Suppression"]
 class Suppression(Method):
     """Leave out the records whose quasi-identifiers are shared by fewer than k: the naive way.
 
-    `how="drop"` removes them from the release; `how="star"` keeps them with all quasi-identifiers
+    `outliers="drop"` removes them from the release; `"star"` keeps them with all quasi-identifiers
     missing, provided that at least k are starred (records of the smallest classes are added).
 
     Examples
@@ -46,20 +46,20 @@ class Suppression(Method):
     name: ClassVar[str] = "suppression"
 
     k: Annotated[int, Integer(2), "Records in classes smaller than k are suppressed."]
-    how: Annotated[str, Choice("drop", "star"), "`drop` or `star`, as above."] = "drop"
+    outliers: Annotated[str, Choice("drop", "star"), "`drop` or `star`, as above."] = "drop"
     strata: Strata = ()
 
     @property
     def leaves_out(self) -> bool:
         """Records that stand out, unless they are starred."""
-        return self.how == "drop"
+        return self.outliers == "drop"
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Suppress the records in classes smaller than k."""
         check_k(self.k, microdata)
         tuples = microdata.tuples()
         outlying = tuples.counts < self.k
-        if self.how == "star":
+        if self.outliers == "star":
             outlying = _enough_stars(outlying, tuples, self.k)
         suppressed = outlying[tuples.places]
         if suppressed.all():
@@ -69,7 +69,7 @@ class Suppression(Method):
             )
         promise = class_size(self.k, microdata)
         details = {"suppressed": int(microdata.counts[suppressed].sum())}
-        if self.how == "drop":
+        if self.outliers == "drop":
             known = KnownTuples.of(microdata, ~suppressed)
             return Masked({}, (promise,), tuples.places, ~suppressed, known, details=details)
         columns = {name: microdata[name].starred(suppressed) for name in microdata.quasi}

@@ -17,6 +17,11 @@ from ontomask.wording import enumerated
 __all__ = ["Problem", "missing_column", "named", "refuse", "refuse_at", "sentences", "unknown"]
 
 SECTIONS = ("about", "input", "engine", "columns", "evaluation", "limits", "output")
+RENAMED = {
+    **dict.fromkeys(("variant", "partition", "guide", "search"), ("algorithm",)),
+    "how": ("algorithm", "outliers"),
+}
+"""What old words are called now, whichever is known there."""
 SHAPES = {
     "model_type": "a table of keys and values",
     "model_attributes_type": "a table of keys and values",
@@ -117,6 +122,9 @@ def unknown(name: str, allowed: Iterable[str]) -> str:
     """The sentence for a key that nobody knows."""
     listed = list(allowed)
     known = f" Known here: {', '.join(listed)}." if listed else ""
+    now = next((one for one in RENAMED.get(name, ()) if one in listed), "")
+    if now:
+        return f"{name!r} is called {now!r} now."
     return f"{name!r} is not known here.{did_you_mean(name, listed)}{known}"
 
 

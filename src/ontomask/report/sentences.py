@@ -318,7 +318,9 @@ class Beyond:
 def beyond(account: Account) -> Beyond:
     """What no promise covers; all of it can be seen in the release or is no figure."""
     generalized = [step for step in account.steps if step.name == "generalization"]
-    searches = [one.full for step in generalized for one in step.parameters if one.name == "search"]
+    searches = [
+        one.full for step in generalized for one in step.parameters if one.name == "algorithm"
+    ]
     about_values = account.promised is not None and account.promised.of_kind(
         "diversity", "closeness"
     )

@@ -85,7 +85,7 @@ def node(*, about: About, levels: Mapping[str, int], progress: Progress) -> dict
     """What records look like at a node, on a sample; whatever is not valid there is left out."""
     opened = Opened.of(about)
     step = replace(
-        _generalization(opened.plan), levels=levels, suppression_limit=1.0, search="optimal"
+        _generalization(opened.plan), levels=levels, suppression_limit=1.0, algorithm="optimal"
     )
     frame, whole = opened.sample()
     progress(0.3, "generalizing")

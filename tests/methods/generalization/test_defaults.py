@@ -5,7 +5,7 @@ import pytest
 
 import ontomask as om
 from ontomask.errors import MethodError, ParameterError
-from ontomask.methods.generalization.method import SEARCHES
+from ontomask.methods.generalization.method import ALGORITHMS
 
 PETS = om.Taxonomy.from_parents(
     {"pet": [], "cat": ["pet"], "dog": ["pet"], "beagle": ["dog"], "boxer": ["dog"]}
@@ -37,12 +37,12 @@ RECIPES = {
 }
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("search", ALGORITHMS)
 def test_defaults_are_the_recipes_that_init_proposes(search):
     budget = {"steps": 50} if search == "best-effort" else {}
-    method = om.Generalization(k=2, search=search, **budget)
+    method = om.Generalization(k=2, algorithm=search, **budget)
     release = om.protect(TABLE, SCHEMA, method, seed=1)
-    said = om.Generalization([om.KAnonymity(2)], search=search, hierarchies=RECIPES, **budget)
+    said = om.Generalization([om.KAnonymity(2)], algorithm=search, hierarchies=RECIPES, **budget)
     assert release.frame.equals(om.protect(TABLE, SCHEMA, said, seed=1).frame)
     assert [one.split("'")[1] for one in release.notes] == list(RECIPES)
     assert release.notes[0] == (

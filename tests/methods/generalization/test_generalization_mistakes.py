@@ -102,12 +102,12 @@ MISTAKES = {
         "Classification(target=…) instead of its name.",
     ),
     "a search that is none": (
-        lambda: protect(KAnonymity(2), search="optmal"),
-        "search must be one of 'optimal', 'best-effort', 'local', 'mondrian', 'tuple', not "
+        lambda: protect(KAnonymity(2), algorithm="optmal"),
+        "algorithm must be one of 'optimal', 'best-effort', 'local', 'mondrian', 'tuple', not "
         "'optmal'. Did you mean 'optimal'?",
     ),
     "no budget": (
-        lambda: protect(KAnonymity(2), search="best-effort"),
+        lambda: protect(KAnonymity(2), algorithm="best-effort"),
         "A best-effort search needs a budget: give steps=… or seconds=….",
     ),
     "no population": (
@@ -149,21 +149,21 @@ MISTAKES = {
         "as Ordinal([…]), Numeric or Date, or choose another ground.",
     ),
     "tuples with other models": (
-        lambda: protect(LDiversity(2), search="tuple"),
-        "search='tuple' knows k-anonymity only; use search='local'.",
+        lambda: protect(LDiversity(2), algorithm="tuple"),
+        "algorithm='tuple' knows k-anonymity only; use algorithm='local'.",
     ),
     "local with table models": (
-        lambda: protect(AverageRisk(0.5), search="local"),
+        lambda: protect(AverageRisk(0.5), algorithm="local"),
         "AverageRisk cannot be kept by local recoding, because classes that satisfy it by "
-        "themselves need not do so together; use search='optimal'.",
+        "themselves need not do so together; use algorithm='optimal'.",
     ),
     "local with models that unions lose": (
-        lambda: protect(DeltaDisclosure(2.0), search="local"),
+        lambda: protect(DeltaDisclosure(2.0), algorithm="local"),
         "DeltaDisclosure cannot be kept by local recoding, because classes that satisfy it by "
-        "themselves need not do so together; use search='optimal'.",
+        "themselves need not do so together; use algorithm='optimal'.",
     ),
     "a quality of global outcomes only": (
-        lambda: protect(KAnonymity(2), search="mondrian", quality=KLDivergence()),
+        lambda: protect(KAnonymity(2), algorithm="mondrian", quality=KLDivergence()),
         "The quality model is not defined for records that are generalized differently; use loss, "
         "precision, height, entropy-loss, discernibility, average-class-size, classification or "
         "semantic.",

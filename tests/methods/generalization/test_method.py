@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import ontomask as om
-from ontomask.methods.generalization.method import SEARCHES, Generalization
+from ontomask.methods.generalization.method import ALGORITHMS, Generalization
 from ontomask.privacy import DeltaPresence, KAnonymity, KMap, LDiversity, TCloseness
 from ontomask.quality import Classification, Loss, Semantic
 from ontomask.taxonomy.from_data import interval_hierarchy
@@ -52,11 +52,11 @@ def quasi(frame):
     return [tuple(row) for row in columns.to_numpy()]
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("search", ALGORITHMS)
 def test_every_search_gives_a_release_that_keeps_its_promise(search, schema, make_frame):
     frame = make_frame(people())
     budget = {"steps": 200} if search == "best-effort" else {}
-    release = om.protect(frame, schema, method(search=search, **budget), seed=1)
+    release = om.protect(frame, schema, method(algorithm=search, **budget), seed=1)
     assert type(release.frame) is type(frame)
     assert release.verification.kept
     columns = release.frame.to_pandas() if hasattr(release.frame, "to_pandas") else release.frame
@@ -258,7 +258,7 @@ def test_strata_are_generalized_apart(schema):
 @pytest.mark.parametrize("strata", [(), ("cost",)])
 def test_clusters_are_the_records_that_look_the_same_in_the_order_they_come(schema, search, strata):
     frame = pd.DataFrame(people(200, seed=10))
-    chosen = method(strata=strata, search=search, suppression_limit=0.2)
+    chosen = method(strata=strata, algorithm=search, suppression_limit=0.2)
     release = om.protect(frame, schema, chosen, seed=1)
     alike = pd.Series(quasi(release.frame)).factorize()[0].tolist()
     found = release.clusters
@@ -293,7 +293,7 @@ def test_progress_is_reported_and_can_stop_the_run(schema):
         raise KeyboardInterrupt(message)
 
     frame = pd.DataFrame(people(100))
-    best_effort = method(search="best-effort", steps=500)
+    best_effort = method(algorithm="best-effort", steps=500)
     with pytest.raises(KeyboardInterrupt):
         om.protect(frame, schema, best_effort, seed=1, progress=stop)
 
@@ -346,8 +346,8 @@ def people_frame():
 
 
 def test_chosen_levels_do_not_go_with_a_search_by_record():
-    with pytest.raises(om.errors.OntomaskError, match="search='local'"):
-        method(levels=CHOSEN, search="local")
+    with pytest.raises(om.errors.OntomaskError, match="algorithm='local'"):
+        method(levels=CHOSEN, algorithm="local")
 
 
 def test_chosen_levels_hold_inside_strata(schema):

@@ -98,7 +98,7 @@ def test_persons_are_guessed_among_where_there_is_a_unit():
 
 
 def test_different_records_may_be_generalized_differently():
-    release = om.protect(TABLE, SCHEMA, method(search="local", suppression_limit=0.3))
+    release = om.protect(TABLE, SCHEMA, method(algorithm="local", suppression_limit=0.3))
     whole = om.protect(TABLE, SCHEMA, method(suppression_limit=0.3))
     assert release.details[0]["quality"] <= whole.details[0]["quality"]
 
@@ -106,7 +106,7 @@ def test_different_records_may_be_generalized_differently():
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (lambda: method(search="mondrian"), "Mondrian divides classes as long as"),
+        (lambda: method(algorithm="mondrian"), "Mondrian divides classes as long as"),
         (
             lambda: om.Microaggregation(3, privacy=[GAME]),
             "Profitability weighs what general values still tell, which clusters do not have; use "

@@ -121,9 +121,9 @@ def runs():
     for name in CASES:
         yield name, {"suppression_limit": 0.1}
         if name not in (*NEEDS_OPTIMAL, *GAMES):
-            yield name, {"search": "mondrian"}
+            yield name, {"algorithm": "mondrian"}
         if name not in NOT_LOCAL:
-            yield name, {"search": "local", "suppression_limit": 0.1}
+            yield name, {"algorithm": "local", "suppression_limit": 0.1}
         if "presence" not in name:
             yield name, {"strata": ("cost",), "suppression_limit": 0.3}
 

@@ -114,7 +114,7 @@ def test_a_pickled_scheme_holds_no_records(search):
     method = om.Generalization(
         [om.KAnonymity(3)],
         suppression_limit=0.5,
-        search=search,
+        algorithm=search,
         steps=50,
         hierarchies=mixed_hierarchies(61),
     )
@@ -132,7 +132,7 @@ def test_a_pickled_scheme_holds_no_records(search):
 
 
 def test_local_outcomes_have_no_scheme():
-    for options in ({"search": "local"}, {"search": "mondrian"}, {"strata": ("sex",)}):
+    for options in ({"algorithm": "local"}, {"algorithm": "mondrian"}, {"strata": ("sex",)}):
         method = om.Generalization([om.KAnonymity(4)], hierarchies=HIERARCHIES, **options)
         release = om.protect(people(1), SCHEMA, method, seed=1)
         with pytest.raises(MethodError, match="no scheme for further records"):

@@ -100,7 +100,7 @@ def test_models_hold_for_all_strata_together(search, name):
     model, holds = STATED[name]
     limits = {"suppression_limit": 0.4} if search != "mondrian" else {}
     frames = [people(seed) for seed in range(24 if name == "disclosure" else 12)]
-    found = attempts(frames, model, search=search, strata=("region",), **limits)
+    found = attempts(frames, model, algorithm=search, strata=("region",), **limits)
     for frame, release in found:
         assert holds(rows_of(release.frame), distribution(frame))
         starred = (release.frame[QUASI] == "*").all(axis=1).sum()
@@ -219,7 +219,7 @@ def test_distributions_weigh_people_and_sizes_count_records(name, search):
     limit = {"suppression_limit": 0.3} if search == "optimal" else {}
     models = [om.KAnonymity(4), om.LDiversity(2), model]
     unweighed = []
-    options = {"search": search, "columns": schema(**COLUMNS), **limit}
+    options = {"algorithm": search, "columns": schema(**COLUMNS), **limit}
     for frame, release in attempts(frames, *models, **options):
         rows = rows_of(release.frame, frame, release)
         assert plain.smallest_class(rows) >= 4
@@ -238,7 +238,7 @@ def test_without_a_population_k_map_adds_up_survey_weights(search):
     for seed in range(6):
         frame = people(seed, **WEIGHTED)
         limit = {} if search == "mondrian" else {"suppression_limit": 0.1}
-        options = {"search": search, "columns": schema(**COLUMNS), **limit}
+        options = {"algorithm": search, "columns": schema(**COLUMNS), **limit}
         release = protected(frame, om.KMap(300), **options)
         rows = rows_of(release.frame, frame, release)
         assert plain.fewest_people(rows) >= 300
@@ -284,7 +284,7 @@ def test_boxes_that_look_alike_satisfy_the_models_together(seed):
     columns = om.Schema(letter=om.Flat(), other=om.Flat(), ill=om.Flat(role="sensitive"))
     method = om.Generalization(
         [om.DeltaDisclosure(1.6)],
-        search="mondrian",
+        algorithm="mondrian",
         hierarchies={"letter": letters, "other": others},
     )
     released = om.protect(frame, columns, method, seed=1).frame

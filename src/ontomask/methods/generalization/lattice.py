@@ -44,7 +44,7 @@ class Lattice:
         if self.size > LARGEST:
             raise MethodError(
                 f"The lattice has {self.size:,} nodes, too many for this search; "
-                "use search='best-effort', or hierarchies with fewer levels."
+                "use algorithm='best-effort', or hierarchies with fewer levels."
             )
 
     def successors(self, levels: Levels) -> list[Levels]:

@@ -61,7 +61,7 @@ def _check_supported(privacy: Sequence[PrivacyModel]) -> None:
         if isinstance(model, (TableModel, DeltaPresence)) or not model.joinable:
             raise MethodError(
                 f"{type(model).__name__} cannot be kept by local recoding, because classes that "
-                "satisfy it by themselves need not do so together; use search='optimal'."
+                "satisfy it by themselves need not do so together; use algorithm='optimal'."
             )
 
 

@@ -39,9 +39,9 @@ from ontomask.privacy import DeltaPresence, KAnonymity, NoAttack, PrivacyModel
 from ontomask.privacy.classes import chosen_column
 from ontomask.quality import QUALITIES, Quality, quality_model
 
-__all__ = ["SEARCHES", "Generalization"]
+__all__ = ["ALGORITHMS", "Generalization"]
 
-SEARCHES = ("optimal", "best-effort", "local", "mondrian", "tuple")
+ALGORITHMS = ("optimal", "best-effort", "local", "mondrian", "tuple")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +81,9 @@ class Generalization(Method):
         AnyOf(Choice(*QUALITIES), Typed(Quality, "a quality model such as Loss()")),
         "What to lose least of: the name of a quality model, or one with its parameters.",
     ] = "loss"
-    search: Annotated[
+    algorithm: Annotated[
         str,
-        Choice(*SEARCHES),
+        Choice(*ALGORITHMS),
         "`optimal` (the best levels, provably), `best-effort` (the best within a budget, for "
         "many columns), `local` (different records may be generalized differently), "
         "`mondrian` (a table divided top-down) or `tuple` (single tuples generalized until k "
@@ -144,11 +144,13 @@ class Generalization(Method):
         object.__setattr__(self, "privacy", tuple(self.privacy))
         if not self.models:
             raise ParameterError("Say what must hold: k=5, or privacy=[…] with models.")
-        if self.search == "tuple" and not all(isinstance(one, KAnonymity) for one in self.privacy):
-            raise MethodError("search='tuple' knows k-anonymity only; use search='local'.")
-        if self.levels and self.search not in ("optimal", "best-effort"):
+        if self.algorithm == "tuple" and not all(
+            isinstance(one, KAnonymity) for one in self.privacy
+        ):
+            raise MethodError("algorithm='tuple' knows k-anonymity only; use algorithm='local'.")
+        if self.levels and self.algorithm not in ("optimal", "best-effort"):
             raise MethodError(
-                f"levels are those of all records, which search={self.search!r} generalizes "
+                f"levels are those of all records, which algorithm={self.algorithm!r} generalizes "
                 "differently; leave out one of the two."
             )
         if self.strata and any(isinstance(one, DeltaPresence) for one in self.privacy):
@@ -262,7 +264,7 @@ class Generalization(Method):
         return _Found(kinds, {"strata": details}), stars[kinds.firsts]
 
     def _found(self, problem: Problem, quality: Quality, context: Context) -> _Found:
-        if self.search in ("optimal", "best-effort"):
+        if self.algorithm in ("optimal", "best-effort"):
             return _found_globally(problem, quality, self._solve(problem, quality, context))
         solution = self._solve_locally(problem, quality)
         details = {
@@ -282,7 +284,7 @@ class Generalization(Method):
         if self.levels:
             chosen = chosen_node(self.levels, problem)
             return at_levels(problem, self.models, self.suppression_limit, quality, chosen)
-        if self.search == "optimal":
+        if self.algorithm == "optimal":
             return optimal(problem, self.models, self.suppression_limit, quality, report=report)
         return best_effort(
             problem,
@@ -296,9 +298,9 @@ class Generalization(Method):
         )
 
     def _solve_locally(self, problem: Problem, quality: Quality) -> LocalSolution:
-        if self.search == "local":
+        if self.algorithm == "local":
             return local(problem, self.models, self.suppression_limit, quality)
-        if self.search == "mondrian":
+        if self.algorithm == "mondrian":
             return mondrian(problem, self.models, quality)
         return generalize_tuples(problem, self._k, quality)
 

@@ -44,11 +44,11 @@ def mondrian(
     """
     check_models(problem, privacy)
     if any(isinstance(model, TableModel) or not model.mendable for model in privacy):
-        raise MethodError("Mondrian needs models on single classes; use search='optimal'.")
+        raise MethodError("Mondrian needs models on single classes; use algorithm='optimal'.")
     if any(model.needs_information for model in privacy):
         raise MethodError(
             "Mondrian divides classes as long as they satisfy the models, and begins with one that "
-            "tells nothing, which no publisher is paid for; use search='optimal' or 'local'."
+            "tells nothing, which no publisher is paid for; use algorithm='optimal' or 'local'."
         )
     return _Division(problem, privacy).run(quality or Loss())
 

@@ -165,7 +165,7 @@ def kept_records(
     raise MethodError(
         "As they look in the release, the classes do not satisfy the privacy models: some that do "
         "so by themselves do not together, or a hierarchy does not end in one value; use "
-        "search='optimal' without strata."
+        "algorithm='optimal' without strata."
     )
 
 
