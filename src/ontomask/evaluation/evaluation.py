@@ -17,7 +17,7 @@ from ontomask.evaluation.clustering import ClusteringLoss, measure_clustering
 from ontomask.evaluation.linkage import DISTANCES, LinkageRisk, link_paired
 from ontomask.evaluation.pairing import Paired, pair_tables
 from ontomask.evaluation.risk import IntervalDisclosure
-from ontomask.evaluation.statistics import Statistic, measure_statistics
+from ontomask.evaluation.statistics import Statistic, measure_statistics, related
 from ontomask.evaluation.structure import ClassRisk, class_risk, disclosed_intervals
 from ontomask.evaluation.unchanged import NOTHING_UNCHANGED, UnchangedRisk, unchanged_risk
 from ontomask.evaluation.utility import Loss, measure_loss
@@ -311,6 +311,16 @@ def evaluate(
     return evaluate_paired(paired, settings)
 
 
+def _not_compared(paired: Paired, settings: Settings) -> Iterator[str]:
+    """That a table is too wide for all pairs of its columns, if so."""
+    compared, there = len(related(paired)), len(paired.columns)
+    if settings.columns is None and compared < there:
+        yield (
+            f"Relations of two columns were measured of {compared} of the {there:,} columns, those "
+            "that masking is about first; name others by columns=[…]."
+        )
+
+
 def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = silent) -> Evaluation:
     """Evaluate tables that have been paired."""
     links = settings.distances if paired.quasi() else ()
@@ -345,5 +355,5 @@ def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = sil
         unchanged=unchanged_risk(paired),
         linkage=tuple(linkage),
         alpha=settings.alpha,
-        notes=paired.notes,
+        notes=(*paired.notes, *_not_compared(paired, settings)),
     )

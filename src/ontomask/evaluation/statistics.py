@@ -18,7 +18,10 @@ from ontomask.semantics.marginality import nominal_covariance, nominal_variance
 from ontomask.semantics.moments import covariances, mean, variance
 from ontomask.semantics.sample import Values
 
-__all__ = ["DEFINITIONS", "LARGEST_SAMPLE", "Statistic", "measure_statistics"]
+__all__ = ["DEFINITIONS", "LARGEST_SAMPLE", "Statistic", "measure_statistics", "related"]
+
+MOST_COLUMNS = 40
+"""So many columns are compared two by two unless others are named."""
 
 LARGEST_SAMPLE = 1000
 """Columns with more different values than this are compared on so many records."""
@@ -74,10 +77,11 @@ def measure_statistics(
     """Compare the statistics of some columns, on the whole and on random subsamples.
 
     By default those of single columns are of the ones that masking is about, those of two columns
-    of all that are published; `pairs` names the columns of the latter.
+    of all that are published, or of some where they are many; `pairs` names the columns of the
+    latter.
     """
     single = paired.chosen(columns)
-    every = columns if columns is not None else list(paired.columns)
+    every = columns if columns is not None else related(paired)
     chosen = paired.chosen(every if pairs is None else pairs)
     whole = _measured(single) | _measured_pairs(chosen)
     parts = _variations(single, len(paired), subdomains, fraction, seed)
@@ -89,6 +93,17 @@ def measure_statistics(
         ),
         *(shift for shift in means if shift is not None),
     )
+
+
+def related(paired: Paired) -> list[str]:
+    """The columns that are compared two by two: those that masking is about come first.
+
+    Their pairs are many: of 2,000 columns, two million.
+    """
+    masked = [one.name for one in paired.chosen(None)]
+    first = dict.fromkeys([*masked, *paired.columns])
+    kept = set(list(first)[:MOST_COLUMNS])
+    return [name for name in paired.columns if name in kept]
 
 
 def _statistic(

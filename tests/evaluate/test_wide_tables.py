@@ -1,0 +1,36 @@
+"""Tables of very many columns: what is counted for every pair of them is bounded, and told."""
+
+import numpy as np
+import polars as pl
+
+import ontomask as om
+from ontomask.evaluation.statistics import MOST_COLUMNS
+
+WIDE = 60
+
+
+def evaluated(**settings):
+    generator = np.random.default_rng(1)
+    frame = pl.DataFrame({f"c{place}": generator.integers(0, 9, 30) for place in range(WIDE)})
+    roles = {f"c{place}": om.Numeric("quasi" if place > 56 else "other") for place in range(WIDE)}
+    release = om.protect(frame, om.Schema.of(roles), om.Microaggregation(k=3), seed=1)
+    return release.evaluate(**settings)
+
+
+def related(evaluation) -> set[str]:
+    return {
+        name for one in evaluation.statistics if one.name == "correlation" for name in one.columns
+    }
+
+
+def test_relations_are_measured_of_some_columns_masked_ones_first():
+    evaluation = evaluated()
+    expected = {"c57", "c58", "c59", *(f"c{place}" for place in range(MOST_COLUMNS - 3))}
+    assert related(evaluation) == expected
+    assert any(f"{MOST_COLUMNS} of the {WIDE} columns" in note for note in evaluation.notes)
+
+
+def test_columns_that_are_named_are_all_compared():
+    evaluation = evaluated(columns=[f"c{place}" for place in range(MOST_COLUMNS + 2)])
+    assert len(related(evaluation)) == MOST_COLUMNS + 2
+    assert not any("Relations" in note for note in evaluation.notes)
