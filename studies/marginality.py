@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -137,7 +138,7 @@ def schema_of(names: Sequence[str], weight: float = 1.0) -> om.Schema:
     return om.Schema.of({name: nominal if name == DIAGNOSIS else om.Numeric() for name in names})
 
 
-def sse_of(frame: pl.DataFrame, schema: om.Schema, operators: str, k: int) -> dict[str, float]:
+def sse_of(frame: pl.DataFrame, schema: om.Schema, operators: Any, k: int) -> dict[str, float]:
     """The SSE of each attribute after MDAV with S-distance."""
     method = om.Microaggregation(k, algorithm="mdav", operators=operators, metric="s-distance")
     release = om.protect(frame, schema, method, seed=1)

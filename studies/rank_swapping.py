@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -164,7 +165,7 @@ class Outcome:
 Outcomes = Mapping[tuple[str, int], Outcome]
 
 
-def swap(variant: str, k: int, pool: str) -> om.RankSwapping:
+def swap(variant: Any, k: int, pool: Any) -> om.RankSwapping:
     """One of the algorithms."""
     return om.RankSwapping(k=None if variant == "random" else k, algorithm=variant, pool=pool)
 

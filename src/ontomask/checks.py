@@ -17,7 +17,17 @@ import numbers
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, is_dataclass
-from typing import Any, ParamSpec, Protocol, TypeVar, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from ontomask.errors import ParameterError
 
@@ -40,6 +50,7 @@ __all__ = [
     "composed",
     "constraints_of",
     "did_you_mean",
+    "hints_of",
     "texts_of",
     "validate",
 ]
@@ -488,9 +499,22 @@ def constraints_of(function: Callable[..., Any]) -> dict[str, Constraint]:
     return dict(getattr(function, "__constraints__", {}))
 
 
+def hints_of(kind: type) -> dict[str, Any]:
+    """The annotations of a class; one of several texts (`Literal`) is constrained to be one."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: _constrained(hint) for name, hint in hints.items()}
+
+
+def _constrained(hint: Any) -> Any:
+    base, *told = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if get_origin(base) is not Literal:
+        return hint
+    return Annotated[(str, Choice(*get_args(base)), *told)]
+
+
 @functools.cache
 def _field_constraints(kind: type) -> dict[str, Constraint]:
-    hints = get_type_hints(kind, include_extras=True) if is_dataclass(kind) else {}
+    hints = hints_of(kind) if is_dataclass(kind) else {}
     return {
         name: part
         for name, hint in hints.items()

@@ -19,6 +19,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 import ontomask as om
+from ontomask.semantics.operators import Operator
 from studies.charts import bars
 from studies.study import Claim, Clock, Figure, ResultTable
 from studies.thesis.material import Material, Part, tuple_counts
@@ -31,7 +32,7 @@ DRAWS = 10
 PREDOMINANT = 0.5
 """A cluster is homogeneous if one value of every attribute has more than this share."""
 
-STRATEGIES: Mapping[str, tuple[str, str]] = {
+STRATEGIES: Mapping[str, tuple[Operator, str]] = {
     "semantic, logSC": ("semantic", "logsc"),
     "semantic, Wu-Palmer": ("semantic", "wu-palmer"),
     "semantic, path": ("semantic", "path"),
@@ -152,7 +153,7 @@ def worked_examples() -> tuple[tuple[str, str, str, float, str, float], ...]:
     )
 
 
-def _example(counts: Mapping[Any, int], operators: str) -> tuple[str, float]:
+def _example(counts: Mapping[Any, int], operators: Any) -> tuple[str, float]:
     """The centroid of counted values by the library, and the sum of path lengths to it."""
     values = [value for value, count in counts.items() for _ in range(count)]
     pairs = [value if isinstance(value, tuple) else (value,) for value in values]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from ontomask.data.schema import (
     Nominal,
     Numeric,
     Ordinal,
+    Role,
     Schema,
 )
 from ontomask.data.tables import Table, open_table
@@ -55,7 +57,7 @@ LONG_NUMBER = 6
 SAMPLED_WORDS = 200
 RESEMBLING = 200
 FEWEST_WORDS, SHORTEST_WORD = 5, 4
-UNDECIDED = "undecided"
+UNDECIDED: Final = "undecided"
 """The role of a column that a person must decide on: it is not published before."""
 
 COMPACT = ("%Y%m%d", "%Y-%m", "%m/%Y", "%m.%Y")
@@ -549,7 +551,7 @@ QUESTIONS: tuple[Callable[[Evidence], Guess | None], ...] = (
 # Roles ------------------------------------------------------------------------------------------
 
 
-def _role(evidence: Evidence) -> str:
+def _role(evidence: Evidence) -> Role:
     """The role that the name of a column suggests; where it suggests none a person decides."""
     hints = evidence.hints
     if hints.has(names.CONFIDENTIAL):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from ontomask.arrays import Ints
 from ontomask.cards import card, table
@@ -40,16 +40,17 @@ __all__ = [
     "Nominal",
     "Numeric",
     "Ordinal",
+    "Role",
     "Schema",
     "Weight",
     "value_distances",
 ]
 
-ROLES = ("quasi", "sensitive", "other", "undecided")
-MISSING = ("own-category", "suppress", "error")
+Role = Literal["quasi", "sensitive", "other", "undecided"]
+ROLES = get_args(Role)
+MissingRule = Literal["own-category", "suppress", "error"]
+MISSING = get_args(MissingRule)
 
-Role = Annotated[str, Choice(*ROLES)]
-MissingRule = Annotated[str, Choice(*MISSING)]
 Importance = Annotated[float, Real(0, open_low=True)]
 
 
@@ -227,9 +228,9 @@ class Ordinal(Column):
     def __init__(
         self,
         order: Sequence[object] = (),
-        role: str = "quasi",
+        role: Role = "quasi",
         *,
-        missing: str = "own-category",
+        missing: MissingRule = "own-category",
         weight: float = 1.0,
     ) -> None:
         _set_fields(self, locals())
@@ -267,7 +268,7 @@ class Nominal(Column):
         "logsc"
     )
     root: Annotated[
-        str, Choice("attribute", "taxonomy"), "The distance, as in `Taxonomy.distances`."
+        Literal["attribute", "taxonomy"], "The distance, as in `Taxonomy.distances`."
     ] = "attribute"
     options: Annotated[Mapping[str, Any], "The distance, as in `Taxonomy.distances`."] = field(
         default_factory=dict
@@ -276,29 +277,27 @@ class Nominal(Column):
         Any, "Concepts of particular values, as a dictionary or a mapping file."
     ] = None
     unmapped: Annotated[
-        str,
-        Choice("error", "root", "suppress"),
+        Literal["error", "root", "suppress"],
         "What to do with values that have no concept: `error`, `root` (they mean anything) or "
         "`suppress` (they count as missing).",
     ] = "error"
     output: Annotated[
-        str,
-        Choice("input", "id", "label"),
+        Literal["input", "id", "label"],
         "Concepts come out as they went in (`input`), as their `id` or as their `label`.",
     ] = "input"
 
     def __init__(
         self,
         taxonomy: Taxonomy,
-        role: str = "quasi",
+        role: Role = "quasi",
         *,
         measure: str = "logsc",
-        root: str = "attribute",
+        root: Literal["attribute", "taxonomy"] = "attribute",
         options: Mapping[str, Any] | None = None,
         overrides: Any = None,
-        unmapped: str = "error",
-        output: str = "input",
-        missing: str = "own-category",
+        unmapped: Literal["error", "root", "suppress"] = "error",
+        output: Literal["input", "id", "label"] = "input",
+        missing: MissingRule = "own-category",
         weight: float = 1.0,
     ) -> None:
         _set_fields(self, {**locals(), "options": dict(options or {})})

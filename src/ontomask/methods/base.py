@@ -28,7 +28,7 @@ from ontomask.errors import MethodError, ParameterError
 from ontomask.kernels.blocks import workers
 from ontomask.privacy import KAnonymity, NoAttack
 from ontomask.promises import ClassSize
-from ontomask.semantics.operators import METRICS, OPERATORS
+from ontomask.semantics.operators import METRICS, Operator
 from ontomask.taxonomy.measures import MEASURES
 from ontomask.wording import only
 
@@ -51,7 +51,7 @@ __all__ = [
 Progress = Callable[[float, str], None]
 """Called with the fraction done and a message; it may raise to stop the run."""
 
-Operators = Annotated[str, Choice(*OPERATORS), "How values are compared and summed up."]
+Operators = Annotated[Operator, "How values are compared and summed up."]
 Metric = Annotated[
     str | None,
     AnyOf(Choice(*METRICS), Null()),

@@ -12,12 +12,12 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.checks import Choice, ListOf, Typed
+from ontomask.checks import ListOf, Typed
 from ontomask.data.microdata import Attribute, Microdata, Owners, group_rows
 from ontomask.errors import MethodError
 from ontomask.kernels.balanced import by_exchanges, by_slices
@@ -43,7 +43,8 @@ from ontomask.promises import Promise
 
 __all__ = ["WAYS", "Demands", "Privacy", "PrivacyBy", "check_privacy"]
 
-WAYS = ("merge", "t-first", "k-first")
+Way = Literal["merge", "t-first", "k-first"]
+WAYS = get_args(Way)
 
 Privacy = Annotated[
     tuple[PrivacyModel, ...] | list[PrivacyModel],
@@ -51,8 +52,7 @@ Privacy = Annotated[
     "Models that the classes must satisfy besides, such as l-diversity or t-closeness.",
 ]
 PrivacyBy = Annotated[
-    str,
-    Choice(*WAYS),
+    Way,
     "How they come to do so: by uniting clusters that fail (`merge`, for any model), or by forming "
     "clusters of records with a view to t-closeness, one from each slice of the sensitive values "
     "(`t-first`) or the nearest ones and then exchanges (`k-first`); what then still fails is "

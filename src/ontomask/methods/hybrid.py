@@ -6,12 +6,12 @@ MicroHybrid after Domingo-Ferrer, Muralidhar and Rufian-Torrell (2012).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.checks import Choice, Integer
+from ontomask.checks import Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.kernels.windows import draw_near, window_widths
@@ -46,7 +46,7 @@ class Hybrid(Method):
 
     k: Annotated[int, Integer(2), "The least number of records in a cluster."]
     algorithm: Annotated[
-        str, Choice("mdav", "sa-mdav"), "How clusters are made: `mdav` or `sa-mdav`."
+        Literal["mdav", "sa-mdav"], "How clusters are made: `mdav` or `sa-mdav`."
     ] = "mdav"
     operators: Operators = "marginality"
     metric: Metric = "s-distance"

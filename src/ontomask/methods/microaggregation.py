@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -58,7 +58,8 @@ from ontomask.promises import SequenceSize
 
 __all__ = ["ALGORITHMS", "Microaggregation"]
 
-ALGORITHMS = ("sa-mdav", "mdav", "v-mdav")
+Algorithm = Literal["sa-mdav", "mdav", "v-mdav"]
+ALGORITHMS = get_args(Algorithm)
 
 NEIGHBORS = 32
 PASSES = 60
@@ -83,8 +84,7 @@ class Microaggregation(Method):
 
     k: Annotated[int, Integer(2), "The least number of records in a cluster."]
     algorithm: Annotated[
-        str,
-        Choice(*ALGORITHMS),
+        Algorithm,
         "`sa-mdav` (adaptive, on distinct tuples), `mdav` (clusters of k, on records) or "
         "`v-mdav` (clusters of k to 2k - 1, on records).",
     ] = "sa-mdav"
@@ -98,8 +98,7 @@ class Microaggregation(Method):
         "tuple.",
     ] = True
     weighting: Annotated[
-        str,
-        Choice("none", "frequency"),
+        Literal["none", "frequency"],
         "Whether distances to tuples are multiplied by their frequency (`frequency`) or not.",
     ] = "none"
     gamma: Annotated[float, Real(0), "How willingly v-mdav extends a cluster."] = 0.2
@@ -121,8 +120,7 @@ class Microaggregation(Method):
         "run that made them all gives the same release again.",
     ] = 60.0
     centers: Annotated[
-        str,
-        Choice("centroid", "medoid"),
+        Literal["centroid", "medoid"],
         "What stands for a cluster: its `centroid`, made column by column, or its `medoid`, the "
         "tuple of its own that is nearest to all others, so that only combinations appear that "
         "someone has.",

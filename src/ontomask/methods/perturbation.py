@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats
-from ontomask.checks import AnyOf, Choice, Flag, Integer, ListOf, Null, Real, Text
+from ontomask.checks import AnyOf, Flag, Integer, ListOf, Null, Real, Text
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
@@ -122,8 +122,7 @@ class TopBottomCoding(Method):
         "The share of records to be replaced, in percent, instead of limits: at most that many.",
     ] = None
     replace: Annotated[
-        str,
-        Choice("limit", "mean"),
+        Literal["limit", "mean"],
         "Replace by the `limit`, or by the `mean` of the replaced numbers, which keeps the "
         "column's mean.",
     ] = "limit"
@@ -194,8 +193,7 @@ class Rounding(Method):
     columns: Annotated[Columns, "Numeric columns."]
     base: Annotated[float, Real(0, open_low=True), "The multiples' base, such as 5 or 1000."]
     algorithm: Annotated[
-        str,
-        Choice("nearest", "random"),
+        Literal["nearest", "random"],
         "`nearest` (halves to the even multiple), or `random`: up or down with probabilities "
         "that leave the expected value unchanged.",
     ] = "nearest"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -50,8 +50,7 @@ class Pram(Method):
 
     retain: Annotated[float, Real(0, 1), "The probability that a value stays."] = 0.8
     algorithm: Annotated[
-        str,
-        Choice("semantic", "plain"),
+        Literal["semantic", "plain"],
         "`semantic`: a value that does not stay becomes another of the column with a "
         "probability proportional to exp(-distance / reach). `plain`: all others are equally "
         "likely.",

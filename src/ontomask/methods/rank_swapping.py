@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal, get_args
 
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Real, Text
+from ontomask.checks import AnyOf, Integer, ListOf, Null, Real, Text
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError, PromiseError
@@ -29,8 +29,10 @@ from ontomask.wording import only
 
 __all__ = ["VARIANTS", "RankSwapping"]
 
-VARIANTS = ("fixed", "dynamic", "multivariate", "random", "distributional")
-POOLS = ("unswapped", "all")
+Variant = Literal["fixed", "dynamic", "multivariate", "random", "distributional"]
+VARIANTS = get_args(Variant)
+Pool = Literal["unswapped", "all"]
+POOLS = get_args(Pool)
 
 Loop = Callable[[Callable[..., tuple[Longs, Longs]], object], tuple[Longs, Longs]]
 """Runs a kernel's loop over a domain."""
@@ -65,8 +67,7 @@ class RankSwapping(Method):
         "The interval as a percentage of the records.",
     ] = None
     algorithm: Annotated[
-        str,
-        Choice(*VARIANTS),
+        Variant,
         "`fixed` ranks the column once by distance to its most distant value; `dynamic` ranks "
         "it anew around each value, starting at opposite ends; `multivariate` does so with "
         "whole records, which keeps columns related: each value is exchanged within the k "
@@ -74,8 +75,7 @@ class RankSwapping(Method):
         "`distributional` ranks by frequency.",
     ] = "dynamic"
     pool: Annotated[
-        str,
-        Choice(*POOLS),
+        Pool,
         "`unswapped`: the interval holds the k nearest records that are still to be swapped, "
         "so every value gets a partner while two are left. `all`: the k nearest of all "
         "records, as published; a value without a partner in its interval stays.",

@@ -7,12 +7,12 @@ semantic-based masking method" (2012). No new value appears: every output tuple 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal, get_args
 
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.checks import Choice, Integer
+from ontomask.checks import Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata, Tuples
 from ontomask.errors import MethodError
@@ -35,8 +35,10 @@ from ontomask.methods.points import Layout, quasi_layout
 
 __all__ = ["GUIDES", "Recoding"]
 
-GUIDES = ("semantic", "discernibility", "random")
-ORDERS = ("smallest-first", "any")
+Guide = Literal["semantic", "discernibility", "random"]
+GUIDES = get_args(Guide)
+Order = Literal["smallest-first", "any"]
+ORDERS = get_args(Order)
 
 
 @register
@@ -56,19 +58,16 @@ class Recoding(Method):
 
     k: Annotated[int, Integer(2), "The least number of records of a tuple."]
     algorithm: Annotated[
-        str,
-        Choice(*GUIDES),
+        Guide,
         "Which tuple is taken: the semantically nearest (`semantic`), the one that raises the "
         "sum of squared class sizes least (`discernibility`), or any (`random`).",
     ] = "semantic"
     order: Annotated[
-        str,
-        Choice(*ORDERS),
+        Order,
         "Whether the rarest tuples are recoded first (`smallest-first`) or in the table's order.",
     ] = "smallest-first"
     weighting: Annotated[
-        str,
-        Choice("none", "frequency"),
+        Literal["none", "frequency"],
         "Whether distances are multiplied by the frequency of the tuple taken.",
     ] = "none"
     operators: Operators = "semantic"

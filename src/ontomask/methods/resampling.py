@@ -6,12 +6,12 @@ The k-anonymous variant after Martínez, Sánchez and Valls (2012); the original
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.checks import Choice, Integer
+from ontomask.checks import Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError
@@ -52,8 +52,7 @@ class Resampling(Method):
 
     k: Annotated[int, Integer(2), "The number of samples, and the least size of a class."]
     algorithm: Annotated[
-        str,
-        Choice("k-anonymous", "heer"),
+        Literal["k-anonymous", "heer"],
         "`k-anonymous` (samples without replacement that use every record) or `heer` (the "
         "original: samples with replacement, the averages go to the records by rank; no "
         "k-anonymity).",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats
-from ontomask.checks import Choice, Integer
+from ontomask.checks import Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata, Tuples
 from ontomask.errors import MethodError
@@ -46,7 +46,7 @@ class Suppression(Method):
     name: ClassVar[str] = "suppression"
 
     k: Annotated[int, Integer(2), "Records in classes smaller than k are suppressed."]
-    outliers: Annotated[str, Choice("drop", "star"), "`drop` or `star`, as above."] = "drop"
+    outliers: Annotated[Literal["drop", "star"], "`drop` or `star`, as above."] = "drop"
     strata: Strata = ()
 
     @property

@@ -15,11 +15,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from ontomask.checks import texts_of
+from ontomask.checks import hints_of, texts_of
 from ontomask.plan.lines import Place
 
 __all__ = ["Given", "Kind", "Part", "Written", "list_of", "table_of", "union_of"]
@@ -92,7 +92,7 @@ class Kind:
         if self.tag:
             fields[self.tag] = (Literal[self.name], Field(description=_first_line(self.made)))
         texts = texts_of(self.made)
-        hints = get_type_hints(self.made, include_extras=True)
+        hints = hints_of(self.made)
         for one in dataclasses.fields(self.made):
             if one.name in self.left_out:
                 continue

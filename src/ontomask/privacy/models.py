@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
-from ontomask.checks import AnyOf, Choice, Declared, Integer, Null, Real, Text
+from ontomask.checks import AnyOf, Declared, Integer, Null, Real, Text
 from ontomask.errors import MethodError, ParameterError
 from ontomask.privacy.classes import Classes, Domain, Histogram
 from ontomask.privacy.closeness import ROUNDING, GoesOn, always, are_close
@@ -218,8 +218,7 @@ class LDiversity(PrivacyModel):
 
     l: Annotated[float, Real(1), "How many values; a whole number unless the kind is `entropy`."]  # noqa: E741 - the model's own letter
     kind: Annotated[
-        str,
-        Choice("distinct", "entropy", "recursive"),
+        Literal["distinct", "entropy", "recursive"],
         "`distinct` (l different values), `entropy` (entropy of at least ln l) or `recursive` "
         "(the most frequent value is less frequent than c times all from the l-th on "
         "together).",
@@ -227,8 +226,7 @@ class LDiversity(PrivacyModel):
     c: Annotated[float, Real(0, open_low=True), "The factor of the recursive kind."] = 1.0
     column: Column = None
     estimator: Annotated[
-        str,
-        Choice("shannon", "grassberger"),
+        Literal["shannon", "grassberger"],
         "Of the entropy: `shannon`, or `grassberger` (Grassberger 2003), which corrects the "
         "bias of small classes; for the latter, at least l different values are demanded as "
         "well.",
@@ -315,8 +313,7 @@ class TCloseness(PrivacyModel):
 
     t: Annotated[float, Real(0, 1), "The largest earth mover's distance allowed."]
     ground: Annotated[
-        str,
-        Choice("equal", "ordered", "hierarchical", "semantic"),
+        Literal["equal", "ordered", "hierarchical", "semantic"],
         "The distance of two values: `equal` (1 for all), `ordered` (by rank), `hierarchical` "
         "(height of the lowest common generalization over the height of the hierarchy) or "
         "`semantic` (of the column's taxonomy).",
@@ -390,8 +387,7 @@ class BetaLikeness(PrivacyModel):
 
     beta: Annotated[float, Real(0, open_low=True), "The largest relative gain of confidence."]
     kind: Annotated[
-        str,
-        Choice("basic", "enhanced"),
+        Literal["basic", "enhanced"],
         "`basic`, or `enhanced`, which also bounds the gain by -ln q.",
     ] = "basic"
     column: Column = None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal, get_args
 
 import numpy as np
 from scipy.stats import poisson
 
 from ontomask.arrays import Bools, Floats, Longs
-from ontomask.checks import Choice, Integer, Real
+from ontomask.checks import Integer, Real
 from ontomask.errors import ParameterError
 from ontomask.population import population_uniqueness
 from ontomask.privacy.classes import Classes, Domain
@@ -28,7 +28,8 @@ __all__ = [
     "RecordsAtRisk",
 ]
 
-ESTIMATORS = ("dankar", "pitman", "zayatz", "snb")
+Estimator = Literal["dankar", "pitman", "zayatz", "snb"]
+ESTIMATORS = get_args(Estimator)
 
 Fraction = Annotated[float, Real(0, 1, open_low=True)]
 Amount = Annotated[float, Real(0, open_low=True)]
@@ -58,8 +59,7 @@ class EstimatedKMap(PrivacyModel):
     k: Annotated[int, Integer(2), "The least number of people of the population in a class."]
     fraction: Annotated[Fraction, "The share of the population that is in the table."]
     estimator: Annotated[
-        str,
-        Choice("poisson", "zero-truncated-poisson"),
+        Literal["poisson", "zero-truncated-poisson"],
         "How the records of a class of k people are distributed: `poisson`, or "
         "`zero-truncated-poisson`, since a class that is seen has at least one.",
     ] = "poisson"
@@ -133,7 +133,7 @@ class PopulationUniques(TableModel):
     t: Annotated[float, Real(0, 1), "The largest estimated share of the population that is unique."]
     fraction: Annotated[Fraction, "The share of the population that is in the table."]
     estimator: Annotated[
-        str, Choice(*ESTIMATORS), "See `population_uniqueness`; `dankar` chooses among the others."
+        Estimator, "See `population_uniqueness`; `dankar` chooses among the others."
     ] = "dankar"
 
     @property

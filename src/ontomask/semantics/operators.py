@@ -21,6 +21,7 @@ random                  any distance                   value of a random record
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -40,9 +41,18 @@ from ontomask.semantics.moments import variance
 from ontomask.taxonomy.pairs import AncestorSets
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["METRICS", "OPERATORS", "Coded", "Comparison", "coded_operator", "descending_links"]
+__all__ = [
+    "METRICS",
+    "OPERATORS",
+    "Coded",
+    "Comparison",
+    "Operator",
+    "coded_operator",
+    "descending_links",
+]
 
-OPERATORS = ("semantic", "marginality", "lcs", "mode", "equality", "consensus", "random")
+Operator = Literal["semantic", "marginality", "lcs", "mode", "equality", "consensus", "random"]
+OPERATORS = get_args(Operator)
 METRICS = ("mean", "euclidean", "s-distance")
 
 RULES = {

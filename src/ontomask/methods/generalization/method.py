@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -41,7 +41,8 @@ from ontomask.quality import QUALITIES, Quality, quality_model
 
 __all__ = ["ALGORITHMS", "Generalization"]
 
-ALGORITHMS = ("optimal", "best-effort", "local", "mondrian", "tuple")
+Algorithm = Literal["optimal", "best-effort", "local", "mondrian", "tuple"]
+ALGORITHMS = get_args(Algorithm)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +83,7 @@ class Generalization(Method):
         "What to lose least of: the name of a quality model, or one with its parameters.",
     ] = "loss"
     algorithm: Annotated[
-        str,
-        Choice(*ALGORITHMS),
+        Algorithm,
         "`optimal` (the best levels, provably), `best-effort` (the best within a budget, for "
         "many columns), `local` (different records may be generalized differently), "
         "`mondrian` (a table divided top-down) or `tuple` (single tuples generalized until k "
@@ -98,9 +98,7 @@ class Generalization(Method):
         "columns have their taxonomy. Columns that are not named get one that fits their kind, "
         "which the release tells.",
     ] = field(default_factory=dict)
-    levels_by: Annotated[str, Choice("steps", "depth"), "How a taxonomy is made level-wise."] = (
-        "steps"
-    )
+    levels_by: Annotated[Literal["steps", "depth"], "How a taxonomy is made level-wise."] = "steps"
     levels: Annotated[
         Mapping[str, int],
         TableOf(Integer(0)),
@@ -108,8 +106,7 @@ class Generalization(Method):
         "applied as they are, and what fails the models there is suppressed within the limit.",
     ] = field(default_factory=dict)
     outliers: Annotated[
-        str,
-        Choice("star", "drop"),
+        Literal["star", "drop"],
         "What becomes of suppressed records: `star` (all quasi-identifiers become `*`) or "
         "`drop`. Where the class of all stars would not satisfy the models, they are dropped "
         "in any case.",
