@@ -140,6 +140,19 @@ def loinc(folder: Path, count: int) -> Path:
     return lines(folder / "ComponentHierarchyBySystem.csv", rows())
 
 
+def umls(folder: Path, count: int) -> Path:
+    cells = "ENG|P|L1|PF|S1|Y"
+    lines(
+        folder / "MRCONSO.RRF",
+        (f"C{n}|{cells}|A{n}||||ICD10CM|PT|{n}|{label(n)}|0|N|256|" for n in range(count)),
+    )
+    lines(
+        folder / "MRHIER.RRF",
+        (f"C{n}|A{n}|1|{f'A{above(n)}' if n else ''}|ICD10CM|||||" for n in range(count)),
+    )
+    return folder
+
+
 def rf2(folder: Path, count: int) -> Path:
     component = "id\teffectiveTime\tactive\tmoduleId"
     date = "20240101\t1\t900000000000207008"
@@ -179,6 +192,7 @@ FORMATS: dict[str, Writer] = {
     "fhir": fhir,
     "icd11": icd11,
     "loinc": loinc,
+    "umls": umls,
     "rf2": rf2,
 }
 

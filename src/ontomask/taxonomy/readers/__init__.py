@@ -26,6 +26,7 @@ from ontomask.taxonomy.readers import (
     omop,
     rdf,
     rf2,
+    umls,
     wordnet,
 )
 
@@ -35,6 +36,7 @@ _MARKED, _PLAIN = (
     (
         rf2.READER,
         omop.READER,
+        umls.READER,
         wordnet.READER,
         mesh.READER,
         claml.READER,

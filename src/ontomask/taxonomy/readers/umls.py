@@ -1,0 +1,157 @@
+"""A vocabulary of the UMLS Metathesaurus in Rich Release Format: a folder or zip of `.RRF` files.
+
+What is read, at any depth:
+
+* ``MRHIER.RRF``: the places of atoms in the hierarchy of their vocabulary (`SAB`), each with the
+  atom right above it (`PAUI`). Atoms of other vocabularies there, such as the name of the
+  vocabulary itself at the top, are no concepts;
+* ``MRCONSO.RRF``: the atoms, each with the code that it has in its vocabulary and its text. The
+  label of a code is the text of its atom in the hierarchy; the other texts are synonyms, obsolete
+  ones excepted.
+
+Ids are the codes of the vocabulary or, with `ids="cui"`, the concepts of the Metathesaurus, which
+unite codes that mean the same; of those a hierarchy may run in a circle, which is an error.
+
+Files are UTF-8 without header and quoting; a bar ends every cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ontomask.checks import AnyOf, Choice, Null, Text, checked
+from ontomask.errors import EncodingError, FormatError, ParameterError
+from ontomask.taxonomy.draft import Draft, Reader
+from ontomask.taxonomy.readers.sources import Inside, base_name, files_inside, names_inside
+
+__all__ = ["READER"]
+
+WIDTHS = {"MRHIER.RRF": 9, "MRCONSO.RRF": 18}
+CUI, HIER_AUI, PAUI, HIER_SAB = 0, 1, 3, 4
+AUI, SAB, CODE, STR, SUPPRESS = 7, 11, 13, 14, 16
+OBSOLETE, NAMING = b"O", b"N"
+SHOWN = 12
+
+
+@dataclass
+class Names:
+    """The texts of a concept, those of atoms in the hierarchy first."""
+
+    placed: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+
+def can_read(path: Path, first_bytes: bytes) -> bool:
+    """Recognize a folder or zip that holds the atoms."""
+    return any(_kind(name) == "MRCONSO.RRF" for name in names_inside(path, first_bytes))
+
+
+@checked(vocabulary=AnyOf(Text(), Null()), ids=Choice("code", "cui"))
+def read(path: Path, *, vocabulary: str | None = None, ids: str = "code") -> Draft:
+    """Read a vocabulary such as "ICD10CM" or "MSH"; a single one need not be named."""
+    with files_inside(path) as inside:
+        files = {_kind(name): (name, opener) for name, opener in inside}
+        missing = [name for name in WIDTHS if name not in files]
+        if missing:
+            raise FormatError(
+                f"{path} holds no {' and no '.join(missing)}; give the folder META of a release of "
+                "the UMLS, or the subset that MetamorphoSys wrote."
+            )
+        chosen = _chosen(files["MRHIER.RRF"], vocabulary, path)
+        above = _above(files["MRHIER.RRF"], chosen)
+        draft = Draft(str(path))
+        owners = _add_concepts(
+            draft, files["MRCONSO.RRF"], chosen, above, CUI if ids == "cui" else CODE
+        )
+    _add_links(draft, above, owners)
+    return draft
+
+
+def _kind(name: str) -> str:
+    return base_name(name).upper().removesuffix(".GZ")
+
+
+def _chosen(file: Inside, vocabulary: str | None, path: Path) -> bytes:
+    known = sorted({row[HIER_SAB] for row in _rows(file)})
+    wanted = known[0] if vocabulary is None and len(known) == 1 else (vocabulary or "").encode()
+    if wanted not in known:
+        listed = ", ".join(one.decode() for one in known[:SHOWN]) or "none"
+        more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
+        what = "no hierarchy of" if vocabulary else "several hierarchies; choose by"
+        raise ParameterError(
+            f"{path} holds {what} vocabulary={vocabulary or '…'!r}; there are {listed}{more}."
+        )
+    return wanted
+
+
+def _above(file: Inside, vocabulary: bytes) -> dict[bytes, dict[bytes, None]]:
+    """The atoms right above each atom in the hierarchy, each once."""
+    above: dict[bytes, dict[bytes, None]] = {}
+    for row in _rows(file):
+        if row[HIER_SAB] == vocabulary:
+            above.setdefault(row[HIER_AUI], {})[row[PAUI]] = None
+    return above
+
+
+def _add_concepts(
+    draft: Draft, file: Inside, vocabulary: bytes, placed: dict[bytes, dict[bytes, None]], key: int
+) -> dict[bytes, str]:
+    """Add the concepts that have a place, and return whose each atom is."""
+    owners: dict[bytes, str] = {}
+    names: dict[str, Names] = {}
+    for row in _rows(file):
+        if row[SAB] == vocabulary and row[SUPPRESS] != OBSOLETE:
+            owner = row[key].decode()
+            found = names.setdefault(owner, Names())
+            if row[AUI] in placed:
+                owners[row[AUI]] = owner
+                found.placed.append(row[STR].decode().strip())
+            elif row[SUPPRESS] == NAMING:
+                found.others.append(row[STR].decode().strip())
+    for owner, found in names.items():
+        if found.placed:
+            label, *synonyms = dict.fromkeys([*found.placed, *found.others])
+            draft.add_concept(owner, label, synonyms=synonyms)
+    return owners
+
+
+def _add_links(
+    draft: Draft, above: dict[bytes, dict[bytes, None]], owners: dict[bytes, str]
+) -> None:
+    for atom, parents in above.items():
+        child = owners.get(atom)
+        for parent in (owners.get(one) for one in parents):
+            if child is not None and parent is not None and parent != child:
+                draft.add_link(child, parent)
+
+
+def _rows(file: Inside) -> Iterator[list[bytes]]:
+    """Yield the rows, each checked for its number of cells and its encoding."""
+    name, opener = file
+    width = WIDTHS[_kind(name)] + 1  # behind the last bar is nothing
+    with opener() as stream:
+        for number, line in enumerate(stream, start=1):
+            row = line.rstrip(b"\r\n").split(b"|")
+            if len(row) != width:
+                raise FormatError(
+                    f"{name}, line {number}: the row has {len(row) - 1} cells instead of "
+                    f"{width - 1}; the file may be cut short or edited, fetch the release again."
+                )
+            if not line.isascii():
+                _check_encoding(line, number, name)
+            yield row
+
+
+def _check_encoding(line: bytes, number: int, name: str) -> None:
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        raise EncodingError(
+            f"{name}, line {number}: byte 0x{line[error.start]:02x} is not UTF-8 text; use the "
+            "files as they were published."
+        ) from None
+
+
+READER = Reader("umls", can_read, read)
