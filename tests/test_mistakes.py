@@ -48,8 +48,8 @@ def test_wrong_format(read):
         errors.FormatError, read, "letter.txt", "Dear colleague,\nall the best\n\n"
     ) == (
         "letter.txt is in no format that ontomask recognizes; if you know it, say format=… with "
-        "one of rf2, omop, umls, wordnet, mesh, claml, fhir, rdf, obo, json, icd11, loinc, atc, edges, "
-        "concepts, hierarchy, codes, indented."
+        "one of rf2, omop, umls, wordnet, mesh, claml, fhir, rdf, obo, json, icd11, loinc, atc, "
+        "edges, concepts, hierarchy, codes, indented."
     )
 
 
