@@ -26,7 +26,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize, root
 from scipy.special import expit, gammaln, psi
 
 from ontomask.arrays import Floats, Longs
@@ -353,6 +352,8 @@ class _PitmanLikelihood:
 
     def best(self) -> tuple[float, float, float]:
         """Alpha and theta of the greatest likelihood, and how steep it still is there."""
+        from scipy.optimize import minimize  # takes long, and few need it
+
         widest = math.log(1e4 * self.sample.people)
         limits = [(-16.0, 16.0), (-16.0, widest)]
         for start in ((-2.0, math.log(1.0 + self.sample.classes) / 2), (0.0, 0.0), (2.0, 2.0)):
@@ -458,6 +459,8 @@ def snb_expected(alpha: float, beta: float, fraction: float) -> tuple[float, flo
 
 def _snb_solutions(sample: ClassSizes, classes: float) -> list[tuple[float, float]]:
     """Alpha and beta for which the expected numbers are the observed ones, from many starts."""
+    from scipy.optimize import root  # takes long, and few need it
+
     wanted = np.log([sample.of_size(1) / classes, sample.of_size(2) / classes])
 
     def differences(point: Floats) -> Floats:

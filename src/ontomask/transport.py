@@ -11,10 +11,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.cluster.hierarchy import linkage
-from scipy.optimize import linprog
 from scipy.sparse import coo_array
-from scipy.spatial.distance import squareform
 
 from ontomask.arrays import Floats, Longs
 
@@ -51,6 +48,9 @@ def costs_of_moving(distances: Floats, excesses: Iterator[Floats], limit: float)
 
 def _united(distances: Floats) -> list[list[float]]:
     """Groups of values, united two at a time, with the greatest distance in each union."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform  # takes long, and few need it
+
     if len(distances) < 2:
         return []
     merged: list[list[float]] = linkage(squareform(distances, checks=False), "complete").tolist()
@@ -114,6 +114,8 @@ def _near_ways(costs: Floats, used: list[int]) -> Longs:
 
 def _best_plan(costs: Floats, surplus: Floats, lack: Floats, ways: Longs) -> float:
     """The cheapest plan over some ways, as a linear program."""
+    from scipy.optimize import linprog  # takes long, and few need it
+
     rows = np.concatenate([ways // lack.size, surplus.size + ways % lack.size])
     columns = np.tile(np.arange(ways.size), 2)
     shape = (surplus.size + lack.size, ways.size)

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom, poisson
 
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.data.tables import Seen, Table, open_table
@@ -343,6 +342,8 @@ def _estimated_map_size(
     promise: EstimatedMapSize, release: Rows, _before: Mapping[str, Seen]
 ) -> Finding:
     """A class of k people has more records than this with a probability below the significance."""
+    from scipy.stats import poisson  # takes long, and few need it
+
     seen, least = 0.0, 0
     truncated = promise.estimator != "poisson"
     chances = poisson.pmf(np.arange(promise.k + 1), promise.k * promise.fraction)
@@ -386,6 +387,8 @@ def _differential_privacy(
 
 def _largest_tail(k: int, beta: float, epsilon: float) -> float:
     """The largest P(Binomial(n, beta) > gamma n) over all n that can give a class of k."""
+    from scipy.stats import binom  # takes long, and few need it
+
     gamma = 1.0 - (1.0 - beta) * math.exp(-epsilon)
     first = math.ceil(k / gamma - 1.0 - ROUNDING)
     # tails fall like exp(-n D), D being the divergence of gamma from beta

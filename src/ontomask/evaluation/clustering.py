@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 from ontomask.arrays import Floats, Longs
 from ontomask.evaluation.pairing import Paired, PairedColumn, tuple_groups
@@ -72,6 +70,9 @@ def measure_clustering(
 
 def _ward(columns: list[PairedColumn], which: str, clusters: int) -> Longs:
     """Ward's clustering of the distinct tuples, as a label per record."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform  # takes long, and few need it
+
     firsts, places = tuple_groups(columns, which)
     if firsts.size <= clusters:
         return places

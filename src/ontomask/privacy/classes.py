@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.cluster import hierarchy
-from scipy.spatial.distance import squareform
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import composed
@@ -41,6 +39,9 @@ class Ground:
         return self.known[linkage]
 
     def _linked(self, method: str) -> Tree:
+        from scipy.cluster import hierarchy
+        from scipy.spatial.distance import squareform  # takes long, and few need it
+
         if len(self.matrix) < 2:
             return np.empty((0, 2), np.int64), np.empty(0)
         merged = hierarchy.linkage(squareform(self.matrix, checks=False), method)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import binom
 
 __all__ = ["least_class", "sampling_probability", "spent_delta"]
 
@@ -34,6 +33,8 @@ def sampling_probability(epsilon: float) -> float:
 
 def spent_delta(k: int, beta: float, epsilon: float) -> float:
     """The delta of sampling with probability beta and leaving out classes below k."""
+    from scipy.stats import binom  # takes long, and few need it
+
     gamma = (math.expm1(epsilon) + beta) / math.exp(epsilon)
     rate = gamma * math.log(gamma / beta) - (gamma - beta)
     first, largest = max(1, math.ceil(k / gamma - 1.0 - 1e-9)), 0.0

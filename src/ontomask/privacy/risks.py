@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, get_args
 
 import numpy as np
-from scipy.stats import poisson
 
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.checks import Integer, Real
@@ -75,6 +74,8 @@ class EstimatedKMap(PrivacyModel):
     @property
     def least(self) -> int:
         """How many records a class needs."""
+        from scipy.stats import poisson  # takes long, and few need it
+
         rate, level = self.k * self.fraction, 1.0 - self.significance
         if self.estimator == "poisson":
             return min(self.k, int(poisson.ppf(level, rate)) + 2)
