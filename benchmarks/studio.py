@@ -1,10 +1,13 @@
 """How long people wait in the studio: a scripted visit over a table of one's own, or a made-up one.
 
-    python benchmarks/studio.py [--table claims.csv] [--rows 50025]
+    python benchmarks/studio.py [--table claims.csv] [--rows 50025] [--goal categories]
+    python benchmarks/studio.py --lattice
 
 Pages are asked for over HTTP as a browser does; a preview is waited for after a changed parameter;
 a long computation is stopped. The memory is that of the server with its processes, and of
-`ontomask run` on the same plan.
+`ontomask run` on the same plan. With `--lattice`, combinations of levels are explored instead: all
+12,960 of one table (as many as the Adult table has with its usual hierarchies), and the part of
+10^9 that a search visits.
 """
 
 from __future__ import annotations
@@ -18,11 +21,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 
 from arguments import existing_file, whole_number
 from ontomask.samples import discharges
@@ -140,16 +144,74 @@ def run_memory(plan: Path) -> tuple[float, float]:
     return seconds, megabytes
 
 
-def measure(visit: Visit, folder: Path, name: str) -> dict[str, Any]:
+LOOKS = {
+    "filter": "valid=1&loss=0.8&suppressed=20",
+    "filter levels": "low0=1&high1=2",
+    "sort": "sort=classes",
+    "next page": "page=3",
+}
+
+
+def lattice(levels: Sequence[int], rows: int) -> dict[str, float]:
+    """Seconds for each way of looking at the lattice of a table with so many levels by column."""
+    generator = np.random.default_rng(1)
+    columns = {f"c{n}": generator.integers(0, 300, rows) for n in range(len(levels))}
+    widths = {
+        f"c{n}": [2**power for power in range(1, count - 1)] for n, count in enumerate(levels)
+    }
+    plan = '[input]\npath = "table.csv"\n'
+    plan += "".join(f"[columns.{name}]\nkind = 'numeric'\n" for name in columns)
+    plan += "[[steps]]\nmethod = 'generalization'\nsuppression_limit = 0.05\n"
+    plan += "privacy = [{ model = 'k-anonymity', k = 5 }]\n[steps.hierarchies]\n"
+    for name, steps in widths.items():
+        plan += f"{name} = {f'{{ intervals = {steps} }}' if steps else '{ star = true }'}\n"
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        rows_of = zip(*(one.tolist() for one in columns.values()), strict=True)
+        write_rows(folder / "table.csv", (columns, *rows_of))
+        (folder / "plan.toml").write_text(plan, encoding="utf-8")
+        visit = Visit(folder)
+        try:
+            return explored(visit)
+        finally:
+            visit.server.kill()
+            visit.server.wait()
+
+
+def explored(visit: Visit) -> dict[str, float]:
+    found = {"explore s": timed(lambda: visit.awaited("/part/solutions"))}
+    text = visit.client.get("/part/solutions").text
+    print(re.sub("<[^>]+>", "", text[: text.index("</p>")]).strip())
+    node = re.findall(r"node=([\d.]+)", text)[0]
+    looks = {**LOOKS, "pin": f"pins={node}", "look at a node": f"node={node}"}
+    for name, query in looks.items():
+        address = f"/part/solutions?view=solutions&{query}"
+        times = [timed(lambda: visit.client.get(address)) for _ in range(5)]  # noqa: B023
+        found[f"{name} s"] = statistics.median(times)
+    found["records at a node s"] = timed(lambda: visit.awaited(f"/part/node?of={node}"))
+    found["adopt s"] = timed(lambda: visit.post("/explore/levels", node=node))
+    return found
+
+
+def changed(goal: str) -> list[dict[str, str]]:
+    """What is changed before each preview."""
+    if goal == "categories":
+        return [{"suppression_limit": share} for share in ("0.06", "0.07", "0.08")]
+    return [{"k": k} for k in ("6", "7", "8")]
+
+
+def measure(visit: Visit, folder: Path, name: str, goal: str) -> dict[str, Any]:
     found: dict[str, Any] = {"start s": visit.start, "plan s": timed(lambda: begun(visit, name))}
     plan = next(folder.glob("*-project/plan.toml"))
     decided(visit, plan)
+    if goal:
+        visit.post("/steps/goal", goal=goal)
     found["columns s"] = timed(lambda: visit.awaited("/part/columns"))
     found["first preview s"] = timed(lambda: visit.awaited("/part/preview"))
     previews = []
-    for k in ("6", "7", "8"):
+    for change in changed(goal):
         started = time.perf_counter()
-        visit.post("/steps/set", step="0", k=k)
+        visit.post("/steps/set", step="0", **change)
         visit.awaited("/part/preview")
         previews.append(time.perf_counter() - started)
     found["preview after a change s"] = statistics.median(previews)
@@ -166,7 +228,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table", type=existing_file)
     parser.add_argument("--rows", type=whole_number, default=50_025)
+    parser.add_argument("--goal", default="", help="what is chosen on the screen Protection")
+    parser.add_argument("--lattice", action="store_true")
     options = parser.parse_args()
+    if options.lattice:
+        for levels in ((2, 5, 2, 3, 4, 3, 3, 3, 2), (10,) * 9):
+            shown(lattice(levels, 5000))
+        return
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         if options.table is not None:
@@ -178,12 +246,16 @@ def main() -> None:
             write_rows(folder / name, (columns, *zip(*columns.values(), strict=True)))
         visit = Visit(folder)
         try:
-            found = measure(visit, folder, name)
+            found = measure(visit, folder, name, options.goal)
         finally:
             visit.server.kill()
             visit.server.wait()
+    shown(found)
+
+
+def shown(found: dict[str, float]) -> None:
     for what, figure in found.items():
-        print(f"{what:<28}{figure:>10.2f}")
+        print(f"{what:<28}{figure:>10.3f}")
     print(json.dumps({what: round(figure, 3) for what, figure in found.items()}))
 
 

@@ -91,9 +91,11 @@ def test_words_get_a_taxonomy(browser, session, folder):
 def test_cuts_are_written_into_the_plan_and_shown_again(browser, session):
     session.opened.plan.write_text(GENERAL)
     given = {"number": "1", "way": "cuts", "said": "18, 40, 65.5"}
+    change(browser, session, "/explore/levels", node="1.3")  # a node of the levels before
     assert change(browser, session, "/columns/hierarchy", **given).status_code == 303
     written = contents(session.opened.text)["steps"][0]["hierarchies"]["age"]
     assert written == {"cuts": [18, 40, 65.5]}
+    assert "levels" not in contents(session.opened.text)["steps"][0]
     page = browser.get("/columns/1").text
     assert 'value="18, 40, 65.5"' in page
     assert re.search(r'<option value="cuts" selected>', page)

@@ -194,6 +194,9 @@ def test_the_threshold_of_risk_is_counted_on_classes(browser, general, folder):
     above = 100 * sizes.filter(1 / sizes > 0.2).sum() / len(frame)
     row = re.search(r'<th scope="row">20 %</th>(.*?)</tr>', part, re.DOTALL).group(1)
     assert re.findall(r">([\d.]+) %<", row)[0] == f"{above:.1f}"
+    lonely = 100 * sizes.filter(sizes == 1).sum() / len(frame)
+    both = re.search(r'<th scope="row">sex, age</th>(.*?)</tr>', part, re.DOTALL).group(1)
+    assert re.findall(r">([\d.]+) %<", both) == [f"{lonely:.1f}", "0.0"]
 
 
 def test_people_are_protected_where_a_column_says_so(browser, session, folder):
@@ -250,6 +253,20 @@ def test_a_changed_question_stops_the_one_before(browser, session):
         last = state
     assert last.state in ("stopped", "done")
     assert session.board._wanted[first] is False
+
+
+def test_what_was_superseded_is_computed_when_somebody_comes_back(browser, session):
+    first = session.job("preview").key
+    change(browser, session, "/steps/set", step="0", k="6")
+    session.job("preview")
+    browser.post("/history/undo", {"here": "protection"})
+    assert "information loss" in wait(browser, "/part/preview").text
+    assert session.board.get(first).state == "done"
+
+
+def test_the_meter_says_who_is_alone_after_masking(browser):
+    assert "/part/meter" in wait(browser, "/part/columns").text
+    assert "0.0 %</strong> are alone after masking" in wait(browser, "/part/meter").text
 
 
 def test_the_preview_has_the_figures_of_an_evaluation(browser, session, folder):

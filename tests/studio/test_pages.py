@@ -117,6 +117,15 @@ def test_a_table_that_has_moved_is_a_sentence(browser, folder):
     assert 'role="alert"' in answer.text
 
 
+def test_a_plan_that_does_not_fit_the_table_can_be_made_to_fit(browser, session):
+    change(browser, session, "/columns/set", name="sex", key="kind", value="numeric")
+    answer = wait(browser, "/part/columns").text
+    assert "does not fit the table" in answer
+    assert 'aria-label="kind of sex"' in answer
+    change(browser, session, "/columns/set", name="sex", key="kind", value="flat")
+    assert "are alone with their values" in wait(browser, "/part/columns").text
+
+
 def test_columns_and_preview_are_computed(browser):
     columns = wait(browser, "/part/columns")
     assert "are alone with their values of sex, age" in columns.text

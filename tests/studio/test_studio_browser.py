@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ontomask.samples import discharges
-from ontomask.studio.edits import set_value
+from ontomask.studio.edits import contents, set_value
 from ontomask.writing import write_rows
 
 BROWSER = next(
@@ -197,12 +197,36 @@ def test_a_node_of_the_lattice_is_found_and_fixed(opened):
     page.wait_for_selector("#pinned")
 
 
+def test_a_cut_is_dragged_on_the_histogram(opened):
+    page, address, project = opened  # after the lattice: its plan generalizes age
+    names = list(contents((project / "plan.toml").read_text())["columns"])
+    page.goto(f"{address}/columns/{names.index('age')}")
+    page.wait_for_selector(".cut")
+    page.fill("#said", "20, 50")
+    page.select_option("#way", "cuts")
+    assert page.locator(".cut").count() == 2
+    box = page.locator(".cut circle").nth(1).bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 5, steps=3)
+    page.mouse.up()
+    low, high = map(float, page.input_value("#said").split(","))
+    assert low == 20 < 50 < high
+    page.focus(".cut")
+    page.keyboard.press("ArrowRight")
+    page.click("text=Build the levels")
+    page.wait_for_selector("table.ladder th:has-text('cuts at 21')")
+    written = contents((project / "plan.toml").read_text())["steps"][0]["hierarchies"]["age"]
+    assert written == {"cuts": [21, high]}
+
+
 def test_every_screen_fits_its_window_and_is_accessible(opened):
     page, address, _ = opened
     screens = {
         "open": "table.rows",
         "columns": "table.columns",
-        "columns/1": "h1",
+        "columns/1": "svg.cuts",
+        "utility?view=map&first=0&second=1": "table.map",
         "protection": "table.pairs",
         "explore?view=solutions": "svg.lattice",
         "utility?view=classifiers": "[data-part] .notice",
@@ -221,15 +245,19 @@ def test_every_screen_fits_its_window_and_is_accessible(opened):
             assert page.evaluate(ACCESSIBLE) == [], (name, width, scheme)
 
 
-def test_a_run_is_stopped_and_survives_a_reload(opened):
-    page, address, _ = opened
+def test_a_run_survives_a_reload_and_is_stopped(opened):
+    page, address, project = opened
+    plan = project / "plan.toml"
+    step = 'method = "microaggregation"\nk = 2\nrefine = "thorough"\nseconds = 60\n'
+    plan.write_text(plan.read_text().split("[[steps]]")[0] + "[[steps]]\n" + step)
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(f"{address}/release")
     page.click("button.primary")
+    page.wait_for_selector(".job progress")
     page.reload()
-    with contextlib.suppress(playwright.TimeoutError):  # a quick machine is done before
-        page.click("button:has-text('Stop')", timeout=3_000)
-    page.wait_for_selector("text=/The run was stopped|Every promise/")
+    page.click("button:has-text('Stop')")
+    page.wait_for_selector("text=The run was stopped")
+    assert not list(project.glob("*-release"))
 
 
 def test_a_studio_that_is_killed_loses_nothing(chromium, folder):

@@ -26,6 +26,8 @@ from ontomask.studio.session import PLAN, READING, STAGES, step_of
 __all__ = ["Changes"]
 
 SET = ("about", "limits", "evaluation", "input")
+MOST_SEARCHED = 9
+"""Columns whose levels can still be combined in every way."""
 LISTS = ("classifiers", "features")
 
 
@@ -177,6 +179,7 @@ class Changes(Answers):
         recipe = _recipe(form)
         path: list[str | int] = ["steps", places[0], "hierarchies", name]
         text = set_value(set_value(text, path, None), path, recipe)
+        text = set_value(text, ["steps", places[0], "levels"], None)  # a node of other levels
         return await self._save(form, text, f"{name}: levels", f"/columns/{int(number)}")
 
     async def set_section(self, request: Request, form: Any) -> Response:
@@ -235,6 +238,8 @@ class Changes(Answers):
         given = {name: value for name, value in needed.items() if value is not None}
         if method == "generalization":
             given = {"suppression_limit": 0.05, **given}
+            if len(self.session.plan().schema.quasi) > MOST_SEARCHED:
+                given["search"] = "best-effort"
             k = str(form.get("k", "5"))
             given["privacy"] = [{"model": "k-anonymity", "k": int(k) if k.isdecimal() else 5}]
             given["hierarchies"] = await anyio.to_thread.run_sync(self.session.awaited, tasks.draft)

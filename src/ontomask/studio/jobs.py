@@ -232,8 +232,7 @@ class Board:
 
     def _work(self, queue: str, key: str, task: Task, arguments: Mapping[str, object]) -> None:
         """Give one task to the process of a queue and wait for what becomes of it."""
-        if not self._wanted.get(key):
-            self._set(key, state="stopped")
+        if self._jobs[key].state != "waiting":  # stopped before it began, or begun twice
             return
         started = time.monotonic()
         self._set(key, state="running")

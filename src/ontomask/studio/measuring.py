@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ontomask.data.tables import open_table
 from ontomask.evaluation.classification import judge_classification
 from ontomask.evaluation.pairing import PairedColumn
 from ontomask.evaluation.risk import file_risk, reidentification
 from ontomask.evaluation.scores import ClassScores, Scores
 from ontomask.evaluation.structure import ClassRisk
+from ontomask.evaluation.suggestion import suggest_quasi_identifiers
 from ontomask.methods.base import Progress
+from ontomask.release import Release
 from ontomask.report.document import render
 from ontomask.report.maps import axis_of, shares_of
 from ontomask.studio.opened import About, Opened, examples
@@ -21,6 +24,7 @@ __all__ = ["account", "classifiers", "population", "records", "shares"]
 
 THRESHOLDS = (1.0, 0.5, 1 / 3, 0.25, 0.2, 0.1, 1 / 11, 0.05, 0.02, 0.01)
 SHOWN_RECORDS = 50
+SHOWN_SETS = 15
 CURVE_POINTS = 60
 
 
@@ -44,7 +48,27 @@ def account(*, about: About, progress: Progress) -> dict[str, Any]:
         "after": _risks(found.risk_after),
         "at_risk": _at_risk(found.risk_before, found.risk_after),
         "unchanged": str(found.unchanged),
+        "sets": list(_sets(opened, release)),
     }
+
+
+def _sets(opened: Opened, release: Release) -> Iterator[dict[str, Any]]:
+    """Sets of one or two columns that others may know, by how many are alone before or after."""
+    names = list(release.schema.quasi)
+    before, after = (
+        suggest_quasi_identifiers(open_table(frame).released(names, {}, None))
+        for frame in (opened.frame, release.frame)
+    )
+    alone = [
+        {
+            one.columns: one.unique_share
+            for one in (*(of.alone for of in side.columns), *side.combinations)
+        }
+        for side in (before, after)
+    ]
+    every = sorted({*alone[0], *alone[1]}, key=lambda one: (-alone[0].get(one, 0.0), one))
+    for columns in every[:SHOWN_SETS]:
+        yield {"columns": list(columns), "shares": [side.get(columns, 0.0) for side in alone]}
 
 
 def _risks(risk: ClassRisk) -> dict[str, float]:

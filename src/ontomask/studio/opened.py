@@ -27,7 +27,7 @@ About = Mapping[str, str]
 table and what it is `masked` by, and a `stamp` that tells two states of the files apart that it
 names."""
 
-SAMPLE = 5000
+SAMPLE = 3000
 EXAMPLES = 6
 
 
@@ -95,7 +95,7 @@ class Opened:
         return encode(self.table, self.plan.schema.decided())
 
     def sample(self) -> tuple[Any, bool]:
-        """At most 5,000 records, drawn by the seed, and whether these are all."""
+        """At most 3,000 records, drawn by the seed, and whether these are all."""
         whole = self.table
         if len(whole) <= SAMPLE:
             return whole.native, True

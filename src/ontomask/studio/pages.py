@@ -46,6 +46,7 @@ PARTS = (
     "shape",
     "ladder",
     "preview",
+    "meter",
     "methods",
     "solutions",
     "node",
@@ -188,16 +189,19 @@ class Pages(Answers):
         name, query = request.path_params["name"], request.query_params
         if name not in PARTS:
             raise HTTPException(404)
-        job = self.session.job(name, of=query.get("of", ""), again="again" in query)
+        asked = "preview" if name == "meter" else name
+        job = self.session.job(asked, of=query.get("of", ""), again="again" in query)
+        if name == "meter" and job.state in ("failed", "stopped"):
+            return HTMLResponse("")  # the screen Protection says why
         if name == "begin" and job.state == "done" and self.session.picked is not None:
             self.session.begun(self.session.picked, job.result)
             return JSONResponse({"go": "/columns"})
-        asked = {key: value for key, value in query.items() if key != "again"}
+        kept = {key: value for key, value in query.items() if key != "again"}
         project = self.session.project
         shown = {
             "job": job,
             "found": job.result,
-            "again": f"/part/{name}?{urlencode(asked)}",
+            "again": f"/part/{name}?{urlencode(kept)}",
             "token": self.keys.form,
             "roles": ROLES,
             "kinds": KINDS,

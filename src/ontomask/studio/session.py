@@ -79,6 +79,7 @@ class Session:
     board: Board = field(default_factory=Board)
     releasing: str = ""
     _asked: dict[str, str] = field(default_factory=dict)
+    _superseded: set[str] = field(default_factory=set)
     _started: float = field(default_factory=time.monotonic)
     _warm: bool = False
     _parsed: tuple[str, Plan | OntomaskError] | None = None
@@ -125,6 +126,7 @@ class Session:
     def _begin_board(self, folder: Path | None) -> None:
         self.board.leave()
         self._asked.clear()
+        self._superseded.clear()
         self.board = Board(folder, self.board.workers)
 
     def warm(self) -> Job | None:
@@ -210,13 +212,19 @@ class Session:
         """The job behind a part of a page, begun if need be, or once more if it came to nothing.
 
         `of` says what the part is about: the number of a column, a node, an order. What the same
-        part asked for before is no longer wanted.
+        part asked for before is no longer wanted, unless somebody comes back to it.
         """
         queue, task, given = self._question(name, of)
         job = self.board.ask(queue, task, given, again=again)
+        if job.key in self._superseded and job.is_over:  # one that is being stopped comes by again
+            self._superseded.discard(job.key)
+            job = self.board.ask(queue, task, given, again=True)
         before = self._asked.get(name)
         if before is not None and before != job.key:
-            self.board.stop(before)
+            stale = {before, self._asked.get("preview", before) if name == "columns" else before}
+            self._superseded |= stale
+            for key in stale:
+                self.board.stop(key)
         self._asked[name] = job.key
         return job
 

@@ -6,7 +6,7 @@ and dictionaries, which are kept as JSON.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from ontomask.evaluation.suggestion import suggest_quasi_identifiers
 from ontomask.evaluation.utility import measure_loss
 from ontomask.methods.base import Progress
 from ontomask.methods.generalization.recipes import drafted
+from ontomask.plan.examination import Examined
 from ontomask.plan.plan import Plan
 from ontomask.plan.proposal import propose
 from ontomask.protection import protect
@@ -86,12 +87,16 @@ def columns(*, about: About, progress: Progress) -> dict[str, Any]:
     opened = Opened.of(about)
     plan = opened.plan
     progress(0.2, "reading the table")
-    found = plan.check()
+    try:
+        found = plan.check()
+    except OntomaskError as error:
+        return {"problem": str(error), "columns": list(_declared(plan)), "undecided": {}}
     progress(0.6, "comparing columns")
     table = opened.table
     drawn = sketches(table, [column.name for column in found.columns])
     risk = found.risk.structure if found.risk else None
     return {
+        "problem": "",
         "records": found.records,
         "columns": [{**vars(one), "sketch": drawn[one.name]} for one in found.columns],
         "alone": None if risk is None else risk.unique_share,
@@ -101,6 +106,12 @@ def columns(*, about: About, progress: Progress) -> dict[str, Any]:
         "notes": list(found.notes),
         "telling": _telling(table, plan),
     }
+
+
+def _declared(plan: Plan) -> Iterator[dict[str, Any]]:
+    """The columns as the plan has them, where it does not fit the table: so that it can be made."""
+    for name, column in plan.schema.items():
+        yield {**vars(Examined(name, column.kind, column.role, 0, 0)), "sketch": []}
 
 
 def _telling(table: Table, plan: Plan) -> list[dict[str, Any]]:
