@@ -25,7 +25,7 @@ from ontomask.methods.resampling import Resampling
 from ontomask.privacy import TCloseness
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["warm"]
+__all__ = ["METHODS", "compile_for", "warm"]
 
 METHODS: tuple[Method, ...] = (
     Microaggregation(2),

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from ontomask.errors import DataError
+from ontomask.studio import tasks
 from ontomask.studio.jobs import Board
 
 
@@ -134,3 +135,10 @@ def test_previews_do_not_wait_for_work(board):
 def test_a_job_nobody_knows(board):
     assert board.get("../../etc/passwd") is None
     assert list(board.follow("nothing")) == []
+
+
+def test_kernels_are_compiled_in_a_process_of_the_studio(workers):
+    board = Board(workers=workers)
+    *_, last = board.follow(board.ask("work", tasks.warmed, {}).key)
+    board.leave()
+    assert last.state == "done", last.problem

@@ -137,7 +137,7 @@ class Session:
         if self._warm:
             return None
         job = self.board.ask("work", tasks.warmed, {}, depends=str(self._started), again=True)
-        self._warm = job.state == "done"
+        self._warm = job.state in ("done", "failed")
         soon = time.monotonic() - self._started < NOTICEABLE
         return None if self._warm or soon else job
 

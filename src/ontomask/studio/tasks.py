@@ -28,7 +28,7 @@ from ontomask.plan.plan import Plan
 from ontomask.plan.proposal import propose
 from ontomask.protection import protect
 from ontomask.studio.opened import About, Opened, examples
-from ontomask.warming import warm
+from ontomask.warming import METHODS, compile_for
 
 __all__ = [
     "begin",
@@ -47,9 +47,14 @@ TELLING = 8
 
 
 def warmed(*, progress: Progress) -> None:
-    """Compile the kernels, so that nobody waits for them later."""
-    for share, name in warm():
-        progress(share, f"compiling {name}, once on this machine")
+    """Compile the kernels, so that nobody waits for them later.
+
+    One after the other: a worker process may have no processes of its own, and the person at the
+    page needs the other core.
+    """
+    for place, method in enumerate(METHODS):
+        progress(place / len(METHODS), f"compiling {method.name}, once on this machine")
+        compile_for(place)
 
 
 def look(*, path: str, stamp: str, how: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
