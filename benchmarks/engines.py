@@ -189,14 +189,16 @@ def compared(records: int, threads: int, memory: str, ways: list[str]) -> dict[s
 def extrapolated(found: list[dict[str, float]]) -> None:
     """Carry the cost of a plan on to more records, by a line through what was measured."""
     records = np.array([one["records"] for one in found])
-    rest = np.array([one["seconds"] - one["clustering"] for one in found])
-    slope, start = np.polyfit(records, rest, 1, w=1.0 / rest)  # by relative errors
-    print(f"the rest: {start:.1f} s and {slope * 1e6:.2f} microseconds per record")
-    per = [one["clustering"] / one["combinations"] * 1e6 for one in found]
-    print("clustering:", ", ".join(f"{one:.0f}" for one in per), "microseconds per combination")
-    for many in (1e9, 1e10):
-        hours = (start + slope * many) / 3600
-        print(f"  {many:.0e} records: {hours:.1f} hours on this machine, besides the clustering")
+    for clock, part in zip(("seconds", "processor"), CLUSTERING, strict=True):
+        rest = np.array([one[clock] - one[part] for one in found])
+        slope, start = np.polyfit(records, rest, 1, w=1.0 / rest)  # by relative errors
+        each = [f"{one[part] / one['combinations'] * 1e6:.0f}" for one in found]
+        hours = [f"{(start + slope * many) / 3600:.1f} hours" for many in (1e9, 1e10)]
+        print(
+            f"{clock}: {start:.1f} s and {slope * 1e6:.2f} microseconds per record besides the "
+            f"clustering ({', '.join(each)} microseconds per combination); "
+            f"10^9 records {hours[0]}, 10^10 records {hours[1]}"
+        )
 
 
 def main() -> None:

@@ -152,8 +152,9 @@ def _seams(sample: Sample) -> Iterator[Seam]:
     """What may be cut along: by the whole distance, by that to centers, by each attribute."""
     points, every = sample.points, np.arange(sample.points.weights.size)
     width = points.codes.shape[0] + points.numbers.shape[0]
+    center = _centers(points, np.ones(every.size, bool))
     for attributes in [(0, width), *((one, one + 1) for one in range(width))]:
-        poles = _centers(points, np.ones(every.size, bool))
+        poles = center.copy()
         # from the center, the second for now, to one end, from there to the other
         for pole in range(2):
             away = _distances(points, every, poles[1 - pole], attributes)
