@@ -28,7 +28,7 @@ from ontomask.kernels.records import (
     whole,
 )
 
-__all__ = ["closest_links", "nearest_points", "paired_distances", "sort_by_keys"]
+__all__ = ["closest_links", "nearest_points", "paired_distances", "prepare", "sort_by_keys"]
 
 SMALLEST_SHARE = 2048
 """Points for which it pays to start a thread."""
@@ -51,7 +51,7 @@ def sort_by_keys(keys: Floats, items: Longs, count: int) -> None:
 
 
 @compiled
-def _prepare(index: Index) -> None:
+def prepare(index: Index) -> None:
     """Find the bounds of the index, before threads share it."""
     bound_all(index)
 
@@ -96,7 +96,7 @@ def nearest_points(points: Points, wanted: int, chosen: Longs | None = None) -> 
     graph = np.full((size, wanted), -1, np.int32)
     # neighbors one after the other find the same things in the cache
     asked = index.cells[POINT].copy() if chosen is None else chosen.astype(np.int32)
-    _prepare(index)
+    prepare(index)
 
     def work(first: int, last: int) -> None:
         finds, reference = (
@@ -148,7 +148,7 @@ def closest_links(points: Points, references: Floats, tolerance: float) -> tuple
     # what the index knows of a row is found again whenever the row changes: let it change rarely
     widest = int(points.heads[:, VALUES].argmax()) if coded else 0
     order = np.argsort(references[:, widest], kind="stable")
-    _prepare(index)
+    prepare(index)
 
     def work(first: int, last: int) -> None:
         room = np.empty(size), np.empty(size, np.int64)

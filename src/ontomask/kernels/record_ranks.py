@@ -1,47 +1,93 @@
 """The recount of multivariate rank swapping: how near the records were that exchanged values.
 
-From the result alone: around every reference all tuples nearer than its partner are listed, and the
-records counted that were in the pool at that step.
+From the result alone: it tells when each value was exchanged, and so who was in the pool at any
+step. Around every reference all tuples nearer than its farthest partner are listed, and of each the
+records counted that were in the pool. No step needs another one, so they share the cores.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
     Finds,
     Index,
-    bound_all,
     build_index,
     new_finds,
     points_within,
-    remove,
-    search,
 )
+from ontomask.kernels.neighbors import prepare
 from ontomask.kernels.records import (
+    VALUES,
     Points,
     compiled,
     contribution,
+    inner,
     part,
     point_reference,
     whole,
 )
+from ontomask.kernels.value_trees import fill_extremes
 
 __all__ = ["nearer_records"]
 
+FEWEST = 256
+"""An index over fewer tuples is not made anew: that would hardly repay."""
+SMALLEST_SHARE = 512
+"""Steps for which it pays to start a thread."""
+
+
+class Story(NamedTuple):
+    """Who exchanged values with whom, and when."""
+
+    tuple_of: Ints
+    partners: Longs
+    references: Longs
+    moments: Longs
+    """[attributes, n] the step in which a record's value was dealt with."""
+    sorted_moments: Longs
+    """[attributes, n] the same, by (tuple, step)."""
+    starts: Longs
+    """[p + 1] where the records of a tuple start there."""
+    everyone: bool
+
+
+@inner
+def _in_pool(story: Story, attribute: int, point: int, step: int) -> int:
+    """How many records of a tuple are in the pool of an attribute at a step."""
+    low, stop = story.starts[point], story.starts[point + 1]
+    if story.everyone:
+        return int(stop - low)
+    high = stop
+    while low < high:
+        middle = (low + high) // 2
+        if story.sorted_moments[attribute, middle] < step:
+            low = middle + 1
+        else:
+            high = middle
+    return int(stop - low)
+
 
 @part
-def _leave(index: Index, present: Ints, point: int) -> None:
-    """Take a tuple out whose records are swapped in all attributes."""
-    if index.places[point] >= 0:
-        left = 0
-        for attribute in range(present.shape[0]):
-            left += present[attribute, point]
-        if left == 0:
-            remove(index, point)
+def _fill_limits(
+    points: Points, story: Story, step: int, reference: Floats, limits: Floats
+) -> float:
+    """Write how far the partners of a step are, -1 where there is none; the farthest of them."""
+    record, farthest = story.references[step], -1.0
+    for attribute in range(limits.size):
+        limits[attribute] = -1.0
+        other = story.partners[attribute, record]
+        if story.moments[attribute, record] == step and other != record:
+            limits[attribute] = contribution(points, reference, whole(story.tuple_of[other]))
+            farthest = max(farthest, limits[attribute])
+    return farthest
 
 
 @compiled
@@ -49,44 +95,30 @@ def _fill_nearer(
     points: Points,
     index: Index,
     finds: Finds,
-    tuple_of: Ints,
-    partners: Longs,
-    references: Longs,
-    everyone: bool,
-    present: Ints,
-    swapped: Bools,
+    story: Story,
+    order: Longs,
+    first: int,
+    last: int,
     keys: Floats,
     found: Longs,
     result: Longs,
 ) -> None:
-    """Write how many records were nearer, by looking at all of them that are."""
-    attributes, reference = partners.shape[0], np.empty(partners.shape[0])
-    bound_all(index)
-    for step in range(references.size):
-        record = references[step]
-        point_reference(points, whole(tuple_of[record]), reference)
-        search(points, index, finds, reference, NEAREST, whole(1))
+    """Write how many records were nearer in the steps order[first:last]."""
+    attributes = story.partners.shape[0]
+    reference, limits = np.empty(attributes), np.empty(attributes)
+    for step in order[first:last]:
+        own = whole(story.tuple_of[story.references[step]])
+        point_reference(points, own, reference)
+        farthest = _fill_limits(points, story, step, reference, limits)
+        fill_extremes(points, index.roots, index.links, reference, NEAREST, finds.extremes[0])
+        size = points_within(points, index, finds, reference, NEAREST, farthest, keys, found)
         for attribute in range(attributes):
-            other = partners[attribute, record]
-            if swapped[attribute, record]:
-                continue
-            swapped[attribute, record] = swapped[attribute, other] = True
-            present[attribute, tuple_of[record]] -= 1
-            if other != record:
-                limit = contribution(points, reference, whole(tuple_of[other]))
-                counted = Finds(finds.answers, finds.stack, finds.extremes, present[attribute])
-                size = points_within(points, index, counted, reference, NEAREST, limit, keys, found)
-                for slot in range(size):
-                    if keys[slot] < limit:
-                        result[step, attribute] += present[attribute, found[slot]]
-                present[attribute, tuple_of[other]] -= 1
-            if everyone:
-                present[attribute, tuple_of[record]] += 1
-                present[attribute, tuple_of[other]] += other != record
-        # among few that are left, those long gone would be met again and again
-        _leave(index, present, whole(tuple_of[record]))
-        for attribute in range(attributes):
-            _leave(index, present, whole(tuple_of[partners[attribute, record]]))
+            for slot in range(size):
+                if keys[slot] < limits[attribute]:
+                    point = whole(found[slot])
+                    # the reference itself is none of the others
+                    result[step, attribute] += _in_pool(story, attribute, point, step)
+                    result[step, attribute] -= point == own
 
 
 def nearer_records(
@@ -96,13 +128,57 @@ def nearer_records(
 
     Recounted from the result; in a correct run every number is smaller than k.
     """
-    attributes, size = partners.shape[0], points.factors.size
-    sizes = np.bincount(tuple_of, minlength=size).astype(np.int32)
-    index = build_index(points, np.arange(size), points.factors, np.zeros(size), LEAF)
-    result = np.zeros((references.size, attributes), np.int64)
-    _fill_nearer(
-        *(points, index, new_finds(index, 1), tuple_of, partners, references, everyone),
-        *(np.tile(sizes, (attributes, 1)), np.zeros(partners.shape, bool)),
-        *(np.empty(size), np.empty(size, np.int64), result),
-    )
+    size = points.factors.size
+    story = _told(tuple_of, size, partners, references, everyone)
+    result = np.zeros((references.size, partners.shape[0]), np.int64)
+    for steps, alive in _epochs(story):
+        index = build_index(points, alive, points.factors, np.zeros(size), LEAF)
+        prepare(index)
+        order = _by_value(points, story, steps)
+
+        def work(first: int, last: int, index: Index = index, order: Longs = order) -> None:
+            room = np.empty(index.cells.shape[1]), np.empty(index.cells.shape[1], np.int64)
+            finds = new_finds(index, 1)
+            _fill_nearer(points, index, finds, story, order, first, last, *room, result)
+
+        in_blocks(work, order.size, SMALLEST_SHARE)
     return result
+
+
+def _told(tuple_of: Ints, size: int, partners: Longs, references: Longs, everyone: bool) -> Story:
+    """What the result tells of the steps."""
+    attributes, count = partners.shape
+    moments = np.full((attributes, count), references.size)
+    moments[:, references] = np.arange(references.size)
+    # an exchange took place when the first of the two was the reference
+    moments = np.minimum(moments, np.take_along_axis(moments, partners, axis=1))
+    by_moment = [one[np.lexsort((one, tuple_of))] for one in moments]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(tuple_of, minlength=size))])
+    return Story(tuple_of, partners, references, moments, np.stack(by_moment), starts, everyone)
+
+
+def _epochs(story: Story) -> Iterator[tuple[Longs, Longs]]:
+    """Spans of steps, and the tuples in the pool of any attribute when each begins.
+
+    Among few that are left, those long gone would be met again and again.
+    """
+    size, steps = story.starts.size - 1, story.references.size
+    if story.everyone:
+        yield np.arange(steps), np.arange(size)
+        return
+    gone = story.sorted_moments.max(axis=0)
+    gone = np.maximum.reduceat(gone, story.starts[:-1])
+    first, alive = 0, np.arange(size)
+    while first < steps:
+        half = int(np.partition(gone[alive], alive.size // 2)[alive.size // 2])
+        last = steps if alive.size < FEWEST else min(max(half, first + 1), steps)
+        yield np.arange(first, last), alive
+        first, alive = last, np.flatnonzero(gone >= last)
+
+
+def _by_value(points: Points, story: Story, steps: Longs) -> Longs:
+    """Steps by the value of their reference that has most others: the index knows it still."""
+    if points.codes.shape[0] == 0:
+        return steps
+    values = points.codes[int(points.heads[:, VALUES].argmax())]
+    return steps[np.argsort(values[story.tuple_of[story.references[steps]]], kind="stable")]

@@ -43,6 +43,10 @@ SOURCE = 4
 """Column of `links`: that node's value, or its right child."""
 
 
+MOST_GROUPS = 32
+"""So many groups of values are looked for among those that are equally far from both seeds."""
+
+
 class ValueTrees(NamedTuple):
     """The trees of all coded attributes."""
 
@@ -81,7 +85,48 @@ def _most_distant(
     return best
 
 
-@part
+@inner
+def _share_out(
+    points: Points,
+    attribute: int,
+    seed: int,
+    values: Longs,
+    start: int,
+    left: int,
+    rest: Longs,
+    right: int,
+    tied: int,
+) -> tuple[int, int]:
+    """Give values that are equally far from both seeds to the smaller side; where both sides end.
+
+    They lie in the second half of `rest`. Those that are nearer to each other than to the seed stay
+    together: unrelated values are all equally far in many taxonomies, and chapters would be torn.
+    """
+    rows, pending = points.lineages[points.heads[attribute, VALUE_START] :], rest[values.size :]
+    for group in range(MOST_GROUPS + 1):
+        if tied == 0:
+            break
+        # after so many groups each value is its own
+        row, kept = rows[pending[0]], whole(0)
+        limit = entry(points, attribute, row, seed) if group < MOST_GROUPS else np.inf
+        for slot in range(tied):
+            value = pending[slot]
+            if slot == 0 or group == MOST_GROUPS:
+                to_left = left - start <= right
+            if slot > 0 and not entry(points, attribute, row, value) < limit:
+                pending[kept] = value
+                kept += 1
+            elif to_left:
+                values[left] = value
+                left += 1
+            else:
+                rest[right] = value
+                right += 1
+        tied = kept
+    return left, right
+
+
+@inner
 def _split_values(
     points: Points, attribute: int, values: Longs, rest: Longs, start: int, stop: int
 ) -> tuple[int, float]:
@@ -94,19 +139,23 @@ def _split_values(
     first = _most_distant(points, attribute, rows[values[start]], values, start, stop)
     second = _most_distant(points, attribute, rows[first], values, start, stop)
     row, other = rows[first], rows[second]
-    left, right = start, 0
+    left, right, tied = start, whole(0), whole(0)
     for slot in range(start, stop):
         value = values[slot]
         near, far = (
             entry(points, attribute, row, value),
             entry(points, attribute, other, value),
         )
-        if near < far or (near == far and left - start <= right):
+        if near < far:
             values[left] = value
             left += 1
-        else:
+        elif near > far:
             rest[right] = value
             right += 1
+        else:
+            rest[values.size + tied] = value
+            tied += 1
+    left, right = _share_out(points, attribute, first, values, start, left, rest, right, tied)
     for slot in range(right):
         values[left + slot] = rest[slot]
     if 32 * (left - start) < stop - start or 32 * right < stop - start:
@@ -168,7 +217,7 @@ def value_trees(points: Points, order: Longs) -> ValueTrees:
         np.full(int(points.heads[:, VALUES].sum()), -1, np.int32),
     )
     for attribute, values in enumerate(present):
-        stack, rest = np.empty((values.size + 1, 3), np.int64), np.empty_like(values)
+        stack, rest = np.empty((values.size + 1, 3), np.int64), np.empty(2 * values.size, np.int64)
         _grow_tree(points, attribute, values, trees, int(roots[attribute]), stack, rest)
     return trees
 
