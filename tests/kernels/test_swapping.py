@@ -229,6 +229,32 @@ def test_records_as_published(seed, k, everyone):
     assert nearer.max() < k
 
 
+@POOLS
+@pytest.mark.parametrize("steps", [4, 1000], ids=["ties", "no ties"])
+def test_what_is_foreseen_changes_nothing(steps, everyone, monkeypatch):
+    """However many steps are foreseen, and whether they come true, on one thread or two."""
+    generator = np.random.default_rng(7)
+    tuples, tuple_of, _ = mixed_table(generator, 90, steps)
+    priorities = np.stack([generator.permutation(90) for _ in range(4)])
+    uniforms = generator.random((90, 8))
+    foreseen, found = [], []
+    for amount, threads in ((0, "1"), (1, "1"), (20, "1"), (20, "2")):
+        monkeypatch.setenv("ONTOMASK_THREADS", threads)
+
+        def ahead(alive, seen, used, amount=amount):
+            foreseen.append((seen, used))
+            return amount
+
+        monkeypatch.setattr(record_swapping, "amount_ahead", ahead)
+        arguments = (tuples, tuple_of, 0, 5, everyone, priorities, uniforms, quiet())
+        found.append(record_swapping.swap_records(*arguments))
+    for partners, references in found[1:]:
+        assert (partners == found[0][0]).all()
+        assert (references == found[0][1]).all()
+    # some expectations came true, and some did not
+    assert any(0 < used < seen for seen, used in foreseen)
+
+
 def test_one_attribute_of_records_is_the_univariate_algorithm():
     """Without ties both algorithms see the same intervals; here k = 1 leaves no choice at all."""
     generator = np.random.default_rng(8)

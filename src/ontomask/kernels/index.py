@@ -102,6 +102,7 @@ class Index(NamedTuple):
     least, minus the greatest, and -1.0 when one is missing: all of them minima."""
     roots: Longs
     links: Ints
+    turns: Ints
     """What is needed of the value trees."""
 
 
@@ -274,6 +275,7 @@ def build_index(
         np.empty((count, LIMITS + 3 * (NUMBERS + numeric)), np.float64),
         trees.roots,
         trees.links,
+        trees.turns,
     )
 
 
@@ -499,7 +501,7 @@ def search(
     """
     side = 1 if direction < 0.0 else 0
     extremes = finds.extremes[side]
-    fill_extremes(points, index.roots, index.links, reference, direction, extremes)
+    fill_extremes(points, index.roots, index.turns, reference, direction, extremes)
     gaps, power = points.gaps, points.power
     nodes, boxes = index.nodes, index.boxes
     cells, columns = index.cells, index.columns

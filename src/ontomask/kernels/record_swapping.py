@@ -1,9 +1,9 @@
 """The loop of multivariate rank swapping, on whole records (see `kernels.swapping`).
 
-Records that are equal form one *tuple*, a point of factor 1. An index answers which tuples are
-nearest to the reference, and which are farthest; the answers, ties included, are those of ranking
-all records anew in each step. Distances are sums over attributes; dividing by their number, as the
-published mean does, changes no order.
+Records that are equal form one *tuple*, a point of factor 1. `tuple_ranking` tells which tuples are
+nearest to the reference, and which are farthest; `foresight` has found out ahead what it can.
+Distances are sums over attributes; dividing by their number, as the published mean does, changes no
+order.
 """
 
 from __future__ import annotations
@@ -13,20 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.kernels.index import (
-    FARTHEST,
-    LEAF,
-    NEAREST,
-    Finds,
-    Index,
-    bound_all,
-    build_index,
-    new_finds,
-    points_within,
-    remove,
-    search,
+from ontomask.kernels.foresight import (
+    Foreseen,
+    amount_ahead,
+    foresee,
+    nothing_foreseen,
 )
-from ontomask.kernels.neighbors import sort_by_keys
+from ontomask.kernels.index import LEAF, Finds, Index, build_index, new_finds, remove
+from ontomask.kernels.neighbors import prepare, sort_by_keys
 from ontomask.kernels.records import (
     Points,
     compiled,
@@ -36,13 +30,24 @@ from ontomask.kernels.records import (
     whole,
 )
 from ontomask.kernels.swapping import pick
+from ontomask.kernels.tuple_ranking import (
+    Scratch,
+    farthest_tuple,
+    list_nearest,
+    new_scratch,
+    ranked_at,
+    slot_in_list,
+    tied_in_list,
+    total,
+    tuple_at,
+)
 
 __all__ = ["swap_records"]
 
 SAMPLE, NEXT, FIRST = 0, 1, 2
 """Columns of the draws: seed of the sample of a tie, next reference, then two per attribute."""
-REFERENCE, STEP = 0, 1
-"""Entries of `progress`: the record that is next, and how many have been."""
+REFERENCE, STEP, USED = 0, 1, 2
+"""Entries of `progress`: the record that is next, how many have been, how many were foreseen."""
 MORE_LISTED = 8
 """So many more than twice the interval are listed around a reference for all attributes at once."""
 SMALLEST_REBUILD = 256
@@ -70,27 +75,6 @@ class State(NamedTuple):
     """[p] number of records of each tuple."""
 
 
-class Scratch(NamedTuple):
-    """Room for a step."""
-
-    reference: Floats
-    keys: Floats
-    """[listed] distances of the tuples listed around the reference, ascending."""
-    near: Longs
-    """[listed] those tuples."""
-    order: Floats
-    """[p] room to sort the tied by number."""
-    tied: Longs
-    """[p] tuples at one distance, ascending."""
-    inside: Longs
-    """[listed] tuples nearer than the edge of the interval over all records, ascending."""
-    sampled: Longs
-    """[k] records at that edge that belong to the interval."""
-    more_keys: Floats
-    more_near: Longs
-    """Room for another list, for a single attribute."""
-
-
 class Room(NamedTuple):
     """Where references look for partners, and for the next reference."""
 
@@ -102,124 +86,13 @@ class Room(NamedTuple):
     rest_finds: Finds
 
 
-# The ranking: which tuples lie at a position ---------------------------------------------------
+class Listed(NamedTuple):
+    """The tuples nearest to a reference."""
 
-
-@inner
-def _list_nearest(
-    points: Points, index: Index, finds: Finds, counts: Ints, wanted: int, scratch: Scratch
-) -> int:
-    """List the nearest tuples with a count (all counts, if there are none), nearest first."""
-    counted = Finds(finds.answers, finds.stack, finds.extremes, counts)
-    found = search(points, index, counted, scratch.reference, NEAREST, wanted)
-    for slot in range(found):
-        scratch.keys[slot] = finds.answers[slot, 0]
-        scratch.near[slot] = whole(finds.answers[slot, 2])
-    sort_by_keys(scratch.keys, scratch.near, found)
-    return found
-
-
-@inner
-def _slot_at(scratch: Scratch, counts: Ints, found: int, position: int) -> int:
-    """The place in the list where a position of the ranking by records falls; -1: behind it."""
-    for slot in range(found):
-        position -= counts[scratch.near[slot]]
-        if position < 0:
-            return slot
-    return -1
-
-
-@inner
-def _by_number(scratch: Scratch, size: int) -> None:
-    """Sort the tied by number."""
-    for slot in range(size):
-        scratch.order[slot] = scratch.tied[slot]
-    sort_by_keys(scratch.order, scratch.tied, size)
-
-
-@inner
-def _tied_in_list(scratch: Scratch, counts: Ints, found: int, slot: int) -> int:
-    """Collect the listed tuples that are as far as the one in the slot; how many."""
-    size, radius = whole(0), scratch.keys[slot]
-    for place in range(found):
-        if scratch.keys[place] == radius and counts[scratch.near[place]] > 0:
-            scratch.tied[size] = scratch.near[place]
-            size += 1
-    _by_number(scratch, size)
-    return size
-
-
-@inner
-def _tied_at(
-    points: Points,
-    index: Index,
-    finds: Finds,
-    counts: Ints,
-    direction: float,
-    radius: float,
-    scratch: Scratch,
-) -> int:
-    """Collect all tuples with a count at a distance; how many."""
-    counted = Finds(finds.answers, finds.stack, finds.extremes, counts)
-    reference, keys, tied = scratch.reference, scratch.order, scratch.tied
-    found = points_within(points, index, counted, reference, direction, radius, keys, tied)
-    size = whole(0)
-    for slot in range(found):
-        if keys[slot] == radius:
-            tied[size] = tied[slot]
-            size += 1
-    _by_number(scratch, size)
-    return size
-
-
-@inner
-def _ranked_at(
-    points: Points, index: Index, finds: Finds, counts: Ints, position: int, scratch: Scratch
-) -> tuple[float, int, int]:
-    """The distance at a position of the ranking, how many tuples are listed, how many tied."""
-    # with one more than is needed, ties that go on behind the list show themselves
-    wanted = position + 2
-    found = _list_nearest(points, index, finds, counts, wanted, scratch)
-    slot = _slot_at(scratch, counts, found, position)
-    radius = scratch.keys[slot]
-    if found < wanted or radius < scratch.keys[found - 1]:
-        return radius, found, _tied_in_list(scratch, counts, found, slot)
-    return radius, found, _tied_at(points, index, finds, counts, NEAREST, radius, scratch)
-
-
-@part
-def _farthest(points: Points, room: Room, state: State, uniform: float, scratch: Scratch) -> int:
-    """The tuple of an unfinished record among the farthest ones, or -1."""
-    finds, counts = room.rest_finds, state.unfinished
-    found = search(points, room.rest, finds, scratch.reference, FARTHEST, whole(2))
-    if found == 0:
-        return -1
-    # the worse of two answers lies on top
-    size, radius = whole(1), finds.answers[found - 1, 0]
-    scratch.tied[0] = whole(finds.answers[found - 1, 2])
-    if found == 2 and finds.answers[0, 0] == radius:
-        size = _tied_at(points, room.rest, finds, counts, FARTHEST, radius, scratch)
-    tied = scratch.tied[:size]
-    return _tuple_at(counts, tied, pick(uniform, _total(counts, tied)))
-
-
-@inner
-def _tuple_at(counts: Ints, listed: Longs, position: int) -> int:
-    """The listed tuple that holds a position of the summed counts."""
-    slot = 0
-    while position >= counts[listed[slot]]:
-        position -= counts[listed[slot]]
-        slot += 1
-    return int(listed[slot])
-
-
-@inner
-def _total(counts: Ints, listed: Longs) -> int:
-    """Sum of the counts of the listed tuples."""
-    total = 0
-    for point in listed:
-        total += counts[point]
-    return total
+    scratch: Scratch
+    """The room in which they lie."""
+    found: int
+    wanted: int
 
 
 # Drawing a partner -----------------------------------------------------------------------------
@@ -252,37 +125,25 @@ def _nearest_partner(
     room: Room,
     state: State,
     attribute: int,
-    listed: int,
+    listed: Listed,
     near: int,
     draws: Floats,
     scratch: Scratch,
 ) -> int:
     """A record drawn from the `near` nearest of those not swapped in the attribute, or -1.
 
-    So many tuples are `listed` for all attributes; where they do not tell, others are asked for.
+    Some tuples are `listed` for all attributes; where they do not tell, others are asked for.
     """
     if near == 0:
         return -1
     counts, position = state.unswapped[attribute], pick(draws[0], near)
-    slot = _slot_at(scratch, counts, listed, position)
-    complete = listed < scratch.keys.size
-    if slot >= 0 and (complete or scratch.keys[slot] < scratch.keys[listed - 1]):
-        size = _tied_in_list(scratch, counts, listed, slot)
+    slot = slot_in_list(listed.scratch, counts, listed.found, listed.wanted, position)
+    if slot >= 0:
+        size = tied_in_list(listed.scratch, counts, listed.found, slot)
     else:
-        other = Scratch(
-            scratch.reference,
-            scratch.more_keys,
-            scratch.more_near,
-            scratch.order,
-            scratch.tied,
-            scratch.inside,
-            scratch.sampled,
-            scratch.keys,
-            scratch.near,
-        )
-        size = _ranked_at(points, room.near, room.near_finds, counts, position, other)[2]
+        size = ranked_at(points, room.near, room.near_finds, counts, position, scratch)[2]
     tied = scratch.tied[:size]
-    point = _tuple_at(counts, tied, pick(draws[1], _total(counts, tied)))
+    point = tuple_at(counts, tied, pick(draws[1], total(counts, tied)))
     return _first_unswapped(state, attribute, point)
 
 
@@ -331,7 +192,7 @@ def _any_partner(
 ) -> int:
     """An unswapped record drawn from those of the tuples inside and the sampled ones, or -1."""
     counts, swapped = state.unswapped[attribute], state.swapped[attribute]
-    within = _total(counts, inside)
+    within = total(counts, inside)
     choices = within
     for record in sampled:
         choices += not swapped[record]
@@ -340,7 +201,7 @@ def _any_partner(
     position = pick(uniform, choices)
     if position >= within:
         return _unswapped_at(sampled, swapped, position - within)
-    return _first_unswapped(state, attribute, _tuple_at(counts, inside, position))
+    return _first_unswapped(state, attribute, tuple_at(counts, inside, position))
 
 
 @inner
@@ -391,6 +252,7 @@ def _edge(
     points: Points,
     room: Room,
     state: State,
+    listed: Listed,
     reference: int,
     point: int,
     k: int,
@@ -399,18 +261,23 @@ def _edge(
 ) -> tuple[int, int]:
     """Find the interval over all records; how many tuples lie inside and records at its edge."""
     state.sizes[point] -= 1
-    radius, found, size = _ranked_at(
-        points, room.near, room.near_finds, state.sizes, k - 1, scratch
-    )
+    here, found, slot = listed.scratch, listed.found, whole(-1)
+    slot = slot_in_list(here, state.sizes, found, listed.wanted, k - 1)
+    if slot >= 0:
+        size, radius = tied_in_list(here, state.sizes, found, slot), here.keys[slot]
+    else:
+        here = scratch
+        finds = room.near_finds
+        radius, found, size = ranked_at(points, room.near, finds, state.sizes, k - 1, scratch)
     inside, records = whole(0), 0
-    for slot in range(found):
-        if scratch.keys[slot] < radius:
-            scratch.inside[inside] = scratch.near[slot]
-            records += state.sizes[scratch.near[slot]]
+    for place in range(found):
+        if here.keys[place] < radius:
+            scratch.inside[inside] = here.near[place]
+            records += state.sizes[here.near[place]]
             inside += 1
     state.sizes[point] += 1
-    for slot in range(inside):
-        scratch.keys[slot] = scratch.inside[slot]
+    for place in range(inside):
+        scratch.keys[place] = scratch.inside[place]
     sort_by_keys(scratch.keys, scratch.inside, inside)
     tied = scratch.tied[:size]
     chosen = _sample_tie(state, tied, reference, k - records, seed, scratch.sampled)
@@ -430,6 +297,7 @@ def _swap_reference(
     room: Room,
     state: State,
     tuple_of: Ints,
+    listed: Listed,
     reference: int,
     left: Longs,
     k: int,
@@ -440,14 +308,10 @@ def _swap_reference(
 ) -> None:
     """Swap every value of the reference that is not swapped yet; `left` counts the others left."""
     point = whole(tuple_of[reference])
-    listed, inside, chosen = whole(0), whole(0), whole(0)
+    inside, chosen = whole(0), whole(0)
     if everyone:
-        inside, chosen = _edge(points, room, state, reference, point, k, draws[SAMPLE], scratch)
-    else:
-        wanted = whole(scratch.keys.size)
-        listed = _list_nearest(
-            points, room.near, room.near_finds, room.near_finds.counts, wanted, scratch
-        )
+        seed = draws[SAMPLE]
+        inside, chosen = _edge(points, room, state, listed, reference, point, k, seed, scratch)
     for attribute in range(state.swapped.shape[0]):
         if state.swapped[attribute, reference]:
             continue
@@ -467,40 +331,96 @@ def _swap_reference(
             partners[attribute, other] = reference
 
 
+@inner
+def _listed(
+    points: Points,
+    room: Room,
+    foreseen: Foreseen,
+    slot: int,
+    point: int,
+    first: Scratch,
+) -> Listed:
+    """The tuples nearest to the reference: foreseen, or asked for now."""
+    if slot < foreseen.expected.size and foreseen.expected[slot] == point:
+        there = Scratch(
+            first.reference,
+            foreseen.keys[slot],
+            foreseen.near[slot],
+            first.order,
+            first.tied,
+            first.inside,
+            first.sampled,
+        )
+        return Listed(there, foreseen.found[slot], foreseen.wanted[slot])
+    finds, wanted = room.near_finds, whole(first.keys.size)
+    found = list_nearest(points, room.near, finds, finds.counts, wanted, first)
+    return Listed(first, found, wanted)
+
+
+@inner
+def _next_tuple(
+    points: Points,
+    room: Room,
+    state: State,
+    foreseen: Foreseen,
+    slot: int,
+    uniform: float,
+    scratch: Scratch,
+) -> int:
+    """The tuple of the next reference, or -1."""
+    if slot < foreseen.expected.size and foreseen.sure[slot]:
+        point = foreseen.expected[slot]
+        # those farther were finished before, so it is the farthest still
+        if state.unfinished[point] > 0:
+            return whole(point)
+    finds, counts = room.rest_finds, state.unfinished
+    return whole(farthest_tuple(points, room.rest, finds, counts, uniform, scratch)[0])
+
+
+@compiled
+def _worn(index: Index) -> bool:
+    """Whether an index holds so few of its points still that it should be made anew."""
+    indexed = index.columns.shape[1]
+    return bool(indexed >= SMALLEST_REBUILD and 2 * index.nodes[0, 1] < indexed)
+
+
 @compiled
 def _swap_some(
     points: Points,
     room: Room,
     state: State,
     tuple_of: Ints,
+    foreseen: Foreseen,
     progress: Longs,
     left: Longs,
     k: int,
     everyone: bool,
     uniforms: Floats,
+    first: Scratch,
     scratch: Scratch,
     partners: Longs,
     references: Longs,
     signal: Longs,
 ) -> None:
-    """Go on until half of the unfinished tuples are finished, or on request."""
+    """Go on as far as was foreseen, until half of the tuples are finished, or on request."""
     attributes, count = partners.shape
-    indexed = room.rest.columns.shape[1]
-    alive = indexed
-    bound_all(room.rest)
-    if everyone:
-        bound_all(room.near)
+    ahead, used = foreseen.expected.size, whole(0)
     while progress[REFERENCE] >= 0 and signal[1] == 0:
-        if indexed >= SMALLEST_REBUILD and 2 * alive < indexed:
-            return
+        if _worn(room.rest):
+            break
         reference, step = progress[REFERENCE], progress[STEP]
-        point_reference(points, whole(tuple_of[reference]), scratch.reference)
+        point = whole(tuple_of[reference])
+        if ahead > 0 and (used == ahead or foreseen.expected[used] != point):
+            break
+        point_reference(points, point, scratch.reference)
+        listed = _listed(points, room, foreseen, used, point, first)
         draws = uniforms[step]
         _swap_reference(
             points,
             room,
             state,
             tuple_of,
+            listed,
             reference,
             left,
             k,
@@ -510,19 +430,22 @@ def _swap_some(
             partners,
         )
         references[step] = reference
-        _leave(room, state, whole(tuple_of[reference]))
+        _leave(room, state, point)
         for attribute in range(attributes):
             _leave(room, state, whole(tuple_of[partners[attribute, reference]]))
-        alive = room.rest.nodes[0, 1]
+        used += 1
         progress[STEP] += 1
         signal[0] = count - left.max()
-        point = _farthest(points, room, state, draws[NEXT], scratch)
+        point = _next_tuple(points, room, state, foreseen, used, draws[NEXT], scratch)
         progress[REFERENCE] = _first_unfinished(state, point) if point >= 0 else -1
+    progress[USED] = used
 
 
 def _searched(points: Points, order: Longs) -> Index:
     """An index over some tuples."""
-    return build_index(points, order, points.factors, np.zeros(points.weights.size), LEAF)
+    index = build_index(points, order, points.factors, np.zeros(points.weights.size), LEAF)
+    prepare(index)
+    return index
 
 
 def swap_records(
@@ -547,32 +470,43 @@ def swap_records(
     size = points.factors.size
     state = _start(tuple_of, size, priorities)
     listed = min(2 * k + MORE_LISTED, size + 1)
-    scratch = _scratch(attributes, size, listed, k)
+    scratch = new_scratch(attributes, size, listed, k)
+    # another list around the same reference, for a single attribute
+    rooms = scratch, scratch._replace(keys=np.empty(listed), near=np.empty(listed, np.int64))
     partners = np.tile(np.arange(count), (attributes, 1))
     references, left = np.empty(count, np.int64), np.full(attributes, count)
-    progress = np.array([state.buckets[-1, state.starts[first]], 0])
+    progress = np.array([state.buckets[-1, state.starts[first]], 0, 0])
     everything = _searched(points, np.arange(size)) if everyone else None
     while progress[REFERENCE] >= 0 and signal[1] == 0:
         rest = _searched(points, np.flatnonzero(state.unfinished > 0))
         near = rest if everything is None else everything
         room = Room(near, rest, new_finds(near, listed), new_finds(rest, 2))
-        _swap_some(
-            *(points, room, state, tuple_of, progress, left, k, everyone, uniforms, scratch),
-            *(partners, references, signal),
-        )
+        ahead = used = 0
+        while progress[REFERENCE] >= 0 and signal[1] == 0 and not _worn(rest):
+            steps = uniforms[progress[STEP] :][: amount_ahead(int(rest.nodes[0, 1]), ahead, used)]
+            foreseen = nothing_foreseen(listed)
+            if steps.size:
+                wanted = _wanted(steps, state, left, k, everyone, listed)
+                point, draws = int(tuple_of[progress[REFERENCE]]), steps[:, NEXT]
+                foreseen = foresee(
+                    points, near, rest, state.unfinished, point, draws, wanted, listed
+                )
+            _swap_some(
+                *(points, room, state, tuple_of, foreseen, progress, left, k, everyone),
+                *(uniforms, *rooms, partners, references, signal),
+            )
+            ahead, used = ahead + foreseen.expected.size, used + int(progress[USED])
     return partners, references[: progress[STEP]]
 
 
-def _scratch(attributes: int, size: int, listed: int, k: int) -> Scratch:
-    """Room for a step."""
-    return Scratch(
-        np.empty(attributes),
-        np.empty(listed),
-        np.empty(listed, np.int64),
-        np.empty(size),
-        np.empty(size, np.int64),
-        np.empty(listed, np.int64),
-        np.empty(k, np.int64),
-        np.empty(listed),
-        np.empty(listed, np.int64),
-    )
+def _wanted(
+    uniforms: Floats, state: State, left: Longs, k: int, everyone: bool, listed: int
+) -> Longs:
+    """How many tuples to list around each reference: lists should hardly ever be too short."""
+    if everyone:
+        # the reference's own tuple may hold no other record, and one shows whether ties go on
+        return np.full(uniforms.shape[0], min(k + 2, listed))
+    positions = uniforms[:, FIRST::2].max(axis=1) * k + 1.0
+    unfinished = state.unfinished.sum() / max(1, left.min())
+    wanted = 6.0 + 1.4 * positions * unfinished
+    return np.minimum(wanted.astype(np.int64), listed)

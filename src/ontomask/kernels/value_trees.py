@@ -37,10 +37,10 @@ PARENT = 1
 """Column of `links`: parent; a root is its own."""
 END = 2
 """Column of `links`: first number after the subtree."""
-TURN = 3
-"""Column of `links`: the node whose turn it is when extremes are found."""
-SOURCE = 4
-"""Column of `links`: that node's value, or its right child."""
+TURN = 0
+"""Column of `turns`: the node whose turn it is when extremes are found."""
+SOURCE = 1
+"""Column of `turns`: that node's value, or its right child."""
 
 
 MOST_GROUPS = 32
@@ -53,9 +53,11 @@ class ValueTrees(NamedTuple):
     roots: Longs
     """[coded + 1] root of each attribute's tree, and the end."""
     links: Ints
-    """[nodes, 5] RIGHT, PARENT and END of each node. Then, from an attribute's root on, the order
-    in which extremes are found: first every leaf with its value, then every inner node with its
-    right child, children first."""
+    """[nodes, 3] RIGHT, PARENT and END of each node."""
+    turns: Ints
+    """[nodes, 2] TURN and SOURCE: from an attribute's root on, the order in which extremes are
+    found. First every leaf with its value, then every inner node with its right child: the lowest
+    first, so that none waits for the one just before it."""
     widths: Floats
     """[nodes] distance between the two values that split the node: how much it spreads."""
     leaves: Ints
@@ -163,6 +165,19 @@ def _split_values(
     return left, entry(points, attribute, row, second)
 
 
+@inner
+def _order_inner(links: Ints, turns: Ints, root: int, slot: int, end: int) -> None:
+    """Write the turns of the inner nodes from a slot on, by their height above the leaves."""
+    heights = np.zeros(end - root, np.int64)
+    for node in range(end - 1, root - 1, -1):
+        if links[node, RIGHT] >= 0:
+            sides = heights[node + 1 - root], heights[links[node, RIGHT] - root]
+            heights[node - root] = 1 + max(sides[0], sides[1])
+    for place in np.argsort(heights, kind="mergesort")[slot - root :]:
+        turns[slot, TURN], turns[slot, SOURCE] = root + place, links[root + place, RIGHT]
+        slot += 1
+
+
 @compiled
 def _grow_tree(
     points: Points,
@@ -178,7 +193,7 @@ def _grow_tree(
     links, widths = trees.links, trees.widths
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, values.size, root
     depth, node = 1, root
-    leaf, last = root, root + 2 * values.size - 2
+    leaf = root
     while depth > 0:
         depth -= 1
         start, stop, parent = stack[depth, 0], stack[depth, 1], stack[depth, 2]
@@ -189,19 +204,16 @@ def _grow_tree(
             links[parent, RIGHT] = node
         if stop - start == 1:
             trees.leaves[first + values[start]] = node
-            links[leaf, TURN], links[leaf, SOURCE] = node, values[start]
+            trees.turns[leaf, TURN], trees.turns[leaf, SOURCE] = node, values[start]
             leaf += 1
         else:
             middle, widths[node] = _split_values(points, attribute, values, rest, start, stop)
-            links[last, TURN] = node
-            last -= 1
             stack[depth, 0], stack[depth, 1], stack[depth, 2] = middle, stop, node
             stack[depth + 1, 0], stack[depth + 1, 1] = start, middle
             stack[depth + 1, 2] = node
             depth += 2
         node += 1
-    for slot in range(last + 1, root + 2 * values.size - 1):
-        links[slot, SOURCE] = links[links[slot, TURN], RIGHT]
+    _order_inner(links, trees.turns, root, leaf, node)
 
 
 def value_trees(points: Points, order: Longs) -> ValueTrees:
@@ -212,7 +224,8 @@ def value_trees(points: Points, order: Longs) -> ValueTrees:
     nodes = int(roots[-1])
     trees = ValueTrees(
         roots,
-        np.empty((nodes, 5), np.int32),
+        np.empty((nodes, 3), np.int32),
+        np.empty((nodes, 2), np.int32),
         np.empty(nodes, np.float64),
         np.full(int(points.heads[:, VALUES].sum()), -1, np.int32),
     )
@@ -226,7 +239,7 @@ def value_trees(points: Points, order: Longs) -> ValueTrees:
 def fill_extremes(
     points: Points,
     roots: Longs,
-    links: Ints,
+    turns: Ints,
     reference: Floats,
     direction: float,
     extremes: Floats,
@@ -236,7 +249,7 @@ def fill_extremes(
     The last places of `extremes` tell for which rows they are; what is there already is kept.
     """
     tables, heads = points.tables, points.heads
-    filled = links.shape[0]
+    filled = turns.shape[0]
     for attribute in range(heads.shape[0]):
         if extremes[filled + attribute] == reference[attribute]:
             continue
@@ -246,12 +259,12 @@ def fill_extremes(
         if heads[attribute, WAY] == LOOKED_UP:
             base = heads[attribute, START] + row * heads[attribute, VALUES]
             for slot in range(roots[attribute], first_inner):
-                extremes[links[slot, TURN]] = direction * tables[base + links[slot, SOURCE]]
+                extremes[turns[slot, TURN]] = direction * tables[base + turns[slot, SOURCE]]
         else:
-            turns = links[roots[attribute] : first_inner, TURN : SOURCE + 1]
+            leaves = turns[roots[attribute] : first_inner]
             lineages = points.lineages
-            fill_leaves(heads, lineages, tables, attribute, row, turns, direction, extremes)
+            fill_leaves(heads, lineages, tables, attribute, row, leaves, direction, extremes)
         for slot in range(first_inner, roots[attribute + 1]):
-            node = links[slot, TURN]
-            first, second = extremes[node + 1], extremes[links[slot, SOURCE]]
+            node = turns[slot, TURN]
+            first, second = extremes[node + 1], extremes[turns[slot, SOURCE]]
             extremes[node] = first if first < second else second
