@@ -52,8 +52,9 @@ WRITTEN_WRONG = (
 
 
 IMPOSSIBLE = (
-    "A method that changes columns one by one cannot heed rules: use microaggregation or "
-    "generalization, correct records of the original that a rule excludes, or leave the rule out."
+    "A method that changes columns one by one cannot always heed rules: use microaggregation or "
+    "generalization, mask inside strata of a column that the rule names, correct records of the "
+    "original that a rule excludes, or leave the rule out."
 )
 
 

@@ -18,6 +18,7 @@ from ontomask.kernels.windows import draw_near, window_widths
 from ontomask.methods.base import Context, Measure, Method, Metric, Operators, Strata, register
 from ontomask.methods.blocks import BlockSize, check_blocks
 from ontomask.methods.disclosure import Privacy, PrivacyBy, check_privacy
+from ontomask.methods.heeding import redrawn
 from ontomask.methods.microaggregation import Microaggregation
 from ontomask.methods.points import number_column
 
@@ -81,7 +82,11 @@ class Hybrid(Method):
         members = np.argsort(clusters, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(clusters, minlength=count))])
         drawing = _Drawing(offsets, members, microdata.weights, context)
-        columns = {name: drawing.redrawn(microdata[name], self.measure) for name in microdata.quasi}
+
+        def draw() -> dict[str, Attribute]:
+            return {name: drawing.drawn(microdata[name], self.measure) for name in microdata.quasi}
+
+        columns = redrawn(microdata, draw)
         return Masked(columns, clusters=clusters, details={**found.details, "clusters": count})
 
 
@@ -94,7 +99,7 @@ class _Drawing:
     weights: Floats
     context: Context
 
-    def redrawn(self, attribute: Attribute, measure: str | None) -> Attribute:
+    def drawn(self, attribute: Attribute, measure: str | None) -> Attribute:
         """The column with new values."""
         if attribute.column.kind in ("numeric", "date"):
             return number_column(attribute, self._numbers(attribute))

@@ -18,6 +18,7 @@ from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Context, Method, register
+from ontomask.methods.heeding import redrawn
 from ontomask.methods.permuting import check_published
 from ontomask.methods.points import number_column
 from ontomask.semantics.moments import covariances, mean, variance
@@ -66,14 +67,18 @@ class Noise(Method):
         chosen = number_columns(self.columns, microdata, "noise")
         numbers = np.stack([one.record_numbers() for one in chosen])
         root = self._root(numbers, microdata)
-        noisy = numbers + self.scale * (root @ context.generator.standard_normal(numbers.shape))
-        if self.keep_range:
-            noisy = np.clip(
-                noisy,
-                np.nanmin(numbers, axis=1, keepdims=True),
-                np.nanmax(numbers, axis=1, keepdims=True),
-            )
-        return Masked(new_numbers(chosen, noisy))
+
+        def draw() -> dict[str, Attribute]:
+            noise = root @ context.generator.standard_normal(numbers.shape)
+            return new_numbers(chosen, self._within(numbers, numbers + self.scale * noise))
+
+        return Masked(redrawn(microdata, draw))
+
+    def _within(self, numbers: Floats, noisy: Floats) -> Floats:
+        if not self.keep_range:
+            return noisy
+        low, high = (end(numbers, axis=1, keepdims=True) for end in (np.nanmin, np.nanmax))
+        return np.asarray(np.clip(noisy, low, high), np.float64)
 
     def _root(self, numbers: Floats, microdata: Microdata) -> Floats:
         """A root of the columns' covariance, or their standard deviations alone."""
@@ -206,11 +211,14 @@ class Rounding(Method):
             self._check_whole(one)
         shares = np.stack([one.record_numbers() for one in chosen]) / self.base
         if self.algorithm == "nearest":
-            rounded = np.rint(shares)
-        else:
-            lower = np.floor(shares)
-            rounded = lower + (context.generator.random(shares.shape) < shares - lower)
-        return Masked(new_numbers(chosen, rounded * self.base))
+            return Masked(new_numbers(chosen, np.rint(shares) * self.base))
+        lower = np.floor(shares)
+
+        def draw() -> dict[str, Attribute]:
+            upward = context.generator.random(shares.shape) < shares - lower
+            return new_numbers(chosen, (lower + upward) * self.base)
+
+        return Masked(redrawn(microdata, draw))
 
     def _check_whole(self, attribute: Attribute) -> None:
         if attribute.as_numbers.whole and self.base != np.rint(self.base):

@@ -19,6 +19,7 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.memory import row_blocks
 from ontomask.methods.base import Context, Method, register
+from ontomask.methods.heeding import redrawn
 from ontomask.methods.permuting import chosen_columns
 from ontomask.semantics.distances import ValueDistances
 from ontomask.taxonomy.measures import MEASURES
@@ -107,13 +108,16 @@ class Pram(Method):
                 f"The matrix is for a single column, but {', '.join(names)} are to be masked; name "
                 "one in columns and add a step for each further one."
             )
-        columns = {}
-        for name in names:
-            attribute = microdata[name]
+        columns = [microdata[name] for name in names]
+        return Masked(redrawn(microdata, lambda: self._drawn(columns, context)))
+
+    def _drawn(self, columns: Sequence[Attribute], context: Context) -> dict[str, Attribute]:
+        found = {}
+        for attribute in columns:
             uniforms = context.generator.random(attribute.codes.size)
             codes = drawn(attribute.codes, self._transitions(attribute), uniforms)
-            columns[name] = replace(attribute, codes=codes)
-        return Masked(columns)
+            found[attribute.name] = replace(attribute, codes=codes)
+        return found
 
     def _transitions(self, attribute: Attribute) -> Transitions:
         if attribute.column.kind in ("numeric", "date"):

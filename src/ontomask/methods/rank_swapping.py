@@ -21,6 +21,7 @@ from ontomask.kernels import record_swapping as records
 from ontomask.kernels import swapping as kernel
 from ontomask.kernels.record_ranks import nearer_records
 from ontomask.methods.base import Context, Measure, Method, Strata, register, watched
+from ontomask.methods.heeding import returned
 from ontomask.methods.permuting import check_no_counts, chosen_columns, permuted_column
 from ontomask.methods.points import Layout, Scaled, layout_of
 from ontomask.promises import Permutation
@@ -110,14 +111,17 @@ class RankSwapping(Method):
             partners, ranks = self._swap_records(microdata, names, k, context)
         else:
             partners, ranks = self._swap_columns(microdata, names, k, context)
+        found = dict(zip(names, partners, strict=True))
+        if k is not None:  # without intervals there are no pairs that could exchange back
+            found = returned(microdata, found)
         details: dict[str, object] = {
             "k": k,
             "farthest_rank": dict(zip(names, ranks, strict=True)),
-            "stayed": {name: _stayed(one) for name, one in zip(names, partners, strict=True)},
+            "stayed": {name: _stayed(one) for name, one in found.items()},
         }
         columns = {
             name: permuted_column(microdata[name], microdata[name].codes[one])
-            for name, one in zip(names, partners, strict=True)
+            for name, one in found.items()
         }
         return Masked(columns, (Permutation(names),), details=details)
 

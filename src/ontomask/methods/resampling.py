@@ -30,6 +30,7 @@ from ontomask.methods.base import (
 from ontomask.methods.disclosure import Demands, Privacy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
 from ontomask.methods.points import Layout, quasi_layout
+from ontomask.methods.stand_ins import StandIns
 from ontomask.wording import plural
 
 __all__ = ["Resampling", "sorted_places"]
@@ -101,10 +102,12 @@ class Resampling(Method):
 
         def write(labels: Ints) -> dict[str, Attribute]:
             count = int(labels.max()) + 1
-            if count == size:
-                return layout.centroids(*averages)
-            uniforms = context.generator.random(count)
-            return layout.centroids(*centers.centroids(records, labels, count, uniforms))
+            rows, numbers = averages
+            if count != size:
+                uniforms = context.generator.random(count)
+                rows, numbers = centers.centroids(records, labels, count, uniforms)
+            stand_ins = StandIns(layout, microdata.records(), microdata, labels)
+            return layout.centroids(*stand_ins.allowed(rows, numbers))
 
         demands, every = Demands.of(microdata, self.k, self.privacy), np.arange(labels.size)
         labels, centroids = demands.settled(records, every, labels, write, context)
