@@ -30,7 +30,7 @@ DOCS = Path(__file__).parents[1] / "docs" / "assets" / "studio"
 PATIENCE = 90_000
 SCREENS = {
     "open": ("/open", "table.rows"),
-    "columns": ("/columns", "table.columns"),
+    "columns": ("/columns", ".meter [data-part] strong"),
     "column": ("/columns/{column}", "table.ladder"),
     "concepts": ("/columns/{nominal}?of={nominal}.{concepts}#tree", ".apart"),
     "protection": ("/protection", "table.pairs"),
