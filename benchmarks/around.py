@@ -31,7 +31,7 @@ import polars as pl
 import ontomask as om
 from arguments import folder_with, some_of, whole_number
 from generalization import COLUMNS, K, adult, adult_hierarchies
-from ontomask import release as room
+from ontomask import protection as room
 
 CELL = 16
 """Bytes of a short text in memory."""
@@ -65,21 +65,21 @@ def once(folder: Path, path: Path) -> None:
     method = om.Generalization(K, 0.02, hierarchies=adult_hierarchies(folder))
     om.protect(frame.head(1000), schema, method, seed=1)
     grouped = min(_cpu(lambda: frame.group_by(COLUMNS).len()) for _ in range(3))
-    spent = {name: _clocked(room, name) for name in ("encode", "_run", "prove")}
+    spent = {name: _clocked(room, name) for name in ("encode", "run_steps", "prove")}
     table = len(frame) * len(COLUMNS) * CELL / 1e6
     before = _memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     whole = _cpu(lambda: om.protect(frame, schema, method, seed=1))
     peak = (_memory("VmHWM") - before + table) / table
     parts = {name: sum(one) for name, one in spent.items()}
-    around = whole - parts["encode"] - parts["_run"]
+    around = whole - parts["encode"] - parts["run_steps"]
     print(f"{len(frame):,} records of {len(COLUMNS)} columns, {table:.0f} MB; CPU seconds")
     print(f"  Polars' group-by {grouped:6.2f}")
     print(f"  encoding         {parts['encode']:6.2f}   {parts['encode'] / grouped:.2f} group-bys")
     print(
         f"  around           {around:6.2f}   {around / grouped:.2f} (recount {parts['prove']:.2f})"
     )
-    print(f"  method           {parts['_run']:6.2f}")
+    print(f"  method           {parts['run_steps']:6.2f}")
     print(f"  whole call       {whole:6.2f}   peak of memory {peak:.1f} times the table")
 
 
@@ -135,7 +135,7 @@ def cheap_section(_folder: Path, _records: int) -> None:
         columns = [f"c{place}" for place in range(width)]
         frame = pl.DataFrame({one: generator.normal(size=count) for one in columns})
         schema = om.Schema(**{one: om.Numeric() for one in columns})
-        spent = _clocked(room, "_run")
+        spent = _clocked(room, "run_steps")
         best = _best(functools.partial(om.protect, frame, schema, method, seed=1), 3)
         print(f"  {name:28}{best:6.3f}{min(spent):8.3f}")
 

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ontomask.arrays import Bools, Floats
 from ontomask.checks import Flag, Integer, check
 from ontomask.data.encoding import LEAST, encode
 from ontomask.data.masked import Masked, State
 from ontomask.data.microdata import Microdata
 from ontomask.data.schema import Schema
-from ontomask.data.tables import Table, open_table
+from ontomask.data.tables import Seen, Table, beside, open_table
 from ontomask.data.values import is_star
 from ontomask.errors import DataError, MethodError, ParameterError
 from ontomask.methods.base import Context, Method, Progress, silent, sizes_asked
@@ -185,11 +186,18 @@ def _starred(start: State, end: State) -> int:
     empty, known = np.full(counts.size, bool(before.quasi)), np.zeros(counts.size, bool)
     for name in before.quasi:
         old, new = before[name], end.columns.get(name, before[name].of(kept))
-        empty &= np.array([one is None or is_star(one) for one in (*new.values, None)])[new.codes]
+        empty &= np.append(_tells_nothing(new.values), True)[new.codes]
         if not empty.any():
             return 0
         known |= np.array([not is_star(one) for one in old.values] + [False])[old.codes[kept]]
     return int(counts[empty & known].sum())
+
+
+def _tells_nothing(values: Sequence[object]) -> Bools:
+    """Which values are stars or gaps; among many numbers there is none to look for."""
+    if not {str, type(None)} & set(map(type, values)):
+        return np.zeros(len(values), bool)
+    return np.array([one is None or is_star(one) for one in values], bool)
 
 
 def _changed(start: State, end: State) -> dict[str, float]:
@@ -197,10 +205,23 @@ def _changed(start: State, end: State) -> dict[str, float]:
     kept, counts = start.kept(end), end.microdata.counts
     shares = dict.fromkeys(start.microdata.attributes, 0.0)
     for name in shares.keys() & end.columns.keys():
-        pairs = start.microdata[name].of(kept).seen().beside(end.columns[name].seen(), counts)
-        differing = sum(count for old, new, count in pairs if not _reads_alike(old, new))
+        before, after = start.microdata[name].of(kept).seen(), end.columns[name].seen()
+        differing = _differing(before, after, counts)
         shares[name] = differing / float(counts.sum()) if differing else 0.0
     return shares
+
+
+def _differing(before: Seen, after: Seen, counts: Floats) -> int:
+    """How many records have values that are not written alike."""
+    if {*map(type, before.values), *map(type, after.values)} <= {float, type(None)}:
+        codes, others, amounts = beside(before.codes, after.codes, len(after.values), counts)
+        # a gap becomes NaN, which no value is; it differs from itself
+        old, new = (np.array(one.values, np.float64) for one in (before, after))
+        one, other = old[codes], new[others]
+        unlike = (one != other) & ((one == one) | (other == other))
+        return round(float(amounts[unlike].sum()))
+    pairs = before.beside(after, counts)
+    return sum(count for old, new, count in pairs if not _reads_alike(old, new))
 
 
 def _reads_alike(old: object, new: object) -> bool:

@@ -251,3 +251,14 @@ def test_the_share_of_changed_values_counts_records_not_rows():
     release = om.protect(frame, schema, om.Microaggregation(10), seed=1)
     assert release.frame["age"].to_list() == [20, 20, 60]
     assert release.changed["age"] == 1 / 20
+
+
+@pytest.mark.parametrize("gap", [None, 2.5])
+def test_changed_numbers_are_those_written_otherwise(gap):
+    """Numbers are compared all at once, gaps included: as many as a person would count."""
+    ages = [1.0, 1.0, gap, -0.0, 0.0, 7.25, 7.25, 3.0, gap, 9.0]
+    schema = om.Schema(age=om.Numeric())
+    release = om.protect(pl.DataFrame({"age": ages}), schema, om.Microaggregation(2), seed=1)
+    pairs = list(zip(ages, release.frame["age"].to_list(), strict=True))
+    assert release.changed["age"] == sum(old != new for old, new in pairs) / 10
+    assert 0 < release.changed["age"] < 1

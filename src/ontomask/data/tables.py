@@ -343,7 +343,9 @@ class Table:
 
     def _made(self, name: str, values: list[object]) -> nw.Series[Any]:
         """A column of new values, of the type of an own one where they fit."""
-        plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+        plain = values
+        if any(issubclass(kind, np.generic) for kind in set(map(type, values))):
+            plain = [value.item() if isinstance(value, np.generic) else value for value in values]
         with self._understood(name):
             made = self._library.made(plain, self._column(name).to_native())
         series: nw.Series[Any] = nw.from_native(made, series_only=True)
