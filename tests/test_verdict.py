@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import ontomask as om
+from ontomask.findings import Finding, Verification
 from ontomask.promises import ClassSize, Diversity, Promise, Published, SensitivePromise, Unchanged
 from ontomask.verdict import Verdict, judge
-from ontomask.verify import Finding, Verification
 
 COLUMNS = ("age", "sex", "ill", "ward")
 

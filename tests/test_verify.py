@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 import ontomask.promises as promises_room
 from ontomask import errors, transport
 from ontomask.data.tables import open_table
+from ontomask.findings import Claim
 from ontomask.promises import (
     AverageRiskLimit,
     ClassPromise,
@@ -29,7 +30,7 @@ from ontomask.promises import (
     Unchanged,
     UniquenessLimit,
 )
-from ontomask.verify import Claim, _recount, verify
+from ontomask.verify import _recount, verify
 
 FRAME = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": [1, 1, 2, 2]})
 ORIGINAL = open_table(pl.DataFrame({"a": ["x", "y", "x", "y"], "b": [1, 1, 2, 2]}))

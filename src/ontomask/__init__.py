@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from ontomask.checking import Checked as Checked
     from ontomask.checking import check as check
     from ontomask.comparison import Comparison as Comparison
-    from ontomask.comparison import Recommendation as Recommendation
     from ontomask.comparison import compare as compare
     from ontomask.comparison import judge_classification as judge_classification
-    from ontomask.comparison import recommend as recommend
     from ontomask.data.files.formats import FileFormat as FileFormat
     from ontomask.data.files.reading import read_file as read_file
     from ontomask.data.files.writing import write_file as write_file
@@ -95,6 +93,8 @@ if TYPE_CHECKING:
     from ontomask.quality import NonUniformEntropy as NonUniformEntropy
     from ontomask.quality import Precision as Precision
     from ontomask.quality import Semantic as Semantic
+    from ontomask.recommendation import Recommendation as Recommendation
+    from ontomask.recommendation import recommend as recommend
     from ontomask.release import Release as Release
     from ontomask.samples import discharges as discharges
     from ontomask.semantics.dependence import semantic_correlation as semantic_correlation
@@ -214,8 +214,8 @@ _HOMES = {
     "RankSwapping": "methods.rank_swapping",
     "read_file": "data.files.reading",
     "Recoding": "methods.recoding",
-    "recommend": "comparison",
-    "Recommendation": "comparison",
+    "recommend": "recommendation",
+    "Recommendation": "recommendation",
     "record_linkage": "evaluation.linkage",
     "Release": "release",
     "Resampling": "methods.resampling",

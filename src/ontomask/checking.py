@@ -26,6 +26,7 @@ from ontomask.engines.libraries import library_of
 from ontomask.engines.measuring import condensed
 from ontomask.engines.tables import LargeTable
 from ontomask.errors import DataError, MethodError
+from ontomask.findings import Failing, Finding
 from ontomask.methods.generalization.encoding import require_quasi, sensitive_columns
 from ontomask.methods.generalization.evaluation import refuse_without_people
 from ontomask.methods.generalization.promised import class_promise
@@ -33,7 +34,7 @@ from ontomask.privacy import DeltaPresence, PrivacyModel
 from ontomask.promises import MapSize, Population, Presence, Promise
 from ontomask.release import spellings_of
 from ontomask.tallies import Rows
-from ontomask.verify import Failing, Finding, verify
+from ontomask.verify import verify
 from ontomask.wording import plural
 
 __all__ = ["Checked", "CheckedModel", "check"]

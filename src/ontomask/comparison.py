@@ -46,10 +46,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Cell",
     "Comparison",
-    "Recommendation",
     "compare",
     "judge_classification",
-    "recommend",
 ]
 
 Steps = Method | Sequence[Method]
@@ -146,6 +144,10 @@ class Comparison:
     steps: Mapping[tuple[str, int | None], tuple[Method, ...]] = field(
         default_factory=dict, repr=False, compare=False
     )
+
+    def __repr__(self) -> str:
+        failed = sum(bool(cell.error) for cell in self.cells)
+        return f"Comparison({len(self.cells):,} releases, {failed:,} failed)"
 
     def __str__(self) -> str:
         cells = self.means()
@@ -340,71 +342,6 @@ def compare(
         len(open_table(frame)),
         {(name, size): steps_of(steps) for name, steps, size, _ in grid},
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Recommendation:
-    """What a comparison recommends, ready to be run.
-
-    Attributes
-    ----------
-    cell
-        What it did in the comparison: method, k, loss, risk.
-    steps
-        The methods.
-    schema
-        What the columns are.
-    comparison
-        All that it was compared with.
-
-    Examples
-    --------
-    >>> frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52, 70, 71, 72]})
-    >>> schema = om.Schema(age=om.Numeric())
-    >>> found = om.recommend(frame, schema, ["sa-mdav"], max_risk=40, k=[2, 3], workers=1)
-    >>> found.protect(frame, seed=1).class_sizes
-    {3: 3}
-    """
-
-    cell: Cell
-    steps: tuple[Method, ...]
-    schema: Schema
-    comparison: Comparison
-
-    def protect(self, frame: object, seed: int | None = None, **settings: Any) -> Release:
-        """Protect a table as recommended; the settings are those of `ontomask.protect`."""
-        return protect(frame, self.schema, self.steps, seed, **settings)
-
-    def __repr__(self) -> str:
-        return f"Recommendation({self})"
-
-    def __str__(self) -> str:
-        return f"{self.cell.title} (loss {self.cell.loss:.3g} %, linkage {self.cell.risk:.3g} %)"
-
-    def _repr_html_(self) -> str:
-        facts = [("steps", " → ".join(step.name for step in self.steps)), ("why", str(self))]
-        return card("Recommended", facts, self.comparison._repr_html_())
-
-
-def recommend(
-    frame: object, schema: Schema, methods: Methods, *, max_risk: float, **settings: Any
-) -> Recommendation:
-    """Compare, and recommend what loses least among all whose risk is at most `max_risk` percent.
-
-    Examples
-    --------
-    >>> frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52, 70, 71, 72]})
-    >>> schema = om.Schema(age=om.Numeric())
-    >>> found = om.recommend(frame, schema, ["sa-mdav"], max_risk=40, k=[2, 3], workers=1)
-    >>> found.cell.method, found.cell.k
-    ('sa-mdav', 3)
-    >>> found.protect(frame, seed=1).frame["age"].to_list()
-    [31, 31, 31, 51, 51, 51, 71, 71, 71]
-    """
-    check("max_risk", max_risk, Real(0, 100))
-    compared = compare(frame, schema, methods, **settings)
-    best = compared.best(max_risk)
-    return Recommendation(best, compared.steps[best.method, best.k], schema, compared)
 
 
 def judge_classification(

@@ -22,6 +22,7 @@ from ontomask.data.rules import Condition
 from ontomask.data.schema import Date, Nominal, Numeric, Ordinal
 from ontomask.data.tables import Seen, Table, open_table
 from ontomask.errors import PromiseError
+from ontomask.findings import DEFECT, Claim, Finding, Verification
 from ontomask.methods.base import Method
 from ontomask.promises import (
     Closeness,
@@ -38,7 +39,7 @@ from ontomask.promises import (
     Records,
     Unchanged,
 )
-from ontomask.verify import DEFECT, Claim, Finding, Verification, verify
+from ontomask.verify import verify
 
 if TYPE_CHECKING:
     from ontomask.data.files import FileFormat

@@ -29,10 +29,10 @@ from ontomask.evaluation.evaluation import Evaluation, Settings, evaluate_paired
 from ontomask.evaluation.pairing import Paired, pair_columns
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.evaluation.utility import Loss
+from ontomask.findings import Verification
 from ontomask.methods.base import Method, Progress, silent
 from ontomask.promises import Promise
 from ontomask.proof import recount
-from ontomask.verify import Verification
 from ontomask.wording import all_alike
 from ontomask.writing import require_new, write_new
 

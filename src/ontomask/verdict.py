@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ontomask.findings import Finding, Verification
 from ontomask.promises import Promise, Published, SensitivePromise
-from ontomask.verify import Finding, Verification
 from ontomask.wording import enumerated, plural
 
 __all__ = ["Judgment", "Verdict", "against", "judge"]

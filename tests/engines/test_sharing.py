@@ -158,8 +158,9 @@ def test_records_that_do_not_fit_into_memory_are_refused_in_a_sentence(monkeypat
 
 def test_a_permutation_is_recounted_by_records_not_by_parts():
     from ontomask.data.tables import Seen
+    from ontomask.findings import Claim
     from ontomask.promises import Permutation
-    from ontomask.verify import Claim, verify
+    from ontomask.verify import verify
 
     before = Seen(np.array([0, 1, 2]), ["a", "b", None], np.array([3.0, 1.0, 2.0]))
     frame = pl.DataFrame({"x": ["a", "a", "b", None]})

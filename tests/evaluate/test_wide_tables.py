@@ -30,6 +30,15 @@ def test_relations_are_measured_of_some_columns_masked_ones_first():
     assert any(f"{MOST_COLUMNS} of the {WIDE} columns" in note for note in evaluation.notes)
 
 
+def test_wide_things_print_in_few_characters():
+    schema = om.Schema.of({f"column {place}": om.Numeric() for place in range(2000)})
+    assert repr(schema).endswith("column 19=numeric (quasi), and 1,980 more)")
+    frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52] * 5})
+    grid = om.compare(frame, om.Schema(age=om.Numeric()), ["recoding"], k=[2, 3], workers=1)
+    assert repr(grid) == "Comparison(2 releases, 0 failed)"
+    assert max(len(repr(one)) for one in (schema, grid, evaluated())) < 1000
+
+
 def test_columns_that_are_named_are_all_compared():
     evaluation = evaluated(columns=[f"c{place}" for place in range(MOST_COLUMNS + 2)])
     assert len(related(evaluation)) == MOST_COLUMNS + 2

@@ -22,7 +22,8 @@ from guarantees import counting
 from guarantees.test_recount import changed
 from ontomask import promises as room
 from ontomask.data.tables import open_table
-from ontomask.verify import Claim, verify
+from ontomask.findings import Claim
+from ontomask.verify import verify
 from tables import DISEASES
 
 Row = dict[str, Any]

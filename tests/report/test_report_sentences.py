@@ -12,6 +12,7 @@ import pytest
 
 import ontomask as om
 from ontomask.data.tables import open_table
+from ontomask.findings import Claim, Verification
 from ontomask.methods.base import METHODS
 from ontomask.promises import (
     ClassPromise,
@@ -33,7 +34,7 @@ from ontomask.report.promised import in_words
 from ontomask.report.sentences import judged
 from ontomask.report.steps import UNTOLD, describe_step
 from ontomask.report.words import bucket
-from ontomask.verify import Claim, Verification, verify
+from ontomask.verify import verify
 
 PUBLIC = Discretion(5, internal=False)
 FRAME = pl.DataFrame({"age": [1, 1, 2, 2], "sex": list("mmff"), "ill": list("abab")})

@@ -51,6 +51,9 @@ ROLES = get_args(Role)
 MissingRule = Literal["own-category", "suppress", "error"]
 MISSING = get_args(MissingRule)
 
+SHOWN = 20
+"""So many columns are shown where a schema is printed."""
+
 Importance = Annotated[float, Real(0, open_low=True)]
 
 
@@ -444,10 +447,9 @@ class Schema(Mapping[str, AnyColumn]):
         return len(self._columns)
 
     def __repr__(self) -> str:
-        parts = ", ".join(
-            f"{name}={column.kind} ({column.role})" for name, column in self._columns.items()
-        )
-        return f"Schema({parts})"
+        parts = [f"{name}={column.kind} ({column.role})" for name, column in self.items()]
+        more = [f"and {len(parts) - SHOWN:,} more"] if len(parts) > SHOWN else []
+        return f"Schema({', '.join([*parts[:SHOWN], *more])})"
 
     def _repr_html_(self) -> str:
         rows = [

@@ -19,10 +19,11 @@ from ontomask.engines.tables import MARK, RECORDS, ROWS, Amounts, LargeTable
 from ontomask.errors import DataError, MethodError
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.evaluation.unchanged import MOSTLY, UnchangedRisk
+from ontomask.findings import DEFECT, Finding, Verification
 from ontomask.methods.base import Method, Progress, silent
 from ontomask.promises import Permutation, Promise, Published, Records, Unchanged
 from ontomask.release import Release
-from ontomask.verify import DEFECT, Finding, Verification, verify
+from ontomask.verify import verify
 
 if TYPE_CHECKING:
     from ontomask.report.facts import Account

@@ -152,6 +152,9 @@ class Evaluation:
         """All figures as JSON."""
         return json.dumps(self.as_dict(), indent=1, sort_keys=True)
 
+    def __repr__(self) -> str:
+        return f"Evaluation(loss {self.loss.loss:.4g} %, risk {self.risk:.4g} %)"
+
     def __str__(self) -> str:
         lines = [f"{row.section:12} {row.figure:42} {_shown(row.value)}" for row in self.rows()]
         return "\n".join(lines)

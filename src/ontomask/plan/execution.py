@@ -20,6 +20,7 @@ from ontomask.engines.databases import is_server
 from ontomask.engines.release import LargeRelease
 from ontomask.errors import DataError, OutputError, PromiseError
 from ontomask.evaluation.classification import ClassificationReport, judge_classification
+from ontomask.findings import Verification
 from ontomask.methods.base import Progress, silent
 from ontomask.plan.examination import notes_on, read_declared
 from ontomask.plan.large import LargeRun, engine_of
@@ -35,7 +36,6 @@ from ontomask.release import Release
 from ontomask.report.document import render
 from ontomask.report.facts import Limit, Run
 from ontomask.verdict import Judgment, judge
-from ontomask.verify import Verification
 from ontomask.writing import write_new
 
 __all__ = ["Job", "Outcome", "execute"]

@@ -27,10 +27,10 @@ from ontomask.engines.release import LargeRelease, released
 from ontomask.engines.suitability import require_suitable
 from ontomask.errors import DataError, OntomaskError
 from ontomask.extras import is_there
+from ontomask.findings import Verification
 from ontomask.methods.base import Progress
 from ontomask.plan.places import Place, TablePlace
 from ontomask.plan.reading import Contents
-from ontomask.verify import Verification
 
 __all__ = ["LargeRun", "engine_of"]
 

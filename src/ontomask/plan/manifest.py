@@ -17,11 +17,11 @@ import numpy as np
 from ontomask.arrays import Longs
 from ontomask.data.files import FileFormat, Source
 from ontomask.data.schema import Nominal, Schema
+from ontomask.findings import Finding, Verification
 from ontomask.methods.base import Method
 from ontomask.release import Release
 from ontomask.report.facts import Run
 from ontomask.verdict import Judgment
-from ontomask.verify import Finding, Verification
 
 __all__ = ["manifest", "rows_of", "to_json", "versions"]
 

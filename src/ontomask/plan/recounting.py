@@ -24,6 +24,7 @@ from ontomask.data.files import FileFormat, file_digest, read_texts
 from ontomask.data.tables import Seen, Table, open_table
 from ontomask.data.values import is_star
 from ontomask.errors import DataError, ParameterError
+from ontomask.findings import Claim, Finding, Verification
 from ontomask.plan.manifest import rows_of
 from ontomask.plan.outputs import MANIFEST
 from ontomask.promises import (
@@ -42,7 +43,7 @@ from ontomask.promises import (
     Unchanged,
 )
 from ontomask.verdict import Judgment, judge
-from ontomask.verify import Claim, Finding, Verification, verify
+from ontomask.verify import verify
 
 __all__ = ["Recounted", "recount_folder", "recount_table"]
 

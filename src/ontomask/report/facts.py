@@ -21,13 +21,13 @@ from ontomask.evaluation.classification import ClassificationReport
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.evaluation.pairing import Paired, pair_tables
 from ontomask.evaluation.statistics import Statistic, measure_statistics
+from ontomask.findings import Verification
 from ontomask.methods.base import Method
 from ontomask.report.columns import ColumnFacts, column_facts
 from ontomask.report.discretion import threshold
 from ontomask.report.promised import Promised, in_words
 from ontomask.report.steps import StepFacts, describe_step
 from ontomask.report.words import bucket
-from ontomask.verify import Verification
 
 __all__ = ["LOSS", "SUPPRESSED", "UNCHANGED", "About", "Account", "Limit", "Pairs", "Run", "gather"]
 

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ontomask.findings import Finding, Verification
 from ontomask.promises import (
     AverageRiskLimit,
     ClassSize,
@@ -31,7 +32,6 @@ from ontomask.promises import (
 )
 from ontomask.report.words import capital, listing, plural
 from ontomask.verdict import Judgment, judge
-from ontomask.verify import Finding, Verification
 
 __all__ = ["Kept", "Promised", "in_words"]
 
