@@ -91,8 +91,17 @@ def test_no_two_verdicts_read_alike():
 
 def test_every_promise_about_groups_covers_what_it_names():
     """A new kind of promise covers nothing before somebody says that it does."""
-    assert Promise(("age",)).covers == ()
-    assert SensitivePromise(("age",), "ill").covers == ("age", "ill")
+
+    class New(Promise):
+        def describe(self) -> str:
+            return "something new"
+
+    assert New(("age",)).covers == ()
+
+    class NewOfValues(New, SensitivePromise):
+        pass
+
+    assert NewOfValues(("age",), "ill").covers == ("age", "ill")
 
 
 def test_a_plain_release_with_a_sensitive_column_is_not_called_covered():
