@@ -75,6 +75,22 @@ def test_every_proposal_holds_in_the_whole_table() -> None:
         assert not microdata.violations()[0].any()
 
 
+def test_several_values_that_exclude_the_same_are_one_rule() -> None:
+    """Ages in bands: two of them are too old to give birth, one is too young."""
+    plain = people().filter(pl.col("code") != "newborn")
+    bands = np.array(["child", "grown", "older", "old"])
+    frame = plain.with_columns(age=bands[np.digitize(plain["age"], [15, 46, 71])])
+    schema = om.Schema(age=om.Flat(), code=om.Nominal(CARE))
+    found = proposed(frame, schema)
+    said = [one for one in found if one.endswith("never code birth")]
+    assert len(said) == 1
+    values = said[0].split(", ")[0].removeprefix("when age ").split(" or ")
+    assert sorted(values) == ["child", "old", "older"]
+    births = frame["code"].is_in(["delivery", "caesarean"]).sum()
+    others = (frame["age"] != "grown").sum()
+    assert found[said[0]] == pytest.approx(births * others / len(frame))
+
+
 def test_independent_columns_suggest_nothing() -> None:
     generator = np.random.default_rng(2)
     frame = people()

@@ -7,7 +7,7 @@ independent, as many records as `expected` says would have the combination.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,8 +38,22 @@ class Unseen:
 
 def unseen(microdata: Microdata) -> list[Unseen]:
     """What never occurs in a table, where most would be expected first."""
-    found = list(_between_all(list(microdata.attributes.values())))
+    found = _united(_between_all(list(microdata.attributes.values())))
     return sorted(found, key=lambda one: -one.expected)[:MOST]
+
+
+def _united(found: Iterable[Unseen]) -> Iterator[Unseen]:
+    """One rule for all values of a column that exclude the same: several ages, one by one."""
+    alike: dict[str, list[Unseen]] = {}
+    for one in found:
+        alike.setdefault(repr((list(one.rule.when), one.rule.never)), []).append(one)
+    for group in alike.values():
+        first = group[0].rule
+        if len(group) == 1:
+            yield group[0]
+        else:
+            when = {name: [one.rule.when[name] for one in group] for name in first.when}
+            yield Unseen(Rule(when, first.never), sum(one.expected for one in group))
 
 
 def _between_all(attributes: list[Attribute]) -> Iterator[Unseen]:
