@@ -143,6 +143,24 @@ def test_what_stands_beside_shared_combinations_is_recounted():
             recounted(ready, other, LazyPolars())
 
 
+@pytest.mark.parametrize("more", [(), (om.Sampling(0.5),)], ids=["all", "a sample"])
+def test_values_that_changed_places_are_recounted_by_their_frequency(more):
+    ready = prepare(votes().lazy(), LazyPolars(), SCHEMA, [SWAPPED, *more], 1)
+    made = ready.rewritten()
+    said = [str(one) for one in recounted(ready, made, LazyPolars()).findings]
+    assert any("cost" in one and one.endswith("(by the frequency of every value)") for one in said)
+    other = made.with_columns(cost=pl.when(pl.col("cost") < 9).then(9).otherwise(pl.col("cost")))
+    with pytest.raises(DataError, match="other values of cost"):
+        recounted(ready, other, LazyPolars())
+
+
+def test_steps_on_other_columns_alone_have_an_account_too():
+    release = released(votes(), om.Pram(columns=("vote",)))
+    assert release.evaluate().loss.loss == 0.0
+    assert release.account().steps[0].name == "pram"
+    assert release.class_sizes == {600: 2}
+
+
 def test_rows_that_stand_for_several_records_are_not_shared_out():
     schema = om.Schema(sex=om.Flat(), cost=om.Count())
     frame = votes().with_columns(cost=pl.col("cost") + 1)

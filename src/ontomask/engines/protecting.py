@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -14,7 +14,8 @@ import polars as pl
 from ontomask import protection as in_memory
 from ontomask.arrays import Longs
 from ontomask.data.encoding import LEAST, encode, record_counts, survey_weights
-from ontomask.data.masked import State
+from ontomask.data.masked import Masked
+from ontomask.data.microdata import Microdata
 from ontomask.data.schema import Column, Count, Flat, Schema, Weight
 from ontomask.data.tables import open_table
 from ontomask.engines.libraries import Library
@@ -22,7 +23,7 @@ from ontomask.engines.sharing import Shared, shared
 from ontomask.engines.suitability import Group, groups_of, require_suitable
 from ontomask.engines.tables import MARK, PEOPLE, RECORDS, Amounts, LargeTable, Rewriting
 from ontomask.errors import DataError, MethodError
-from ontomask.methods.base import Method, Progress, silent, sizes_asked
+from ontomask.methods.base import Context, Method, Progress, silent, sizes_asked
 from ontomask.methods.columns import DropColumns, Pseudonyms
 from ontomask.release import Release
 from ontomask.wording import plural
@@ -31,6 +32,20 @@ __all__ = ["Prepared", "by_value", "condensed_schema", "prepare"]
 
 KEPT = "ontomask kept"
 """A column that is missing in rows that a rule for missing values leaves out."""
+
+
+@dataclass(frozen=True)
+class _Nothing(Method):
+    """What is done to columns that no step concerns: they are written and accounted for as others.
+
+    The release of the whole table does not name it.
+    """
+
+    name: ClassVar[str] = "nothing"
+
+    def mask(self, microdata: Microdata, context: Context) -> Masked:
+        """Leave everything as it is."""
+        return Masked({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +65,7 @@ class Condensed:
     kept
         Which are kept, by position.
     release
-        The account of the masking; None where no step concerned the columns.
+        The account of the masking.
     seconds
         How long the table took to count them.
     beside
@@ -67,7 +82,7 @@ class Condensed:
     before: pl.DataFrame
     after: pl.DataFrame
     kept: Longs
-    release: Release | None
+    release: Release
     seconds: float
     beside: tuple[str, ...] = ()
     shared: Shared | None = None
@@ -98,8 +113,7 @@ class Condensed:
     @property
     def details(self) -> dict[int, Mapping[str, object]]:
         """What the steps report of themselves, by their number."""
-        reported = () if self.release is None else self.release.details
-        return dict(zip(self.group.parts, reported, strict=True))
+        return dict(zip(self.group.parts, self.release.details, strict=bool(self.group.parts)))
 
     def total(self, amount: str) -> int:
         """How many rows or records the kept combinations stand for."""
@@ -207,12 +221,6 @@ class _Asking:
         before = self.table.tuples(keys, Amounts.of(self.schema), beside=beside)
         counted = time.perf_counter() - started
         schema, shown = condensed_schema(self.schema, keys), [*group.columns]
-        if not group.steps:
-            table = open_table(before)
-            microdata = encode(table, schema, self.least)
-            after = State.start(table, microdata).frame(shown)
-            kept, known = microdata.rows, tuple(beside)
-            return Condensed(group, tuple(keys), before, after, kept, None, counted, known)
         part, mark = None, None
         if group.draws:
             mark = int(before[MARK].sum()) if beside else None
@@ -220,7 +228,8 @@ class _Asking:
             part = shared(combinations, schema, group.steps, self.seed, self.least, progress)
             before, release = part.parts, part.release
         else:
-            release = in_memory.protect(before, schema, group.steps, self.seed, progress=progress)
+            steps = group.steps or [_Nothing()]
+            release = in_memory.protect(before, schema, steps, self.seed, progress=progress)
         after = release.frame.select(name for name in shown if name in release.frame.columns)
         assert release.rows is not None
         known = tuple(beside) if mark is None or not release.left_out else ()

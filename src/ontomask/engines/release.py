@@ -97,8 +97,8 @@ class LargeRelease(Release):
         """The masked combinations, and what they were."""
         if self.combinations is None or self._prepared is None:
             raise MethodError(
-                "No step of this release looks at combinations, or it comes from a pickle, so "
-                "there is nothing to evaluate; give a data frame that fits into memory."
+                "This release comes from a pickle, which leaves the original behind, so it cannot be "
+                "evaluated; protect the table again."
             )
         return self.combinations, self._prepared.main.before
 
@@ -120,7 +120,8 @@ class LargeRelease(Release):
             "verification": self.verification,
         }
         combinations, before = self._masked
-        return combinations.account(before, evaluation, **{**known, **more})
+        whole = replace(combinations, steps=self.steps, details=self.details)
+        return whole.account(before, evaluation, **{**known, **more})
 
     def __repr__(self) -> str:
         names = " → ".join(step.name for step in self.steps)
@@ -162,8 +163,9 @@ def recounted(prepared: Prepared, native: Any, library: Library) -> Verification
         _published(table.names, prepared.published),
         Finding(Records((), wanted), True, rows, f"found {rows}"),
         *_unchanged(prepared.main),
+        *_permuted(prepared, table),
     )
-    made = [one.release for one in (prepared.main, *prepared.lone) if one.release is not None]
+    made = [one.release for one in (prepared.main, *prepared.lone)]
     given_up = tuple(promise for one in made for promise in one.given_up)
     return Verification((*shape, *counted.findings[2:]), given_up).require(DEFECT)
 
@@ -181,9 +183,36 @@ def _unchanged(main: Condensed) -> Iterator[Finding]:
         yield Finding(Unchanged(main.beside), True, 0, said if main.mark is None else shared)
 
 
+def _permuted(prepared: Prepared, table: LargeTable) -> Iterator[Finding]:
+    """The columns whose values changed places, by how often each value is there.
+
+    `_require_same` has found those of the quasi-identifiers.
+    """
+    partly = prepared.main.release.left_out > 0
+    for one in (prepared.main, *prepared.lone):
+        if one.shared is not None and one is not prepared.main:
+            _require_frequencies(one, table, partly=partly)
+        for promise in one.release.promises:
+            if isinstance(promise, Permutation):
+                said = replace(promise, partly=promise.partly or partly)
+                yield Finding(said, True, 0, "by the frequency of every value")
+
+
+def _require_frequencies(one: Condensed, table: LargeTable, *, partly: bool) -> None:
+    """Refuse values that are not as frequent as they were drawn, or more frequent."""
+    names = one.after.columns
+    found = table.tuples(names, Amounts(), as_seen=True).select(*names, ROWS)
+    drawn = pl.concat([one.after, one.before[one.kept].select(ROWS)], how="horizontal")
+    known = drawn.group_by(names).agg(pl.col(ROWS).sum().alias(RECORDS))
+    both = found.join(known, on=names, how="full", nulls_equal=True).fill_null(0)
+    less = both.select((pl.col(ROWS) < pl.col(RECORDS)).any()).item()
+    if both.select((pl.col(ROWS) > pl.col(RECORDS)).any()).item() or (less and not partly):
+        raise DataError(CHANGED.format(what=f"other values of {', '.join(names)}"))
+
+
 def _promises(prepared: Prepared) -> list[Promise]:
     """What the steps promise of the table itself, not of what it was before."""
-    made = [one.release for one in (prepared.main, *prepared.lone) if one.release is not None]
+    made = [one.release for one in (prepared.main, *prepared.lone)]
     compared = (Published, Records, Permutation, Unchanged)
     return [one for release in made for one in release.promises if not isinstance(one, compared)]
 
@@ -213,7 +242,7 @@ def _require_same(prepared: Prepared, found: pl.DataFrame) -> None:
 def released(prepared: Prepared, native: Any, verification: Verification) -> LargeRelease:
     """The release of a masking that was written or can be asked for, and was recounted."""
     main = prepared.main
-    made = [one.release for one in (main, *prepared.lone) if one.release is not None]
+    made = [one.release for one in (main, *prepared.lone)]
     changed = {name: share for one in made for name, share in one.changed.items()}
     columns = [name for name in prepared.schema.published if name != prepared.schema.count]
     return LargeRelease(
@@ -222,10 +251,10 @@ def released(prepared: Prepared, native: Any, verification: Verification) -> Lar
         steps=prepared.steps,
         seed=prepared.seed,
         clusters=None,
-        class_sizes=_class_sizes(prepared),
+        class_sizes=dict(main.release.class_sizes),
         changed={name: changed.get(name, 0.0) for name in columns},
         left_out=int(main.before[ROWS].sum()) - main.total(ROWS),
-        starred=0 if main.release is None else main.release.starred,
+        starred=main.release.starred,
         details=_details(prepared),
         verification=verification,
         timings=_timings([main, *prepared.lone]),
@@ -235,15 +264,6 @@ def released(prepared: Prepared, native: Any, verification: Verification) -> Lar
         names=prepared.published,
         _prepared=prepared,
     )
-
-
-def _class_sizes(prepared: Prepared) -> dict[int, int]:
-    """How many classes of the quasi-identifiers have which size."""
-    main = prepared.main
-    if main.release is not None:
-        return dict(main.release.class_sizes)
-    sizes = main.before[main.kept].group_by(prepared.schema.quasi).agg(pl.col(RECORDS).sum())
-    return dict(sizes[RECORDS].value_counts().iter_rows()) if prepared.schema.quasi else {}
 
 
 def _details(prepared: Prepared) -> tuple[Mapping[str, object], ...]:
@@ -257,8 +277,8 @@ def _details(prepared: Prepared) -> tuple[Mapping[str, object], ...]:
 
 def _timings(parts: Sequence[Condensed]) -> dict[str, float]:
     asked = {"count combinations": sum(one.seconds for one in parts)}
-    made = [one.release.timings for one in parts if one.release is not None]
-    return asked | {name: seconds for one in reversed(made) for name, seconds in one.items()}
+    made = [one.release.timings for one in reversed(parts) if one.group.steps]
+    return asked | {name: seconds for one in made for name, seconds in one.items()}
 
 
 def _digests(main: Condensed) -> dict[str, str]:

@@ -101,7 +101,7 @@ def notes_on(source: Source, contents: Contents) -> tuple[str, ...]:
     """What was guessed while reading, what is left out, and what is published as it is."""
     schema = contents.schema
     left = [name for name in source.frame.columns if name not in schema]
-    other = schema.with_role("other")
+    other = [name for name in as_they_are(contents) if schema[name].role == "other"]
     undecided = schema.undecided
     notes = (
         (undecided, f"Undecided, so not published: {', '.join(undecided)}."),
