@@ -405,12 +405,21 @@ def test_init_writes_a_plan_for_a_query(database, tmp_path, monkeypatch):
     assert made.run(leave_out_undecided=True).table.name == "table.csv"
 
 
-def test_a_release_in_a_database_is_recounted_where_it_is(tmp_path):
-    pytest.importorskip("duckdb")
+def test_a_release_in_a_database_is_recounted_where_it_is(database, tmp_path):
     from ontomask.plan.recounting import recount_folder
 
-    database = Database("visits.sqlite", tmp_path)
-    store(database, "visits", visits())
+    visits().write_parquet(tmp_path / "visits.parquet")
     outcome = plan(database, tmp_path, output=to_table(database)).run()
-    with pytest.raises(DataError, match="is in a database"):
-        recount_folder(outcome.folder)
+    found = recount_folder(outcome.folder, tmp_path / "visits.parquet")
+    assert found.verification.kept
+    assert found.verification.k == 3
+    assert "The table holds the values that were released, in the same order." in found.notes
+    assert "cost" in str(found.verification)  # compared with the original
+    table = stored(database, "released")
+    with database.opened(writing=True) as session:
+        changed = table.with_columns(age=pl.Series([99, *table["age"][1:]]))
+        session.write("released", changed.to_arrow().to_reader(), replace=True)
+        session.commit()
+    found = recount_folder(outcome.folder)
+    assert not found.verification.kept
+    assert "NOT" in found.notes[0]

@@ -43,7 +43,7 @@ class _Nothing(Method):
 
     name: ClassVar[str] = "nothing"
 
-    def mask(self, microdata: Microdata, context: Context) -> Masked:
+    def mask(self, microdata: Microdata, context: Context) -> Masked:  # noqa: ARG002 - no need
         """Leave everything as it is."""
         return Masked({})
 

@@ -97,8 +97,8 @@ class LargeRelease(Release):
         """The masked combinations, and what they were."""
         if self.combinations is None or self._prepared is None:
             raise MethodError(
-                "This release comes from a pickle, which leaves the original behind, so it cannot be "
-                "evaluated; protect the table again."
+                "This release comes from a pickle, which leaves the original behind, so it cannot "
+                "be evaluated; protect the table again."
             )
         return self.combinations, self._prepared.main.before
 

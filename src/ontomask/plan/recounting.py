@@ -20,9 +20,10 @@ import numpy as np
 from ontomask import promises as promises_room
 from ontomask.arrays import Floats, Longs
 from ontomask.checks import did_you_mean
-from ontomask.data.files import FileFormat, file_digest, read_texts
+from ontomask.data.files import FileFormat, as_texts, file_digest, read_texts
 from ontomask.data.tables import Seen, Table, open_table
 from ontomask.data.values import is_star
+from ontomask.engines.databases import Database
 from ontomask.errors import DataError, ParameterError
 from ontomask.findings import Claim, Finding, Verification
 from ontomask.plan.manifest import rows_of
@@ -130,20 +131,14 @@ def recount_folder(folder: Path, original: Path | None = None) -> Recounted:
     where persons are protected, is read there too.
     """
     described = _Described.read(folder)
-    if "database" in described.manifest["output"]:
-        raise DataError(
-            f"The table of this release, {described.table}, is in a database; save it as a file "
-            "and name that file and the columns to count (--quasi)."
-        )
-    path = folder / described.table
-    notes = [_same_file("table", "released", path, described.manifest["output"]["sha256"])]
-    table = open_table(read_texts(path, described.format))
+    texts, note = described.released(folder)
+    table, notes = open_table(texts), [note]
     notes += _stars(described, table)
     findings = [*_counted(described, table)]
     if original is not None:
         digest = described.manifest["input"]["sha256"]
         notes.append(_same_file("original", "protected", original, digest))
-        findings += _compared(described, path, original)
+        findings += _compared(described, texts, original)
         if described.rewritten:
             listed = ", ".join(described.rewritten)
             notes.append(f"Not compared, since several spellings were written as one: {listed}.")
@@ -197,13 +192,11 @@ def _counted(described: _Described, table: Table) -> Iterator[Finding]:
     ).findings
 
 
-def _compared(described: _Described, path: Path, original: Path) -> Iterator[Finding]:
+def _compared(described: _Described, texts: Any, original: Path) -> Iterator[Finding]:
     """The promises that compare with the original, with numbers written in one way."""
     numbers = described.of_kind(*NUMBERS)
-    table, before = (
-        open_table(read_texts(one, how, numbers))
-        for one, how in ((path, described.format), (original, described.original_format))
-    )
+    table = open_table(as_texts(texts, described.format, numbers))
+    before = open_table(read_texts(original, described.original_format, numbers))
     pairs = (described.compared(promise, before) for promise in described.promises)
     compared = [pair for pair in pairs if pair is not None]
     found = verify(
@@ -243,7 +236,30 @@ class _Described:
 
     @property
     def table(self) -> str:
-        return Path(str(self.manifest["output"]["table"])).name
+        return str(self.manifest["output"]["table"])
+
+    def released(self, folder: Path) -> tuple[Any, str]:
+        """The cells of the released table as texts, and whether they are what was written."""
+        digest = self.manifest["output"]["sha256"]
+        if "database" not in self.manifest["output"]:
+            path = folder / Path(self.table).name
+            return read_texts(path, self.format), _same_file("table", "released", path, digest)
+        with self._database(folder).opened() as session:
+            frame, _ = session.frame(session.back(self.table))
+        same = open_table(frame).digest() == digest
+        note = (
+            "The table holds the values that were released, in the same order."
+            if same
+            else "The table does NOT hold the values that were released, or in another order."
+        )
+        return as_texts(frame, self.format), note
+
+    def _database(self, folder: Path) -> Database:
+        """The database of the table, whose file lies beside the plan: where the folder is from."""
+        output = tomllib.loads(self.manifest["plan"]["text"])["output"]
+        above = len(Path(output.get("folder") or "release").parts)
+        plan = Path(*folder.resolve().parts[:-above])
+        return Database(self.manifest["output"]["database"], plan, output.get("password_variable"))
 
     @property
     def published(self) -> tuple[str, ...]:

@@ -3,12 +3,13 @@
 from ontomask.data.files.first_look import first_look
 from ontomask.data.files.formats import FileFormat, is_table_name
 from ontomask.data.files.opening import file_digest
-from ontomask.data.files.reading import Source, read_file, read_texts
+from ontomask.data.files.reading import Source, as_texts, read_file, read_texts
 from ontomask.data.files.writing import with_formulas_escaped, write_file
 
 __all__ = [
     "FileFormat",
     "Source",
+    "as_texts",
     "file_digest",
     "first_look",
     "is_table_name",

@@ -24,7 +24,7 @@ from ontomask.data.libraries import Framed
 from ontomask.errors import DataError
 from ontomask.wording import option, quoted
 
-__all__ = ["GUESSABLE", "Source", "as_declared", "read_file", "read_texts", "read_top"]
+__all__ = ["GUESSABLE", "Source", "as_declared", "as_texts", "read_file", "read_texts", "read_top"]
 
 GUESSABLE = ("encoding", "decimal")
 """What `read_file` can guess, though only a person knows."""
@@ -200,6 +200,11 @@ def read_texts(
         place = existing(Path(path))
         asked, _ = _with_format(place, replace(how, missing=()), shown)
         frame = _loaded(place, asked, None, shown).frame
+    return as_texts(frame, how, numbers)
+
+
+def as_texts(frame: pl.DataFrame, how: FileFormat, numbers: Sequence[str] = ()) -> pl.DataFrame:
+    """All cells as the texts that a reader sees, as `read_texts` gives those of a file."""
     texts = frame.select(pl.all().cast(pl.String).fill_null(""))
     plain = [_one_way(texts[name], how) for name in numbers if name in texts.columns]
     return texts.with_columns(plain)
