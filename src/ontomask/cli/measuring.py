@@ -44,6 +44,12 @@ def evaluate(
     original: Annotated[Path, typer.Argument(help="The table as it was.", show_default=False)],
     masked: Annotated[Path, typer.Argument(help="The table as released.", show_default=False)],
     plan: Annotated[Path, PLAN],
+    key: Annotated[
+        str | None,
+        typer.Option(
+            help="A column of both that tells which records correspond; else by their order."
+        ),
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report to this file.")] = None,
     internal: Annotated[bool, typer.Option("--internal", help="With all details.")] = False,
     force: Force = False,
@@ -62,7 +68,7 @@ def evaluate(
         if report is not None:
             require_new(report, force=force)
         with voice.progress("measuring loss and risk", measured=False):
-            found = evaluate_files(Plan.read(plan), original, masked)
+            found = evaluate_files(Plan.read(plan), original, masked, key)
         _show_evaluation(voice, found.evaluation)
         if report is not None:
             page = found.report(internal=internal)

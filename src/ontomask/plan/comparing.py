@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 from ontomask.checks import Choice, check
 from ontomask.comparison import METHOD_NAMES, Comparison, compare
 from ontomask.data.encoding import encode
-from ontomask.data.files import FileFormat, Source, file_digest, read_file
+from ontomask.data.files import FileFormat, Source, read_file
 from ontomask.data.schema import Nominal, Schema
 from ontomask.data.tables import open_table
+from ontomask.engines.files import digest_of, files_of, opened, read, too_large
+from ontomask.engines.pairing import Pairs, pairs_of
 from ontomask.errors import DataError, ParameterError
 from ontomask.evaluation.classification import ClassificationTask
 from ontomask.evaluation.evaluation import Evaluation, Settings, evaluate_paired
@@ -52,21 +55,33 @@ class FileAccount:
         return render(self.account, internal=internal)
 
 
-def evaluate_files(plan: Plan, original: Path, masked: Path) -> FileAccount:
-    """Compare two files with corresponding records through the columns of a plan."""
+def evaluate_files(plan: Plan, original: Path, masked: Path, key: str | None = None) -> FileAccount:
+    """Compare two files with corresponding records through the columns of a plan.
+
+    Where a file is too large for memory, DuckDB counts the pairs of combinations.
+
+    Parameters
+    ----------
+    plan
+        What says what the columns are, and what is measured.
+    original, masked
+        The files.
+    key
+        A column of both that says which records correspond; by default they have the same order.
+    """
     schema, chosen = plan.schema, plan.contents.evaluation
-    if plan.contents.output.shuffle and masked.resolve().parent == plan.target.resolve():
-        raise ParameterError(
-            f"{masked} was put in a random order (shuffle = true), so its records no longer "
-            "correspond to the original's; the figures of the run are in its report and manifest."
-        )
-    kinds = {name: column.kind for name, column in schema.items()}
-    before = read_file(original, plan.contents.input, kinds=kinds).frame
-    published = {name: kinds[name] for name in schema.published}
-    after = _read_masked(masked, plan.contents.input, published).frame
-    paired = pair_tables(before, after, schema, hierarchies=_hierarchies(plan, before))
+    large = key is not None or too_large(original) or too_large(masked)
+    _refuse_another_order(plan, masked, large=large and key is None)
+    files = (plan, original, masked)
+    pairs = _large_pairs(*files, key) if large else _whole_tables(*files)
+    before, after, schema = pairs.before, pairs.after, pairs.schema
+    paired = pair_tables(
+        before, after, schema, rows=pairs.rows, hierarchies=_hierarchies(plan, before, schema)
+    )
     found = evaluate_paired(paired, Settings(**chosen.settings))
-    limits = measured_limits(plan.contents.limits, found, found.loss.suppressed, len(before))
+    if pairs.unchanged is not None:
+        found = replace(found, unchanged=pairs.unchanged)
+    limits = measured_limits(plan.contents.limits, found, found.loss.suppressed, pairs.records)
     account = gather(
         before,
         after,
@@ -75,22 +90,82 @@ def evaluate_files(plan: Plan, original: Path, masked: Path) -> FileAccount:
             evaluation=found,
             limits=limits,
             plan=plan.text,
-            digests={"original": file_digest(original), "masked": file_digest(masked)},
+            digests={
+                "original": digest_of(files_of(original)),
+                "masked": digest_of(files_of(masked)),
+            },
             versions=versions(schema),
             title=masked.name,
         ),
+        rows=pairs.rows,
         paired=paired,
     )
     return FileAccount(found, limits, account)
 
 
-def _hierarchies(plan: Plan, frame: object) -> dict[str, Any]:
+def _refuse_another_order(plan: Plan, masked: Path, *, large: bool) -> None:
+    """Refuse the release of a plan whose records are not in the order of the original's."""
+    own = masked.resolve().parent == plan.target.resolve()
+    if own and (plan.contents.output.shuffle or large):
+        why = "shuffle = true" if plan.contents.output.shuffle else "whatever DuckDB gave"
+        raise ParameterError(
+            f"{masked} was put in a random order ({why}), so its records no longer "
+            "correspond to the original's; the figures of the run are in its report and manifest."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """Two tables whose records correspond, as `Pairs` are of large ones."""
+
+    before: Any
+    after: Any
+    schema: Schema
+    records: int
+    rows: None = None
+    unchanged: None = None
+
+
+def _whole_tables(plan: Plan, original: Path, masked: Path) -> _Tables:
+    kinds = {name: column.kind for name, column in plan.schema.items()}
+    before = read_file(original, plan.contents.input, kinds=kinds).frame
+    published = {name: kinds[name] for name in plan.schema.published}
+    after = _read_masked(masked, plan.contents.input, published).frame
+    return _Tables(before, after, plan.schema, len(before))
+
+
+def _large_pairs(plan: Plan, original: Path, masked: Path, key: str | None) -> Pairs:
+    """The pairs of combinations of two large files, counted by DuckDB."""
+    schema, how = plan.contents.decided(plan.name), plan.contents.input
+    kinds = {name: column.kind for name, column in schema.items()}
+    columns = plan.contents.evaluation.columns or ()
+    compared = tuple(dict.fromkeys([*schema.quasi, *schema.with_role("sensitive"), *columns]))
+    with opened(plan.contents.engine) as connection:
+        before = read(connection, files_of(original), how, kinds)
+        files = files_of(masked)
+        after = read(connection, files, how.dialect, _readable(connection, files, how, kinds))
+        return pairs_of(before, after, schema, compared, key)
+
+
+def _readable(
+    connection: Any, files: Sequence[Path], how: FileFormat, kinds: Mapping[str, str]
+) -> dict[str, str]:
+    """The kinds of columns but of numbers that were masked by intervals: those are texts."""
+    found = {}
+    for name, kind in kinds.items():
+        with contextlib.suppress(DataError):
+            read(connection, files, how.dialect, {name: kind})
+            found[name] = kind
+    return found
+
+
+def _hierarchies(plan: Plan, frame: object, schema: Schema) -> dict[str, Any]:
     """What the labels of a masked table may stand for: the hierarchies of the plan's steps."""
     steps = [step for step in plan.steps if isinstance(step, Generalization)]
     known: dict[str, Any] = {}
     if not steps:
         return known
-    microdata = encode(open_table(frame), plan.contents.decided(plan.name))
+    microdata = encode(open_table(frame), schema.decided())
     for step in steps:
         for name in microdata.quasi:
             column, given = plan.schema[name], step.hierarchies.get(name)
