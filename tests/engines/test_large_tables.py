@@ -3,7 +3,7 @@
 import datetime
 import re
 from pathlib import Path
-from typing import get_type_hints
+from typing import get_args, get_type_hints
 
 import polars as pl
 import pytest
@@ -146,7 +146,7 @@ def test_the_guide_lists_every_method_and_says_which_are_refused():
     assert {name for name, _, _ in found} == set(METHODS)
     refused = {(name, *variants) for name, variants, said in found if said}
     kinds = {name: get_type_hints(METHODS[name], include_extras=True) for name in ONLY}
-    choices = {name: kinds[name][ONLY[name][0]].__metadata__[0].options for name in ONLY}
+    choices = {name: get_args(kinds[name][ONLY[name][0]].__origin__) for name in ONLY}
     partly = {
         (name, *(one for one in choices[name] if one not in allowed))
         for name, (_, allowed) in ONLY.items()
