@@ -23,10 +23,10 @@ THEMES = {
         "taxonomy.hierarchies",
         "taxonomy.from_data",
     ),
-    "Privacy models": ("privacy",),
+    "Privacy models": ("privacy", "checking"),
     "Quality models": ("quality",),
     "Evaluation": ("evaluation.", "population"),
-    "Comparison": ("comparison",),
+    "Comparison": ("comparison", "recommendation"),
     "Taxonomies, terms and distances": ("taxonomy.",),
     "Statistics of nominal columns": ("semantics.",),
 }
