@@ -1,16 +1,20 @@
 """Compiled loops: arrays in, arrays out. Nothing here knows tables, names or files.
 
 Numba keeps what it has compiled in a folder. Where neither package nor home can be written to, one
-is made here, before the first kernel is seen.
+is made here, before the first kernel is seen. What was compiled from other sources, before an
+upgrade, is taken out of it.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
+import hashlib
 import os
 import shutil
 import tempfile
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -21,6 +25,9 @@ SETTINGS: Any = numba.config
 WAY_OUT = "set NUMBA_CACHE_DIR to a folder that this user may write to"
 
 
+SOURCES = "ontomask-sources"  # the file that notes what the kernels in a folder were compiled from
+
+
 def _ensure_folder() -> None:
     """Let Numba use a temporary folder where it finds none to keep compiled kernels in.
 
@@ -28,7 +35,7 @@ def _ensure_folder() -> None:
     it finds there), is shared with processes started from here, and goes when this one ends.
     """
     try:
-        numba.njit(cache=True)(_probe)
+        probe: Any = numba.njit(cache=True)(_probe)
     except RuntimeError:
         folder = _temporary_folder()
         atexit.register(_remove, folder, os.getpid())
@@ -39,6 +46,32 @@ def _ensure_folder() -> None:
             OntomaskWarning,
             stacklevel=2,
         )
+    else:
+        if not SETTINGS.DISABLE_JIT:
+            _forget_outdated(Path(probe.stats.cache_path))
+
+
+def _forget_outdated(folder: Path) -> None:
+    """Remove the kernels in a folder that were compiled from other sources than these.
+
+    Numba compiles a kernel again when its own file changes, but not when that of a kernel does that
+    it calls: after an upgrade it would go on running a part of the old version.
+    """
+    note, sources = folder / SOURCES, _digest_of_sources()
+    with contextlib.suppress(OSError):
+        if note.read_text() == sources:
+            return
+    with contextlib.suppress(OSError):  # another process may have been quicker
+        for index in folder.glob("*.nbi"):
+            index.unlink(missing_ok=True)
+        note.write_text(sources)
+
+
+def _digest_of_sources() -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _probe() -> None:
