@@ -94,13 +94,16 @@ def test_the_picture_is_drawn_for_the_house_only(plan, tmp_path):
     assert run(*options, "--html", "grid.html", "--force").exit_code == 0
 
 
-def test_the_same_reason_is_said_once(plan):
-    shown = run(plan, "-m", "recoding,generalization", "-k", "3,4")
+def test_the_same_reason_is_said_once(plan, tmp_path):
+    other = write_small(tmp_path, name="other.toml")
+    diverse = 'k = 3\nprivacy = [{ model = "l-diversity", l = 9, column = "job" }]'
+    other.write_text(other.read_text().replace("k = 3", diverse))
+    shown = run(plan, "-m", "recoding,other.toml", "-k", "3,4")
     assert shown.exit_code == 0
     assert "●" in shown.stdout
     said = " ".join(shown.stdout.split())
     assert said.count("Not made") == 1
-    assert "Not made: generalization, k = 3, 4. Column 'age'" in said
+    assert "Not made: other.toml, k = 3, 4. l is 9, but the sensitive column has only 4" in said
 
 
 @pytest.mark.parametrize(
