@@ -20,6 +20,7 @@ from ontomask.privacy import (
     KAnonymity,
     KMap,
     LDiversity,
+    PopulationNoAttack,
     SampleUniqueness,
     TCloseness,
     grassberger,
@@ -358,3 +359,9 @@ def test_with_several_sensitive_columns_the_model_must_name_one():
     assert holds(LDiversity(2, column="t"), both) == holds(LDiversity(2))
     with pytest.raises(ParameterError, match="column must say which sensitive column"):
         holds(LDiversity(2), both)
+
+
+def test_an_attack_that_never_pays_still_needs_somebody_of_the_population():
+    model = PopulationNoAttack(adversary_gain=1, adversary_cost=3)
+    classes = Classes(np.array([2, 2, 2]), population=np.array([0, 1, 5]))
+    assert model.holds(classes).tolist() == [False, True, True]

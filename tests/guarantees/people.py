@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -131,8 +132,42 @@ class Trait:
     def covers(self, general: str, value: Any) -> bool:
         """The same, in the hierarchy or the taxonomy."""
         meaning = self.meaning(shown(value))
-        above = ancestors(meaning) if meaning in PARENTS else ()
-        return self.stands_for(general, value) or general in above
+        above = ancestors(meaning) if meaning in PARENTS else ancestors("d0")
+        in_group = GROUPS.get(self.kind, _no_group)(general, shown(value))
+        return self.stands_for(general, value) or general in above or in_group
+
+
+def _no_group(_general: str, _value: str) -> bool:
+    return False
+
+
+def _interval(general: str, value: str) -> bool:
+    """[20, 22) stands for 21."""
+    ends = re.fullmatch(r"\[(.+), (.+)\)", general)
+    return bool(ends and value) and float(ends[1]) <= float(value) < float(ends[2])
+
+
+def _part_of_a_date(general: str, value: str) -> bool:
+    """2024, 2024-Q1 and 2024-02 stand for 2024-02-03."""
+    if not value:
+        return False
+    day = datetime.date.fromisoformat(value[:10])
+    return general in (f"{day:%Y}", f"{day:%Y}-Q{(day.month + 2) // 3}", f"{day:%Y-%m}")
+
+
+def _ranks(general: str, value: str) -> bool:
+    """low – middle stands for middle."""
+    first, _, last = general.partition(" – ")
+    known = {first, last, value} <= set(ORDER)
+    return known and ORDER.index(first) <= ORDER.index(value) <= ORDER.index(last)
+
+
+GROUPS: dict[str, Callable[[str, str], bool]] = {
+    "numeric": _interval,
+    "date": _part_of_a_date,
+    "ordinal": _ranks,
+}
+"""What stands for a value in the hierarchies of columns for which none is given."""
 
 
 def ancestors(concept: str) -> set[str]:

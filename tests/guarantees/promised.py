@@ -176,6 +176,11 @@ def modeled(place: int, step: Any) -> Stated:
     ]
 
 
+def generalized(place: int, step: Any) -> Stated:
+    """Models, and k in short for one of them."""
+    return [*(class_size(place, step) if step.k else ()), *modeled(place, step)]
+
+
 def _violated(seen: Seen, place: int, step: Any, model: Any) -> Complaints:
     if not seen.quasi:
         return
@@ -419,7 +424,7 @@ PROMISED: dict[str, Callable[[int, Any], Stated]] = {
     "resampling": resampled,
     "suppression": class_size,
     "local-suppression": class_size,
-    "generalization": modeled,
+    "generalization": generalized,
     "private-generalization": nothing,
     "rank-swapping": permuted,
     "shuffling": permuted,

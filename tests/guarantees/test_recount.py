@@ -9,6 +9,7 @@ from guarantees.people import LIBRARIES, released, written
 from guarantees.promised import Seen, broken
 from ontomask.promises import (
     MapSize,
+    Payout,
     Permutation,
     PopulationUniquenessLimit,
     Presence,
@@ -68,8 +69,8 @@ def unnoticed(run, release):
 
 def is_told(promise):
     """Whether all is known of a combination that the release did not have: not how many people of
-    the population it stands for, or are estimated to be alone there."""
-    return not isinstance(promise, (MapSize, PopulationUniquenessLimit, Presence))
+    the population it stands for, or are estimated to be alone there, or how much it tells."""
+    return not isinstance(promise, (MapSize, Payout, PopulationUniquenessLimit, Presence))
 
 
 def changed(columns, names, generator):

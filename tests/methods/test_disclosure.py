@@ -461,7 +461,7 @@ def test_a_ground_without_meaning_for_the_column():
         om.protect, people(), schema(), ordered, seed=1
     )
     semantic = om.Recoding(3, privacy=[om.TCloseness(0.2, "semantic")])
-    assert "needs a sensitive column with a taxonomy" in refused(
+    assert "needs a nominal column with a taxonomy" in refused(
         om.protect, people(), schema("severity"), semantic, seed=1
     )
 

@@ -28,6 +28,7 @@ __all__ = [
     "SampleUniqueness",
     "TCloseness",
     "TableModel",
+    "enough_people",
     "grassberger",
     "population_of",
 ]
@@ -148,8 +149,7 @@ class KMap(PrivacyModel):
 
     def holds(self, classes: Classes) -> Bools:
         """n_population >= k."""
-        # sums of survey weights carry rounding
-        return np.asarray(population_of(classes) >= self.k - ROUNDING * self.k)
+        return enough_people(classes, self.k)
 
 
 @dataclass(frozen=True)
@@ -198,6 +198,11 @@ def population_of(classes: Classes) -> Longs | Floats:
     if classes.population is None:
         raise ParameterError("The model needs a population table; give one as population=….")
     return classes.population
+
+
+def enough_people(classes: Classes, least: int) -> Bools:
+    """Which classes have so many people of the population; survey weights carry rounding."""
+    return np.asarray(population_of(classes) >= least * (1.0 - ROUNDING))
 
 
 @dataclass(frozen=True)

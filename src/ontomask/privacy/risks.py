@@ -14,7 +14,13 @@ from ontomask.errors import ParameterError
 from ontomask.population import population_uniqueness
 from ontomask.privacy.classes import Classes, Domain
 from ontomask.privacy.closeness import ROUNDING
-from ontomask.privacy.models import KAnonymity, KMap, PrivacyModel, TableModel, population_of
+from ontomask.privacy.models import (
+    KAnonymity,
+    PrivacyModel,
+    TableModel,
+    enough_people,
+    population_of,
+)
 
 __all__ = [
     "ESTIMATORS",
@@ -254,8 +260,8 @@ class PopulationNoAttack(PrivacyModel):
         return _size_without_profit(self.adversary_gain, self.adversary_cost)
 
     def holds(self, classes: Classes) -> Bools:
-        """Gain / n_population < cost."""
-        return KMap(max(2, self.k)).holds(classes) | (self.k == 1)
+        """Gain / n_population < cost, and somebody is there to be attacked."""
+        return enough_people(classes, self.k)
 
 
 @dataclass(frozen=True)

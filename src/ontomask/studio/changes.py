@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anyio
@@ -15,6 +15,7 @@ from starlette.responses import Response
 from ontomask.data.files import FileFormat
 from ontomask.errors import PlanError
 from ontomask.plan.advice import GOALS, RECIPIENTS
+from ontomask.plan.starting import starting
 from ontomask.studio import columns, tasks
 from ontomask.studio.answers import FITTING, SETTINGS, Answers, Form
 from ontomask.studio.edits import add_step, contents, move_step, remove_step, set_value
@@ -29,6 +30,8 @@ SET = ("about", "limits", "evaluation", "input")
 MOST_SEARCHED = 9
 """Columns whose levels can still be combined in every way."""
 LISTS = ("classifiers", "features")
+USUAL = 5
+"""The k of a step whose k nobody has said."""
 
 
 class Changes(Answers):
@@ -203,7 +206,8 @@ class Changes(Answers):
         if advice is None:
             raise PlanError("There is no such kind of recipient; reload the page.")
         text = self.session.opened.text
-        text = set_value(text, ["about", "recipient"], advice.recipient)
+        if "recipient" not in contents(text).get("about", {}):
+            text = set_value(text, ["about", "recipient"], advice.recipient)
         text = set_value(text, ["limits", "max_risk"], advice.max_risk)
         for number, step in enumerate(contents(text).get("steps", ())):
             if "k" in step:
@@ -224,24 +228,18 @@ class Changes(Answers):
         goal = GOALS.get(str(form.get("goal", "")))
         if goal is None:
             raise PlanError("There is no such goal; reload the page.")
-        given = await self._needed(goal.method, {"k": "5", **form})
+        sizes = _sizes(contents(self.session.opened.text).get("steps", ()))
+        given = await self._needed(goal.method, {"k": max(sizes, default=USUAL), **form})
         text = add_step(self._without_steps(), goal.method, given)
         return await self._save(form, text, f"goal: {goal.title}", "/protection")
 
     async def _needed(self, method: str, form: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters that a method cannot be without, from a form or a look at the table."""
-        needed = {
-            field.name: read_field(field, str(form.get(field.name, "")))
-            for field in fields_of("method", method, {})
-            if field.required
-        }
-        given = {name: value for name, value in needed.items() if value is not None}
+        """The parameters that a method begins with, from a form and a look at the table."""
+        schema, asked = self.session.plan().schema, str(form.get("k", ""))
+        given = starting(method, schema, int(asked) if asked.isdecimal() else USUAL)
         if method == "generalization":
-            given = {"suppression_limit": 0.05, **given}
-            if len(self.session.plan().schema.quasi) > MOST_SEARCHED:
-                given["search"] = "best-effort"
-            k = str(form.get("k", "5"))
-            given["privacy"] = [{"model": "k-anonymity", "k": int(k) if k.isdecimal() else 5}]
+            if len(schema.quasi) > MOST_SEARCHED:
+                given["algorithm"] = "best-effort"
             given["hierarchies"] = await anyio.to_thread.run_sync(self.session.awaited, tasks.draft)
         return given
 
@@ -360,6 +358,12 @@ def _number(form: Form, name: str) -> int:
     if not text.lstrip("-").isdigit():
         raise PlanError(f"{name} must be a whole number.")
     return int(text)
+
+
+def _sizes(steps: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Every k that steps ask for, their own or that of a model."""
+    parts = [part for step in steps for part in (step, *step.get("privacy", ()))]
+    return [part["k"] for part in parts if isinstance(part.get("k"), int)]
 
 
 def _here(form: Form) -> str:

@@ -16,7 +16,7 @@ from ontomask.data.files import FileFormat, first_look
 from ontomask.data.files.reading import read_top
 from ontomask.data.profile import sketches
 from ontomask.data.tables import Table, open_table
-from ontomask.errors import DataError, OntomaskError
+from ontomask.errors import DataError, MethodError, OntomaskError
 from ontomask.evaluation.linkage import link_paired
 from ontomask.evaluation.structure import class_risk
 from ontomask.evaluation.suggestion import suggest_quasi_identifiers
@@ -165,15 +165,22 @@ def preview(*, about: About, progress: Progress) -> dict[str, Any]:
     opened = Opened.of(about)
     plan = opened.plan
     frame, whole = opened.sample()
-    release = protect(
-        frame,
-        plan.schema.decided(),
-        plan.steps,
-        opened.seed,
-        progress=lambda share, said: progress(0.1 + 0.6 * share, said),
-    )
+    before = open_table(frame)
+    try:
+        release = protect(
+            frame,
+            plan.schema.decided(),
+            plan.steps,
+            opened.seed,
+            progress=lambda share, said: progress(0.1 + 0.6 * share, said),
+        )
+    except OntomaskError as error:
+        if whole:
+            raise
+        tried = f"Tried on {len(before):,} of {len(opened.table):,} records"
+        raise MethodError(f"{tried}: {error}") from error
     progress(0.7, "measuring")
-    before, paired = open_table(frame), release.paired(frame)
+    paired = release.paired(frame)
     old, new = (class_risk(paired, which, 0.2) for which in ("old", "new"))
     return {
         "records": len(before),

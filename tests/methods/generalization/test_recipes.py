@@ -75,7 +75,11 @@ def test_levels_of_a_taxonomy():
 @pytest.mark.parametrize(
     ("recipe", "said"),
     [
-        ({}, "must say how to build it: one of intervals, dates, order, digits, star, taxonomy"),
+        (
+            {},
+            "must say how to build it: one of intervals, cuts, dates, order, digits, star, "
+            "taxonomy",
+        ),
         ({"interval": [5]}, "Did you mean 'intervals'?"),
         ({"intervals": [5], "dates": ["year"]}, "must say one of them only"),
         ({"intervals": 5}, "intervals must be a list"),
