@@ -26,6 +26,7 @@ __all__ = [
     "LDiversity",
     "PrivacyModel",
     "SampleUniqueness",
+    "SmallestGo",
     "TCloseness",
     "TableModel",
     "enough_people",
@@ -411,7 +412,7 @@ class BetaLikeness(PrivacyModel):
 
 @dataclass(frozen=True)
 class TableModel(PrivacyModel):
-    """A condition on all classes together, met by suppressing the smallest of them."""
+    """A condition on all classes together, met by suppressing some of them."""
 
     @property
     def monotone_with_suppression(self) -> bool:
@@ -419,8 +420,16 @@ class TableModel(PrivacyModel):
         return True
 
     def holds(self, classes: Classes) -> Bools:
-        """For each class, whether it may stay when as few of the smallest as needed must go."""
+        """For each class, whether it may stay when as few as needed must go."""
         return self.stays(classes.sizes, np.ones(len(classes), bool))
+
+    @abstractmethod
+    def stays(self, sizes: Longs, kept: Bools, costs: Floats | None = None) -> Bools:
+        """Which of the kept classes may stay; of equal ones those that cost less go first."""
+
+
+class SmallestGo(TableModel):
+    """A condition on all classes together, met by suppressing the smallest of them."""
 
     def stays(self, sizes: Longs, kept: Bools, costs: Floats | None = None) -> Bools:
         """Which of the kept classes may stay.
@@ -441,7 +450,7 @@ class TableModel(PrivacyModel):
 
 
 @dataclass(frozen=True)
-class AverageRisk(TableModel):
+class AverageRisk(SmallestGo):
     """The average risk of the records that stay, 1 / average class size, is at most t.
 
     Examples
@@ -463,7 +472,7 @@ class AverageRisk(TableModel):
 
 
 @dataclass(frozen=True)
-class SampleUniqueness(TableModel):
+class SampleUniqueness(SmallestGo):
     """The share of unique records among those that stay is at most t.
 
     Examples

@@ -17,6 +17,7 @@ from ontomask.privacy.closeness import ROUNDING
 from ontomask.privacy.models import (
     KAnonymity,
     PrivacyModel,
+    SmallestGo,
     TableModel,
     enough_people,
     population_of,
@@ -98,7 +99,7 @@ class EstimatedKMap(PrivacyModel):
 
 
 @dataclass(frozen=True)
-class RecordsAtRisk(TableModel):
+class RecordsAtRisk(SmallestGo):
     """Few of the records that stay have a risk, 1 / class size, above a threshold.
 
     Examples
@@ -174,9 +175,6 @@ class PopulationUniques(TableModel):
             return True
         found = getattr(population_uniqueness(sizes, self.fraction), self.estimator)
         return found.share is not None and found.share <= self.t + ROUNDING
-
-    def _met(self, ascending: Longs) -> Bools:
-        raise NotImplementedError  # `stays` is asked for single records instead
 
 
 def _size_without_profit(gain: float, cost: float) -> int:
