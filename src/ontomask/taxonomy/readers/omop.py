@@ -24,9 +24,15 @@ from operator import itemgetter
 from pathlib import Path
 
 from ontomask.checks import AnyOf, Choice, Flag, ListOf, Null, Text, checked
-from ontomask.errors import DuplicateConceptError, EncodingError, FormatError, ParameterError
+from ontomask.errors import DuplicateConceptError, FormatError, ParameterError
 from ontomask.taxonomy.draft import Draft, Reader
-from ontomask.taxonomy.readers.sources import Inside, base_name, files_inside, names_inside
+from ontomask.taxonomy.readers.sources import (
+    Inside,
+    base_name,
+    check_encoding,
+    files_inside,
+    names_inside,
+)
 
 __all__ = ["READER", "Concept", "concepts_of", "rows_of_table", "tables_inside"]
 
@@ -241,7 +247,7 @@ def rows_of_table(tables: Tables, table: str) -> Iterator[tuple[bytes, ...]]:
             row = line.rstrip(b"\r\n").split(b"\t")
             if len(row) == width:
                 if not line.isascii():
-                    _check_encoding(line, number, name)
+                    check_encoding(line, number, name)
                 yield picked(row)
             elif line.strip():
                 raise FormatError(
@@ -259,16 +265,6 @@ def _places(header: list[bytes], table: str, name: str) -> list[int]:
             "were delivered."
         )
     return [header.index(column.encode()) for column in COLUMNS[table]]
-
-
-def _check_encoding(line: bytes, number: int, name: str) -> None:
-    try:
-        line.decode()
-    except UnicodeDecodeError as error:
-        raise EncodingError(
-            f"{name}, line {number}: byte 0x{line[error.start]:02x} is not UTF-8 text; vocabulary "
-            "files are UTF-8, use them as they were delivered."
-        ) from None
 
 
 READER = Reader("omop", can_read, read)

@@ -28,9 +28,15 @@ from pathlib import Path
 from typing import IO
 
 from ontomask.checks import Text, checked
-from ontomask.errors import EncodingError, FormatError, ParameterError
+from ontomask.errors import FormatError, ParameterError
 from ontomask.taxonomy.draft import Draft, Reader
-from ontomask.taxonomy.readers.sources import Inside, base_name, files_inside, names_inside
+from ontomask.taxonomy.readers.sources import (
+    Inside,
+    base_name,
+    check_encoding,
+    files_inside,
+    names_inside,
+)
 
 __all__ = ["READER"]
 
@@ -194,7 +200,7 @@ def _rows(file: ReleaseFile) -> Iterator[Row]:
             row = line.split(b"\t")
             if len(row) == width:
                 if not line.isascii():
-                    _check_encoding(line, number, file)
+                    check_encoding(line, number, file.name)
                 yield row
             elif line.strip():
                 raise _wrong_width(len(row), number, columns, file)
@@ -208,16 +214,6 @@ def _check_header(line: bytes, columns: list[str], file: ReleaseFile) -> None:
             f"file of Release Format 2 has {', '.join(columns)!r}, separated by tabs; use the "
             "Snapshot files as they were published."
         )
-
-
-def _check_encoding(line: bytes, number: int, file: ReleaseFile) -> None:
-    try:
-        line.decode()
-    except UnicodeDecodeError as error:
-        raise EncodingError(
-            f"{file.name}, line {number}: byte 0x{line[error.start]:02x} is not UTF-8 text; "
-            "release files are UTF-8, use them as they were published."
-        ) from None
 
 
 def _wrong_width(width: int, number: int, columns: list[str], file: ReleaseFile) -> FormatError:

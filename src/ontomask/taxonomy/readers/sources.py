@@ -26,6 +26,7 @@ __all__ = [
     "MAX_SIZE",
     "Inside",
     "base_name",
+    "check_encoding",
     "files_inside",
     "first_bytes",
     "names_inside",
@@ -95,6 +96,17 @@ def decode(content: bytes, name: str) -> str:
             "documentation for the formats that can be read."
         )
     return text
+
+
+def check_encoding(line: bytes, number: int, name: str) -> None:
+    """Refuse a line of a published file that is not UTF-8."""
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        raise EncodingError(
+            f"{name}, line {number}: byte 0x{line[error.start]:02x} is not UTF-8 text; use the "
+            "files as they were published."
+        ) from None
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:

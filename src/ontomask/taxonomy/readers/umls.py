@@ -22,9 +22,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ontomask.checks import AnyOf, Choice, Null, Text, checked
-from ontomask.errors import EncodingError, FormatError, ParameterError
+from ontomask.errors import FormatError, ParameterError
 from ontomask.taxonomy.draft import Draft, Reader
-from ontomask.taxonomy.readers.sources import Inside, base_name, files_inside, names_inside
+from ontomask.taxonomy.readers.sources import (
+    Inside,
+    base_name,
+    check_encoding,
+    files_inside,
+    names_inside,
+)
 
 __all__ = ["READER"]
 
@@ -140,18 +146,8 @@ def _rows(file: Inside) -> Iterator[list[bytes]]:
                     f"{width - 1}; the file may be cut short or edited, fetch the release again."
                 )
             if not line.isascii():
-                _check_encoding(line, number, name)
+                check_encoding(line, number, name)
             yield row
-
-
-def _check_encoding(line: bytes, number: int, name: str) -> None:
-    try:
-        line.decode()
-    except UnicodeDecodeError as error:
-        raise EncodingError(
-            f"{name}, line {number}: byte 0x{line[error.start]:02x} is not UTF-8 text; use the "
-            "files as they were published."
-        ) from None
 
 
 READER = Reader("umls", can_read, read)
