@@ -17,14 +17,19 @@ studio: $(READY)
 # The browser is driven by itself: beside other tests it would wait for the processor.
 BROWSER := tests/studio/test_studio_browser.py
 
+# Two workers have a core each: threads of linear algebra would wait for one another there, which
+# makes small problems a hundred times slower.
+test uncompiled: export OPENBLAS_NUM_THREADS := 1
+
+# Files come in the order that tests/conftest.py gives them: those that take long go first.
 test: $(READY)
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=$(BROWSER)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --ignore=$(BROWSER)
 	$(BIN)/python -m pytest -q $(BROWSER)
 
 # The kernels as plain Python: what compiled code would pass over (an index beyond the end, a number
 # that overflows) raises there, and a debugger can step through.
 uncompiled: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/kernels tests/semantics tests/test_privacy.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels tests/semantics tests/test_privacy.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

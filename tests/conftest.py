@@ -34,11 +34,14 @@ NOWHERE = "ignore:invalid value encountered in scalar:RuntimeWarning"
 """A box without numbers is infinitely far away; what is computed of it is not used."""
 
 
+LONGEST = ("test_wheel.py", "test_single_steps.py", "test_recount.py", "test_every_engine.py")
+"""Files that take long; begun last, one of them would run on alone."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With NUMBA_DISABLE_JIT=1 the kernels are plain Python: leave out what is too large for it."""
-    if not numba.config.DISABLE_JIT:
-        return
-    for item in items:
+    """Begin with what takes long, and leave out what is too large for kernels in plain Python."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+    for item in items if numba.config.DISABLE_JIT else ():
         if item.get_closest_marker("compiled"):
             item.add_marker(pytest.mark.skip("too large for kernels that are not compiled"))
         for warning in (WRAPS_AROUND, NOWHERE):

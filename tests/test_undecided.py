@@ -48,8 +48,9 @@ def planned(frame):
 
 
 @pytest.mark.parametrize("name", IDENTIFYING)
-@pytest.mark.parametrize("count", [20, 50], ids=["10 records each", "4 records each"])
-@pytest.mark.parametrize("write", ["P{:04d}", "{}"], ids=["codes", "numbers"])
+@pytest.mark.parametrize(
+    ("count", "write"), [(20, "P{:04d}"), (50, "{}")], ids=["few codes", "many numbers"]
+)
 def test_ids_that_repeat_are_never_published(folder, name, count, write):
     values = [write.format(1000 + 7 * number) for number in range(count)]
     planned(people(name, values))

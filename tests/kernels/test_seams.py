@@ -92,6 +92,7 @@ def test_former_seams_come_to_lie_inside():
         assert not {block[0] - 1, block[-1]} & set(seams.tolist())
 
 
+@pytest.mark.compiled
 def test_the_number_of_threads_changes_nothing(monkeypatch):
     points = random_points(np.random.default_rng(7), 300, rules=(0, 1), numeric=2, holes=True)
     monkeypatch.setattr("ontomask.kernels.seams.SMALLEST_SHARE", 10)

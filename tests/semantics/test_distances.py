@@ -88,7 +88,7 @@ def test_confusion_counts_the_links_down_from_the_subsumer(parents):
 
 
 @given(random_attribute(), st.randoms(use_true_random=False))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_the_consensus_is_the_value_of_least_confusion(attribute, random):
     parents, values = attribute
     slow, taxonomy = SlowTaxonomy(parents), om.Taxonomy.from_parents(parents)
