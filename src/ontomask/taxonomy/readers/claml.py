@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -32,7 +33,7 @@ __all__ = ["READER"]
 
 ROOT = "ClaML"
 RECORDS = ("Title", "Class", "ModifierClass")
-NAMING = ("preferredLong", "preferred", "inclusion")
+NAMING = {"preferredLong": 0, "preferred": 1, "inclusion": 2}
 LANGUAGE = "http://www.w3.org/XML/1998/namespace}lang"
 APART = {"Fragment", "Para", "ListItem", "Cell", "Row"}
 """Elements inside a label whose words do not run together with those around."""
@@ -100,8 +101,11 @@ def _add_class(codes: Codes, record: Element, language: str | None) -> None:
     draft, code = codes.draft, _attribute(codes.draft, record, "code")
     is_chapter = record.get("kind") == "chapter"
     identifier = codes.identifiers[code] = f"Chapter {code}" if is_chapter else code
+    rubrics = []
     for part in record:  # once: searching for each kind of part takes most of the time
-        if part.tag == "SuperClass":
+        if part.tag == "Rubric":
+            rubrics.append(part)
+        elif part.tag == "SuperClass":
             codes.subclasses.setdefault(_attribute(draft, part, "code"), []).append(code)
         elif part.tag == "SubClass":
             codes.subclasses.setdefault(code, []).append(_attribute(draft, part, "code"))
@@ -109,13 +113,13 @@ def _add_class(codes: Codes, record: Element, language: str | None) -> None:
             codes.modified.setdefault(code, []).append(_modified(draft, part))
         elif part.tag == "ExcludeModifier":
             codes.excluded.setdefault(code, set()).add(_attribute(draft, part, "code"))
-    label, *synonyms = [*_names(record, language), ""]
-    draft.add_concept(identifier, label, synonyms=dict.fromkeys(filter(None, synonyms)))
+    label, *synonyms = _names(rubrics, language) or [""]
+    draft.add_concept(identifier, label, synonyms=dict.fromkeys(synonyms))
 
 
 def _add_part(codes: Codes, record: Element, language: str | None) -> None:
     code = _attribute(codes.draft, record, "code")
-    label, *_ = [*_names(record, language), ""]
+    label, *_ = _names(record.iterfind("Rubric"), language) or [""]
     metas = [one for one in record.iterfind("Meta") if one.get("name") == EXCLUDED_AFTER]
     part = Part(code, label, frozenset(one.get("value", "") for one in metas))
     codes.parts.setdefault(_attribute(codes.draft, record, "modifier"), []).append(part)
@@ -140,16 +144,22 @@ def _attribute(draft: Draft, element: Element, name: str) -> str:
 # Labels -------------------------------------------------------------------------------------
 
 
-def _names(record: Element, language: str | None) -> list[str]:
+def _names(rubrics: Iterable[Element], language: str | None) -> list[str]:
     """The texts of the rubrics that name a class, the best first, in the language if they can."""
-    found: dict[str, list[str]] = {kind: [] for kind in NAMING}
-    for rubric in record:
-        kind = rubric.get("kind", "") if rubric.tag == "Rubric" else ""
-        labels = [one for one in rubric if one.tag == "Label"] if kind in found else []
-        if labels:
-            fitting = [one for one in labels if one.get(LANGUAGE, "").lower() == language]
-            found[kind].append(" ".join("".join(_words((fitting or labels)[0])).split()))
-    return [text for kind in NAMING for text in found[kind] if text]
+    found: list[tuple[int, str]] = []
+    for rubric in rubrics:
+        rank = NAMING.get(rubric.get("kind", ""))
+        labels = rubric.findall("Label") if rank is not None else []
+        if rank is not None and labels and (text := _text(labels, language)):
+            found.append((rank, text))
+    return [text for _, text in sorted(found, key=itemgetter(0))]
+
+
+def _text(labels: list[Element], language: str | None) -> str:
+    fitting = (one for one in labels if one.get(LANGUAGE, "").lower() == language)
+    label = labels[0] if len(labels) == 1 else next(fitting, labels[0])
+    # most labels are a text and nothing else
+    return " ".join(("".join(_words(label)) if len(label) else label.text or "").split())
 
 
 def _words(element: Element, depth: int = 0) -> Iterator[str]:
@@ -181,7 +191,7 @@ def _links(codes: Codes) -> dict[str, list[str]]:
 def _add_modified(codes: Codes, links: dict[str, list[str]]) -> None:
     """Make the codes of modified classes that have no subclasses of their own."""
     inherited = _inherited(codes, links)
-    for code in list(codes.identifiers):
+    for code in dict.fromkeys((*codes.modified, *inherited)):
         if not links.get(code):
             own = [*codes.modified.get(code, ()), *inherited.get(code, ())]
             kept = [one for one in own if one.modifier not in codes.excluded.get(code, ())]

@@ -63,7 +63,7 @@ def feed_handler(handler: ContentHandler, text: str, base: str, source: Path) ->
 def stream_records(
     stream: IO[bytes], root: str, tags: Collection[str], source: Path
 ) -> Iterator[Element]:
-    """Yield every element with one of these tags inside the root element of a large XML file.
+    """Yield every element with one of these tags right below the root of a large XML file.
 
     It is forgotten afterwards. Names have their namespace before them, as in ``space}name``.
     """
@@ -80,7 +80,7 @@ def stream_records(
                 )
             yield from records.taken()
         parser.close()
-        yield from records.taken()
+        yield from records.taken(is_over=True)
 
 
 class _Records:
@@ -91,28 +91,24 @@ class _Records:
         self.builder = TreeBuilder()
         self.data = self.builder.data  # taken by the parser, which refuses unknown entities in it
         self.top: Element | None = None
-        self.complete: list[Element] = []
 
     def listen(self, parser: Any) -> None:
         """Take the elements from expat itself; its guards against entities stay as they are."""
         parser.ordered_attributes = False
         parser.StartElementHandler = functools.partial(self._start_top, parser)
-        parser.EndElementHandler = self._end
+        parser.EndElementHandler = self.builder.end
 
     def _start_top(self, parser: Any, tag: str, attributes: dict[str, str]) -> None:
         self.top = self.builder.start(tag, attributes)
         parser.StartElementHandler = self.builder.start
 
-    def _end(self, tag: str) -> None:
-        element = self.builder.end(tag)
-        if tag in self.tags:
-            self.complete.append(element)
-
-    def taken(self) -> list[Element]:
-        """The elements that were completed since the last time."""
-        found, self.complete = self.complete, []
-        if self.top is not None and found:
-            self.top.clear()
+    def taken(self, is_over: bool = False) -> list[Element]:
+        """The elements that were completed since the last time; the last one may still grow."""
+        if self.top is None:
+            return []
+        end = len(self.top) if is_over else -1
+        found = [element for element in self.top[:end] if element.tag in self.tags]
+        del self.top[:end]
         return found
 
 
