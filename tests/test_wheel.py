@@ -40,15 +40,29 @@ def programs(tmp_path_factory) -> Path:
     built = called(sys.executable, "-m", "pip", "wheel", *options, folder=folder)
     assert built.returncode == 0, built.stderr
     (wheel,) = (folder / "dist").glob("*.whl")
-    venv.create(folder / "env", with_pip=True)
-    bin_ = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
+    environment = folder / "env"
+    venv.create(environment)
     constraints = ROOT / "constraints.txt"
-    install = ("install", "--retries", "1", "-c", constraints, wheel)
-    done = called(bin_ / "python", "-m", "pip", *install, folder=folder)
+    install = ("install", "--no-compile", "--retries", "1", "-c", constraints, wheel)
+    pip = (sys.executable, "-m", "pip", "--python", environment)
+    done = called(*pip, *install, folder=folder)
     if done.returncode and UNREACHABLE.search(done.stderr):
         pytest.skip("the dependencies of the core cannot be fetched: there is no network")
     assert done.returncode == 0, done.stderr
-    return bin_
+    take_kernels_along(environment)
+    return environment / ("Scripts" if os.name == "nt" else "bin")
+
+
+def take_kernels_along(environment: Path) -> None:
+    """Let the environment have what is compiled already: it would take a minute there as well.
+
+    Numba goes by the size and time of the sources.
+    """
+    own = ROOT / "src" / "ontomask" / "kernels"
+    (installed,) = environment.rglob("ontomask/kernels")
+    for source in own.glob("*.py"):
+        shutil.copystat(source, installed / source.name)
+    shutil.copytree(own / "__pycache__", installed / "__pycache__", dirs_exist_ok=True)
 
 
 def test_no_extra_came_along(programs, tmp_path):
