@@ -4,10 +4,11 @@
     python benchmarks/studio.py --lattice
 
 Pages are asked for over HTTP as a browser does; a preview is waited for after a changed parameter;
-a long computation is stopped. The memory is that of the server with its processes, and of
-`ontomask run` on the same plan. With `--lattice`, combinations of levels are explored instead: all
-12,960 of one table (as many as the Adult table has with its usual hierarchies), and the part of
-10^9 that a search visits.
+a long computation is stopped; then methods are compared (until the first and until all are there)
+while the whole table is masked and measured for Utility and Risk, and what that made is released.
+The memory is that of the server with its processes, and of `ontomask run` on the same plan. With
+`--lattice`, combinations of levels are explored instead: all 12,960 of one table (as many as the
+Adult table has with its usual hierarchies), and the part of 10^9 that a search visits.
 """
 
 from __future__ import annotations
@@ -200,6 +201,25 @@ def changed(goal: str) -> list[dict[str, str]]:
     return [{"k": k} for k in ("6", "7", "8")]
 
 
+def looked_at(visit: Visit) -> dict[str, float]:
+    """Seconds for the second half: Explore, and meanwhile Utility and Risk; then the release."""
+    started = time.perf_counter()
+    visit.client.get("/part/methods")  # goes on in a process of its own
+    found = {"uniques of the population s": timed(lambda: visit.awaited("/part/population?of=10"))}
+    visit.client.get("/part/account?again=1")
+    while "0 of " in visit.client.get("/part/methods").text:
+        time.sleep(0.1)
+    found["explore, first method s"] = time.perf_counter() - started
+    visit.awaited("/part/account")
+    found["utility, meanwhile s"] = time.perf_counter() - started
+    visit.awaited("/part/methods")
+    found["explore, all methods s"] = time.perf_counter() - started
+    found["risk, after utility s"] = timed(lambda: visit.awaited("/part/account?of=risk"))
+    visit.post("/release/run")
+    found["release, after utility s"] = timed(lambda: visit.awaited("/release"))
+    return found
+
+
 def measure(visit: Visit, folder: Path, name: str, goal: str) -> dict[str, Any]:
     found: dict[str, Any] = {"start s": visit.start, "plan s": timed(lambda: begun(visit, name))}
     plan = next(folder.glob("*-project/plan.toml"))
@@ -219,6 +239,7 @@ def measure(visit: Visit, folder: Path, name: str, goal: str) -> dict[str, Any]:
     found["pages median ms"] = 1000 * statistics.median(times)
     found["pages slowest ms"] = 1000 * max(times)
     found["stop s"] = stopped(visit)
+    found |= looked_at(visit)
     found["studio MB"] = visit.memory()
     found["run s"], found["run MB"] = run_memory(plan)
     return found

@@ -34,13 +34,13 @@ SCREENS = {
     "column": ("/columns/{column}", "table.ladder"),
     "concepts": ("/columns/{nominal}?of={nominal}.{concepts}#tree", ".apart"),
     "protection": ("/protection", "table.pairs"),
-    "explore": ("/explore", "table tr.best, table tbody tr"),
+    "explore": ("/explore", "[data-part]:not(:has(.job)) table tbody tr"),
     "lattice": ("/explore?view=solutions", "svg.lattice"),
     "utility": ("/utility", "iframe.report"),
     "map": ("/utility?view=map&first={column}&second={target}", "table.map"),
     "classifiers": ("/utility?view=classifiers", ".curves"),
     "records": ("/utility?view=records", "table.pairs"),
-    "risk": ("/risk", "iframe.report"),
+    "risk": ("/risk?percent=10", "[data-part] .estimates"),
     "release": ("/release", "h1"),
     "history": ("/history", "h1"),
 }
@@ -84,7 +84,7 @@ def begin(page: Page, link: str, table: str, target: str) -> None:
         page.click("button:has-text('Judge')")
     page.goto(page.url.split("/utility")[0] + "/release")
     page.click("button.primary")
-    page.wait_for_selector(".card:has-text('promise'), .notice.bad:visible")
+    page.wait_for_selector(".card h2:has-text('promise'), [role=alert]:visible")
 
 
 def places(folder: Path, column: str, target: str) -> dict[str, object]:

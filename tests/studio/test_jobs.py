@@ -132,6 +132,31 @@ def test_previews_do_not_wait_for_work(board):
     board.stop(slow.key)
 
 
+def test_what_somebody_looks_at_goes_first(board):
+    first = board.ask("work", count, {"upto": 10, "seconds": 0.05})
+    while board.get(first.key).state != "running":
+        time.sleep(0.02)
+    jobs = [board.ask("work", count, {"upto": n, "seconds": 0}) for n in (1, 2, 3)]
+    assert board.ahead(jobs[0].key).key == first.key
+    board.ask("work", count, {"upto": 2, "seconds": 0})  # looked at again
+    order = []
+    for one in board.follow(jobs[0].key):
+        order += [job.key for job in jobs if board.get(job.key).is_over and job.key not in order]
+        assert not (one.is_over and not board.get(jobs[1].key).is_over)
+    assert order[-1] == jobs[0].key
+    assert board.ahead(jobs[0].key) is None
+
+
+def test_what_yields_is_put_off_and_done_later(board):
+    patient = board.ask("aside", count, {"upto": 12, "seconds": 0.05}, yields=True)
+    while not board.get(patient.key).done:
+        time.sleep(0.02)
+    urgent = board.ask("aside", count, {"upto": 1, "seconds": 0})
+    assert over(board, urgent).state == "done"
+    assert not board.get(patient.key).is_over
+    assert over(board, patient).state == "done"
+
+
 def test_a_job_nobody_knows(board):
     assert board.get("../../etc/passwd") is None
     assert list(board.follow("nothing")) == []

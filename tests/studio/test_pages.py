@@ -236,15 +236,41 @@ def test_a_compared_method_is_adopted(browser, session):
     assert contents(session.opened.text)["steps"] == [
         {"method": "microaggregation", "k": 4, "dynamic": False}
     ]
+    change(browser, session, "/explore/adopt", method="pram", k="4")
+    assert contents(session.opened.text)["steps"] == [{"method": "pram"}]
+    answer = change(browser, session, "/explore/adopt", method="shuffling", k="4")
+    assert answer.status_code == 422
+    assert "needs more than a k" in answer.text
+    offered = browser.get("/explore").text
+    assert 'value="pram"' in offered
+    assert 'value="shuffling"' not in offered
 
 
-def test_methods_are_compared(browser, session):
+def test_methods_are_compared_one_by_one(browser, session):
     browser.post("/explore/grid", {"names": "sa-mdav", "sizes": "3, 5", "limit": "50"})
-    assert session.grid == {"names": ["sa-mdav"], "sizes": [3, 5], "limit": 50.0}
+    assert session.grid == {"names": ["sa-mdav"], "sizes": [3, 5], "limit": 50.0, "whole": False}
+    begun = browser.get("/part/methods").text
+    assert "0 of 2 compared" in begun
     answer = wait(browser, "/part/methods")
     assert "sa-mdav, k = 3" in answer.text
     assert "<svg" in answer.text
+    kept = [job.key for *_, job in session.cells()]
+    change(browser, session, "/steps/set", step="0", k="7")  # what is compared stays as it is
+    browser.post("/explore/grid", {"names": "sa-mdav", "sizes": "3, 5, 7", "limit": "50"})
+    cells = session.cells()
+    assert [job.key for *_, job in cells[:2]] == kept
+    assert [job.state for *_, job in cells[:2]] == ["done", "done"]
+    browser.post("/explore/stop")
+    assert "after 2 of 3" in wait(browser, "/part/methods").text
+    assert "sa-mdav, k = 7" in wait(browser, "/part/methods?again=1").text
     assert browser.post("/explore/grid", {"sizes": "3"}).status_code == 422
+
+
+def test_a_method_that_cannot_be_compared_says_why(browser, session):
+    browser.post("/explore/grid", {"names": ["shuffling", "pram"], "sizes": "3, 5"})
+    assert len(session.cells()) == 2
+    answer = wait(browser, "/part/methods").text
+    assert "cannot be made from its name alone" in answer
 
 
 def test_the_account_is_the_internal_report(browser):
@@ -255,10 +281,29 @@ def test_the_account_is_the_internal_report(browser):
     assert "default-src 'none'" in page.headers["content-security-policy"]
 
 
-def test_a_note_is_kept_with_the_version(browser, session):
-    browser.post("/history/note", {"note": "k = 5 as agreed with the board"})
-    assert session.opened.versions()[-1].note == "k = 5 as agreed with the board"
-    assert "as agreed" in browser.get("/history").text
+def test_a_note_is_kept_with_the_decision_that_it_is_about(browser, session):
+    change(browser, session, "/steps/set", step="0", k="8")
+    given = {"note": "k = 5 as agreed with the board", "number": "1", "here": "release"}
+    assert browser.post("/history/note", given).headers["location"] == "/release"
+    assert [one.note for one in session.opened.versions()] == [given["note"], ""]
+    assert "as agreed" in browser.get("/download/decisions").text
+    assert browser.post("/history/note", {"note": "x", "number": "99"}).status_code == 422
+
+
+def test_decisions_leave_out_what_was_undone_and_any_version_is_opened(browser, session):
+    change(browser, session, "/steps/set", step="0", k="8")
+    browser.post("/history/undo", {"here": "release"})
+    change(browser, session, "/steps/set", step="0", k="9")
+    said = [one.said for one in session.opened.decisions()]
+    assert said == ["opened", "microaggregation: k = 9"]
+    assert "k = 8" not in browser.get("/release").text
+    history = browser.get("/history?show=2").text
+    assert "+ k = 8" in history
+    assert "(undone)" in history
+    browser.post("/history/go", {"number": "2"})
+    assert "k = 8" in session.opened.text
+    for wrong in ("99", "x", "²"):
+        assert browser.post("/history/go", {"number": wrong}).status_code == 422
 
 
 def test_no_value_of_the_table_stands_in_an_address(browser):

@@ -6,7 +6,14 @@ import threading
 import pytest
 
 from ontomask.errors import PlanError
-from ontomask.studio.edits import add_step, contents, move_step, remove_step, set_value
+from ontomask.studio.edits import (
+    add_step,
+    contents,
+    move_step,
+    only_step,
+    remove_step,
+    set_value,
+)
 from ontomask.studio.project import Project
 
 PLAN = """\
@@ -166,3 +173,46 @@ def test_a_plan_that_has_gone_is_said(project):
         project.notice()
     with pytest.raises(PlanError, match="may have been moved"):
         Project.open(project.plan)
+
+
+COMMENTED = """\
+# a plan
+seed = 1
+
+# the steps, in order
+[[steps]]
+# chosen by the board
+method = "microaggregation"
+k = 5  # five
+[[steps.privacy]]
+model = "distinct-l-diversity"
+
+# and then
+[[steps]]
+method = "suppression"
+columns = [
+  "a",
+  # in a list
+]
+
+# what must not be exceeded
+[limits]
+max_risk = 20
+"""
+
+
+@pytest.mark.parametrize("text", [COMMENTED, COMMENTED.replace("# a plan", ""), "seed = 1\n"])
+def test_one_step_takes_the_place_of_all_and_comments_stay(text):
+    changed = only_step(text, "recoding", {"k": 3, "hierarchies": {"a": {"star": True}}})
+    remarks = [line.strip() for line in text.splitlines() if line.strip().startswith("#")]
+    assert [line.strip() for line in changed.splitlines() if line.strip()[:1] == "#"] == remarks
+    step = {"method": "recoding", "k": 3, "hierarchies": {"a": {"star": True}}}
+    assert contents(changed) == contents(text) | {"steps": [step]}
+
+
+def test_a_text_that_looks_like_a_header_is_not_torn():
+    text = '[[steps]]\nmethod = "suppression"\nnote = """\n[limits]\n"""\n[about]\ntitle = "x"\n'
+    assert contents(only_step(text, "recoding", {"k": 3})) == {
+        "steps": [{"method": "recoding", "k": 3}],
+        "about": {"title": "x"},
+    }

@@ -256,6 +256,8 @@ def ungeneralizable(contents: Contents, table: Table) -> Iterator[tuple[Place, s
 
     Columns that an earlier step changes are not judged by the values that they have now.
     """
+    if not any(isinstance(step, Generalization) for step in contents.steps):
+        return
     microdata = encode(table, contents.schema.decided())
     changed: set[str] = set()
     for number, step in enumerate(contents.steps):

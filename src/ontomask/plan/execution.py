@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from ontomask.engines.databases import is_server
 from ontomask.engines.release import LargeRelease
 from ontomask.errors import DataError, OutputError, PromiseError
 from ontomask.evaluation.classification import ClassificationReport, judge_classification
+from ontomask.evaluation.evaluation import Evaluation
 from ontomask.findings import Verification
 from ontomask.methods.base import Progress, silent
 from ontomask.plan.examination import notes_on, read_declared
@@ -38,9 +39,16 @@ from ontomask.report.facts import Limit, Run
 from ontomask.verdict import Judgment, judge
 from ontomask.writing import write_new
 
-__all__ = ["Job", "Outcome", "execute"]
+__all__ = ["Job", "Measured", "Outcome", "Workbench", "execute", "judgment_of", "measure"]
 
-SHARES = {"read": 0.05, "protect": 0.45, "evaluate": 0.25, "write": 0.15, "report": 0.10}
+SHARES = {
+    "read": 0.05,
+    "protect": 0.45,
+    "evaluate": 0.20,
+    "classify": 0.05,
+    "write": 0.15,
+    "report": 0.10,
+}
 """The share of a run that each stage usually takes, for the progress bar."""
 
 
@@ -109,7 +117,7 @@ class Outcome(Run):
     @property
     def judgment(self) -> Judgment:
         """What was promised, against whom, and whether that covers what is published."""
-        return _judgment(self.release, self.verification)
+        return judgment_of(self.release, self.verification)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +138,38 @@ class Job:
     def table(self) -> str:
         """The name of the masked table."""
         return self.contents.output.table or self.contents.input.file.name
+
+
+@dataclass(frozen=True, eq=False)
+class Workbench:
+    """What a run computes of a table in memory; whoever has some of it already hands it out here.
+
+    Attributes
+    ----------
+    job, schema
+        The plan, and its columns without those that are left out.
+    """
+
+    job: Job
+    schema: Schema
+
+    def read(self) -> Source:
+        """The table."""
+        return read_declared(self.job.contents, self.job.folder)
+
+    def protect(self, source: Source, progress: Progress) -> Release:
+        """The table masked."""
+        contents = self.job.contents
+        return protect(source.frame, self.schema, contents.steps, contents.seed, progress=progress)
+
+    def evaluate(self, source: Source, release: Release, progress: Progress) -> Evaluation:
+        """What was lost and what is still at risk."""
+        settings = self.job.contents.evaluation.settings
+        return release.evaluate(source.frame, progress=progress, **settings)
+
+    def classify(self, source: Source, release: Release) -> ClassificationReport | None:
+        """What classifiers still learn, where a target is named."""
+        return _classification(self.job.contents, source.frame, release)
 
 
 @dataclass
@@ -177,22 +217,27 @@ def execute(
     internal: bool = False,
     leave_out_undecided: bool = False,
     progress: Progress = silent,
+    bench: Callable[[Job, Schema], Workbench] = Workbench,
 ) -> Outcome:
-    """Run a plan; either all its files are in their place afterwards, or none."""
+    """Run a plan; either all its files are in their place afterwards, or none.
+
+    `bench` computes what is computed in memory.
+    """
     started = time.perf_counter()
     schema = job.contents.decided(job.name, leave_out=leave_out_undecided)
     refuse_at(job.name, job.text, absent(job.contents))
     _check_place(job, force=force)
     stages = _Stages(progress, datetime.datetime.now(datetime.UTC))
     with engine_of(job.contents, job.folder) as engine:
-        found = _found(job, schema, stages, engine)
+        work = bench(job, schema) if engine is None else Workbench(job, schema)
+        found = _classified(work, _measured(work, stages, engine), stages)
         made = _put_in_place(job, found, stages, engine, force=force, internal=internal)
     return replace(made, seconds=time.perf_counter() - started)
 
 
 def _put_in_place(
     job: Job,
-    found: _Found,
+    found: Measured,
     stages: _Stages,
     engine: LargeRun | None,
     *,
@@ -237,29 +282,33 @@ def _places(job: Job, *, force: bool) -> Iterator[tuple[Path, Place]]:
         yield stage, place
 
 
-class _Found(NamedTuple):
+class Measured(NamedTuple):
     """A table, its release, and what the run has found so far."""
 
     source: Source
     release: Release
     run: Run
 
-    def knowing(self, **more: Any) -> _Found:
+    def knowing(self, **more: Any) -> Measured:
         """The same with more found."""
         return self._replace(run=replace(self.run, **more))
 
 
-def _found(job: Job, schema: Schema, stages: _Stages, engine: LargeRun | None) -> _Found:
-    contents = job.contents
-    source, release = _protected(job, schema, stages, engine)
+def measure(work: Workbench, progress: Progress = silent) -> Measured:
+    """Protect a table in memory and measure the release; nothing is written.
+
+    What classifiers learn, which takes long, is left to who asks for it.
+    """
+    return _measured(work, _Stages(progress, datetime.datetime.now(datetime.UTC)), None)
+
+
+def _measured(work: Workbench, stages: _Stages, engine: LargeRun | None) -> Measured:
+    job, contents = work.job, work.job.contents
+    source, release = _protected(work, stages, engine)
     with stages.stage("evaluate", "measuring loss and risk") as inner:
-        evaluation = release.evaluate(source.frame, progress=inner, **contents.evaluation.settings)
-        classification = _classification(contents, source.frame, release)
-        released = _released_classification(contents, source.frame, release)
+        evaluation = work.evaluate(source, release, inner)
     run = Run(
         evaluation=evaluation,
-        classification=classification,
-        released_classification=released,
         limits=measured_limits(contents.limits, evaluation, release.suppressed, source.rows),
         notes=(
             *release.notes,
@@ -274,26 +323,37 @@ def _found(job: Job, schema: Schema, stages: _Stages, engine: LargeRun | None) -
         made=f"{stages.started:%Y-%m-%d %H:%M} UTC",
         shuffled=contents.output.shuffle,
     )
-    return _Found(source, release, run)
+    return Measured(source, release, run)
 
 
-def _protected(
-    job: Job, schema: Schema, stages: _Stages, engine: LargeRun | None
-) -> tuple[Source, Release]:
+def _classified(work: Workbench, found: Measured, stages: _Stages) -> Measured:
+    """The same with what classifiers learn, from all records and from those of the release."""
+    if work.job.contents.evaluation.target is None:
+        stages.done += SHARES["classify"]
+        return found
+    with stages.stage("classify", "training classifiers"):
+        return found.knowing(
+            classification=work.classify(found.source, found.release),
+            released_classification=_released_classification(
+                work.job.contents, found.source.frame, found.release
+            ),
+        )
+
+
+def _protected(work: Workbench, stages: _Stages, engine: LargeRun | None) -> tuple[Source, Release]:
     """The table and its release, in memory or where the engine holds them."""
-    contents = job.contents
     if engine is not None:
         stages.done = SHARES["read"]
         with stages.stage("protect", "protecting") as inner:
-            return engine.protected(schema, inner)
+            return engine.protected(work.schema, inner)
     with stages.stage("read", "reading the table"):
-        source = read_declared(contents, job.folder)
+        source = work.read()
     with stages.stage("protect", "protecting") as inner:
-        return source, protect(source.frame, schema, contents.steps, contents.seed, progress=inner)
+        return source, work.protect(source, inner)
 
 
 def _written(
-    contents: Contents, found: _Found, engine: LargeRun | None, place: Place
+    contents: Contents, found: Measured, engine: LargeRun | None, place: Place
 ) -> Verification:
     """Write the table where it belongs, and recount it there."""
     if engine is not None and isinstance(found.release, LargeRelease):
@@ -301,14 +361,14 @@ def _written(
     return _write(contents, found.release, found.source, place)
 
 
-def _judgment(release: Release, verification: Verification) -> Judgment:
+def judgment_of(release: Release, verification: Verification) -> Judgment:
     """The verdict; how many equal records a row stands for is nothing to be covered."""
     names = release.published
     return judge(verification, [name for name in names if name != release.schema.count])
 
 
 def _manifest(
-    job: Job, found: _Found, stages: _Stages, verification: Verification
+    job: Job, found: Measured, stages: _Stages, verification: Verification
 ) -> dict[str, Any]:
     return manifest(
         found.release,
@@ -320,7 +380,7 @@ def _manifest(
         made=stages.started.isoformat(timespec="seconds"),
         order=_order(job.contents, found.release),
         verification=verification,
-        judgment=_judgment(found.release, verification),
+        judgment=judgment_of(found.release, verification),
     )
 
 
@@ -380,7 +440,7 @@ def _write(contents: Contents, release: Release, source: Source, place: Place) -
     return release.recount(back, outgoing, source.frame, order=order, text=text)
 
 
-def _write_reports(found: _Found, stage: Path, wanted: tuple[str, ...]) -> list[str]:
+def _write_reports(found: Measured, stage: Path, wanted: tuple[str, ...]) -> list[str]:
     """Write reports and name those that are there: without memory for one, the release goes on."""
     written: list[str] = []
     try:

@@ -40,13 +40,10 @@ def render_comparison(
     """
     cells = comparison.means()
     failed = [cell for cell in cells if cell.error]
-    charts = {name: picture(comparison, max_risk, wide=name == "desk") for name in PLACES}
-    words = ("Loss and risk", described(comparison))
     content: dict[str, Any] = {
         "title": title,
         "subtitle": ", ".join(_extent(comparison)),
-        "pictures": {name: drawing(chart, name, *words) for name, chart in charts.items()},
-        "legend": [(name, swatch(place)) for place, name in enumerate(charts["desk"].series)],
+        **drawn(comparison, max_risk),
         "recommended": _recommended(comparison, max_risk),
         "target": comparison.target,
         "before": _before(comparison),
@@ -77,6 +74,16 @@ def _extent(comparison: Comparison) -> Iterator[str]:
 def _made(comparison: Comparison) -> list[Cell]:
     """The releases that were made, with both their numbers."""
     return [one for one in comparison.means() if one.loss is not None and one.risk is not None]
+
+
+def drawn(comparison: Comparison, max_risk: float | None = None) -> dict[str, Any]:
+    """The picture as it is drawn for each width, and a legend of colors and shapes."""
+    charts = {name: picture(comparison, max_risk, wide=name == "desk") for name in PLACES}
+    words = ("Loss and risk", described(comparison))
+    return {
+        "pictures": {name: drawing(chart, name, *words) for name, chart in charts.items()},
+        "legend": [(name, swatch(place)) for place, name in enumerate(charts["desk"].series)],
+    }
 
 
 def picture(comparison: Comparison, max_risk: float | None = None, *, wide: bool = True) -> Scatter:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ontomask.evaluation.linkage import LinkageRisk
+from ontomask.evaluation.structure import ClassRisk
 from ontomask.report.discretion import Discretion
 from ontomask.report.facts import LOSS, SUPPRESSED, Account, Limit
 from ontomask.report.promised import Kept
@@ -24,6 +25,7 @@ __all__ = [
     "badges",
     "beyond",
     "headline",
+    "homogeneous",
     "judged",
     "kept",
     "linked_before",
@@ -324,16 +326,20 @@ def beyond(account: Account) -> Beyond:
     about_values = account.promised is not None and account.promised.of_kind(
         "diversity", "closeness"
     )
-    after = account.evaluation.risk_after
     return Beyond(
         unchanged=str(account.evaluation.unchanged),
-        homogeneous=tuple(
-            (one.column, percent(one.homogeneous))
-            for one in after.sensitive
-            if one.homogeneous and after.smallest_class > 1  # one record says nothing of others
-        ),
+        homogeneous=homogeneous(account.evaluation.risk_after),
         local=any(one in LOCAL for one in searches),
         minimal=bool(generalized and about_values),
         ordered=account.shuffled is False,
         wholes=account.promised is not None and bool(account.promised.of_kind("wholes")),
+    )
+
+
+def homogeneous(risk: ClassRisk) -> tuple[tuple[str, str], ...]:
+    """Sensitive columns with the share of records in whose groups all have the same value."""
+    return tuple(
+        (one.column, percent(one.homogeneous))
+        for one in risk.sensitive
+        if one.homogeneous and risk.smallest_class > 1  # one record says nothing of others
     )

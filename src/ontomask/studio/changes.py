@@ -18,10 +18,11 @@ from ontomask.plan.advice import GOALS, RECIPIENTS
 from ontomask.plan.starting import starting
 from ontomask.studio import columns, tasks
 from ontomask.studio.answers import FITTING, SETTINGS, Answers, Form
-from ontomask.studio.edits import add_step, contents, move_step, remove_step, set_value
+from ontomask.studio.edits import add_step, contents, move_step, only_step, remove_step, set_value
 from ontomask.studio.forms import fields_of, fields_of_section, read_field
 from ontomask.studio.jobs import Task
 from ontomask.studio.lattice import node_levels
+from ontomask.studio.project import SIGNED
 from ontomask.studio.session import PLAN, READING, STAGES, step_of
 
 __all__ = ["Changes"]
@@ -230,7 +231,7 @@ class Changes(Answers):
             raise PlanError("There is no such goal; reload the page.")
         sizes = _sizes(contents(self.session.opened.text).get("steps", ()))
         given = await self._needed(goal.method, {"k": max(sizes, default=USUAL), **form})
-        text = add_step(self._without_steps(), goal.method, given)
+        text = only_step(self.session.opened.text, goal.method, given)
         return await self._save(form, text, f"goal: {goal.title}", "/protection")
 
     async def _needed(self, method: str, form: Mapping[str, Any]) -> dict[str, Any]:
@@ -242,12 +243,6 @@ class Changes(Answers):
                 given["algorithm"] = "best-effort"
             given["hierarchies"] = await anyio.to_thread.run_sync(self.session.awaited, tasks.draft)
         return given
-
-    def _without_steps(self) -> str:
-        text = self.session.opened.text
-        while contents(text).get("steps"):
-            text = remove_step(text, 0)
-        return text
 
     async def remove_step(self, _request: Request, form: Form) -> Response:
         """Take a step out."""
@@ -291,14 +286,20 @@ class Changes(Answers):
             "names": names,
             "sizes": sizes,
             "limit": float(limit) if limit.replace(".", "", 1).isdigit() else 10.0,
+            "whole": form.get("whole") == "true",
         }
+        return self._go("/explore")
+
+    async def stop_comparing(self, _request: Request, _form: Form) -> Response:
+        """Compare no more methods."""
+        self.session.stop_cells()
         return self._go("/explore")
 
     async def adopt(self, _request: Request, form: Form) -> Response:
         """Take a compared method into the plan, instead of the steps there."""
         step = step_of(str(form.get("method", "")), _number(form, "k"))
         method = step.pop("method")
-        text = add_step(self._without_steps(), method, step)
+        text = only_step(self.session.opened.text, method, step)
         return await self._save(form, text, f"adopted {method}", "/protection")
 
     async def fix_levels(self, _request: Request, form: Form) -> Response:
@@ -323,10 +324,15 @@ class Changes(Answers):
         self.session.opened.redo()
         return self._go(_here(form))
 
+    async def go(self, _request: Request, form: Form) -> Response:
+        """Go to any version of the plan."""
+        self.session.opened.go(_number(form, "number"))
+        return self._go("/history")
+
     async def note(self, _request: Request, form: Form) -> Response:
         """Write down why something was decided."""
-        self.session.opened.annotate(str(form.get("note", ""))[:2000])
-        return self._go("/release")
+        self.session.opened.annotate(_number(form, "number"), str(form.get("note", ""))[:2000])
+        return self._go(_here(form))
 
     async def sign(self, _request: Request, form: Form) -> Response:
         """Sign a release: who, and on which figures."""
@@ -336,9 +342,8 @@ class Changes(Answers):
             raise PlanError("Say who signs.")
         if job is None or job.state != "done":
             raise PlanError("Make the release first; what is signed are its figures.")
-        promises = "; ".join(statement for _, statement in job.result["findings"])
-        self.session.opened.annotate(f"{name}, on: {promises}", said="signed off")
-        return self._go("/release")
+        self.session.opened.record(SIGNED, f"{name}, on: {_signed_on(job.result)}")
+        return self._go("/release#signed")
 
     async def run(self, _request: Request, form: Form) -> Response:
         """Make the release."""
@@ -355,9 +360,22 @@ class Changes(Answers):
 
 def _number(form: Form, name: str) -> int:
     text = str(form.get(name, ""))
-    if not text.lstrip("-").isdigit():
+    if not text.removeprefix("-").isdecimal() or not text.isascii():
         raise PlanError(f"{name} must be a whole number.")
     return int(text)
+
+
+def _signed_on(made: Mapping[str, Any]) -> str:
+    """The figures of a release that are signed: promises, risk, loss, and what stays at risk."""
+    figures = made["figures"]
+    said = [statement for _, statement in made["findings"]]
+    said += [
+        f"highest risk {100 * figures['highest']:.3g} %",
+        f"records linked {figures['linkage']:.3g} %",
+        f"information loss {figures['loss']:.3g} %",
+    ]
+    said += [f"{share} share {column} with their whole group" for column, share in made["alike"]]
+    return "; ".join([*said, *made["exceeded"]])
 
 
 def _sizes(steps: Sequence[Mapping[str, Any]]) -> list[int]:

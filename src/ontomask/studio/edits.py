@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import tomlkit
@@ -12,9 +13,10 @@ from tomlkit.items import AoT, Table
 
 from ontomask.errors import PlanError
 
-__all__ = ["add_step", "contents", "move_step", "remove_step", "set_value"]
+__all__ = ["add_step", "contents", "move_step", "only_step", "remove_step", "set_value"]
 
 Key = str | int
+HEADER = re.compile(r"\s*\[\[?\s*([^\[\]\s]+)")
 
 
 def contents(text: str) -> dict[str, Any]:
@@ -50,6 +52,50 @@ def add_step(text: str, method: str, parameters: Mapping[str, object]) -> str:
     for name, value in parameters.items():
         step[name] = value
     return _with_steps(text, lambda steps: [*steps, step])
+
+
+def only_step(text: str, method: str, parameters: Mapping[str, object]) -> str:
+    """Put one step in the place of all there; lines of comments between and behind them stay."""
+    step, lines = add_step("", method, parameters), text.splitlines(keepends=True)
+    inside = _places_of_steps(lines)
+    if not inside:
+        return add_step(text, method, parameters)
+    before = lines[: inside[0]]
+    remarks = [lines[place] for place in inside if _is_remark(lines[place])]
+    taken = set(range(inside[0])) | set(inside)
+    after = [line for place, line in enumerate(lines) if place not in taken]
+    said = "".join([*before, step, *remarks, *after])
+    # lines of a text may look like headers: then the steps are taken out one by one
+    whole = contents(text) | {"steps": contents(step)["steps"]}
+    return said if _says(said, whole) else add_step(_without_steps(text), method, parameters)
+
+
+def _places_of_steps(lines: Sequence[str]) -> list[int]:
+    """The lines of all steps and of their tables."""
+    found, inside = [], False
+    for place, line in enumerate(lines):
+        if header := HEADER.match(line):
+            inside = header.group(1).split(".")[0] == "steps"
+        if inside:
+            found.append(place)
+    return found
+
+
+def _is_remark(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
+
+
+def _says(text: str, wanted: Mapping[str, Any]) -> bool:
+    try:
+        return tomllib.loads(text) == wanted
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def _without_steps(text: str) -> str:
+    while contents(text).get("steps"):
+        text = remove_step(text, 0)
+    return text
 
 
 def remove_step(text: str, number: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ontomask.comparison import METHOD_NAMES, Cell, Comparison, compare
+from ontomask.comparison import Cell, Comparison, compare
 from ontomask.data.tables import open_table
 from ontomask.errors import MethodError, OntomaskError
 from ontomask.methods.base import Progress
@@ -16,34 +16,41 @@ from ontomask.methods.generalization.method import Generalization
 from ontomask.methods.generalization.recipes import drafted, value_text
 from ontomask.plan.plan import Plan
 from ontomask.protection import protect
-from ontomask.report.alternatives import picture
-from ontomask.report.drawing import draw
+from ontomask.report.alternatives import drawn
 from ontomask.studio.opened import About, Opened, examples
 from ontomask.taxonomy.hierarchies import Hierarchy
 from ontomask.toml_text import toml_value
 
-__all__ = ["ladder", "methods", "node", "solutions"]
+__all__ = ["cell", "gathered", "ladder", "node", "solutions"]
 
 MOST_NODES = 15_000
 SHOWN_VALUES = 60
 
 
-def methods(
-    *, about: About, names: Sequence[str], sizes: Sequence[int], limit: float, progress: Progress
-) -> dict[str, Any]:
-    """A grid of methods and k: loss and risk of each, and which to take under a limit."""
+def cell(*, about: About, name: str, k: int, whole: bool, progress: Progress) -> dict[str, Any]:
+    """One release of a grid, of the whole table or of a sample: its loss and its risk."""
     opened = Opened.of(about)
-    frame, whole = opened.sample()
-    chosen = [one for one in names if one in METHOD_NAMES]
-    schema = opened.plan.schema.decided()
-    grid = compare(frame, schema, chosen, k=list(sizes), workers=1, progress=progress)
-    best, frontier = _best(grid, limit), {cell.title for cell in grid.frontier()}
-    cells = [
-        {**_cell(cell), "frontier": cell.title in frontier, "best": cell.title == best}
-        for cell in grid.means()
-    ]
-    drawn = draw(picture(grid, limit), "methods", "Loss and risk", "Each dot is a release.")
-    return {"cells": cells, "best": best, "picture": drawn, "whole": whole}
+    progress(0.1, "reading the table")
+    frame, is_all = (opened.frame, True) if whole else opened.sample()
+    progress(0.2, f"{name}, k = {k}")
+    grid = compare(frame, opened.plan.schema.decided(), [name], k=[k], workers=1)
+    return {"cell": grid.rows()[0], "whole": is_all, "records": grid.records}
+
+
+def gathered(found: Sequence[Mapping[str, Any]], limit: float) -> dict[str, Any]:
+    """What is known so far of a grid: its releases, and which to take under a limit."""
+    grid = Comparison(tuple(Cell(**one["cell"]) for one in found))
+    best, frontier = _best(grid, limit), {one.title for one in grid.frontier()}
+    return {
+        "cells": [
+            {**_cell(one), "frontier": one.title in frontier, "best": one.title == best}
+            for one in grid.means()
+        ],
+        "best": best,
+        **(drawn(grid, limit) if frontier else {"pictures": {}, "legend": []}),
+        "records": max((one["records"] for one in found), default=0),
+        "whole": all(one["whole"] for one in found),
+    }
 
 
 def _best(grid: Comparison, limit: float) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import multiprocessing
 import threading
@@ -144,8 +145,19 @@ def _outcome(task: Task, arguments: Mapping[str, Any], pipe: Connection) -> tupl
 
 
 @dataclass
+class _Line:
+    """The jobs that wait for one process, and the one that it does."""
+
+    threads: ThreadPoolExecutor
+    waiting: dict[str, tuple[Task, Mapping[str, object], bool]] = field(default_factory=dict)
+    running: str = ""
+
+
+@dataclass
 class Board:
-    """All jobs of a project, by key; previews have a process of their own and go first.
+    """All jobs of a project, by key; each queue has a process, and what was asked for last is next.
+
+    So whoever looks at a page waits for nothing but what is under way.
 
     Parameters
     ----------
@@ -160,7 +172,9 @@ class Board:
     _jobs: dict[str, Job] = field(default_factory=dict)
     _wanted: dict[str, bool] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
-    _queues: dict[str, ThreadPoolExecutor] = field(default_factory=dict)
+    _lines: dict[str, _Line] = field(default_factory=dict)
+    _looked: dict[str, int] = field(default_factory=dict)
+    _clock: Iterator[int] = field(default_factory=itertools.count)
 
     def ask(
         self,
@@ -170,26 +184,46 @@ class Board:
         *,
         depends: str = "",
         again: bool = False,
+        yields: bool = False,
     ) -> Job:
         """The job that answers a question: kept, under way, or begun now.
 
         `depends` says what else the answer depends on, such as the state of a file. One that failed
-        or was stopped is begun once more only if it is asked for `again`.
+        or was stopped is begun once more only if it is asked for `again`; one that `yields` is put
+        off as soon as another wants its process.
         """
         key = key_of(task, arguments, depends)
         with self._changed:
+            self._looked[key] = next(self._clock)
             known = self._jobs.get(key) or self._kept(key)
             if known is not None and not (again and known.state in ("stopped", "failed")):
                 self._jobs[key] = known
                 return known
-            self._jobs[key], self._wanted[key] = Job(key), True
-            threads = self._queues.setdefault(queue, ThreadPoolExecutor(1, queue))
-        threads.submit(self._work, queue, key, task, arguments)
+            self._wanted[key] = True
+            return self._wait(queue, key, (task, arguments, yields))
+
+    def _wait(self, queue: str, key: str, work: tuple[Task, Mapping[str, object], bool]) -> Job:
+        """Put a job into the line of a queue."""
+        self._jobs[key] = Job(key)
+        if queue not in self._lines:
+            self._lines[queue] = _Line(ThreadPoolExecutor(1, queue))
+        self._lines[queue].waiting[key] = work
+        with contextlib.suppress(RuntimeError):  # the board is being left
+            self._lines[queue].threads.submit(self._next, queue)
         return self._jobs[key]
+
+    def ahead(self, key: str) -> Job | None:
+        """What is under way where a job waits."""
+        for line in self._lines.values():
+            if key in line.waiting and line.running:
+                return self._jobs.get(line.running)
+        return None
 
     def get(self, key: str) -> Job | None:
         """A job by its key."""
-        return self._jobs.get(key) or self._kept(key)
+        if key not in self._jobs and (kept := self._kept(key)) is not None:
+            self._jobs[key] = kept
+        return self._jobs.get(key)
 
     def stop(self, key: str) -> None:
         """Say that a job is no longer wanted."""
@@ -216,8 +250,8 @@ class Board:
         """Stop all jobs; the processes stay."""
         for key in list(self._wanted):
             self.stop(key)
-        for threads in self._queues.values():
-            threads.shutdown(cancel_futures=True)
+        for line in self._lines.values():
+            line.threads.shutdown(cancel_futures=True)
 
     def close(self) -> None:
         """Stop all jobs and end all processes."""
@@ -230,16 +264,37 @@ class Board:
             self._jobs[key] = replace(self._jobs[key], **changed)
             self._changed.notify_all()
 
-    def _work(self, queue: str, key: str, task: Task, arguments: Mapping[str, object]) -> None:
-        """Give one task to the process of a queue and wait for what becomes of it."""
-        if self._jobs[key].state != "waiting":  # stopped before it began, or begun twice
-            return
+    def _next(self, queue: str) -> None:
+        """Do the job of a line that somebody has looked at last."""
+        line = self._lines[queue]
+        with self._changed:
+            if not line.waiting:  # asked for twice
+                return
+            key = max(line.waiting, key=lambda one: self._looked[one])
+            work = line.waiting.pop(key)
+            if self._jobs[key].state != "waiting":  # stopped before it began
+                return
+            line.running = key
+        try:
+            if self._work(queue, key, *work):
+                with self._changed:
+                    self._wait(queue, key, work)
+        finally:
+            line.running = ""
+
+    def _work(
+        self, queue: str, key: str, task: Task, arguments: Mapping[str, object], yields: bool
+    ) -> bool:
+        """Give one task to the process of a queue and wait for what becomes of it.
+
+        Returns whether it was put off, so that it has to be done later.
+        """
         started = time.monotonic()
         self._set(key, state="running")
         worker = self.workers.setdefault(queue, Worker())
         try:
             pipe = worker.send(task, arguments)
-            kind, value = self._awaited(key, pipe)
+            kind, value = self._awaited(key, pipe, self._lines[queue] if yields else None)
         except (EOFError, OSError):
             worker.end()
             kind, value = "failed", "The computation was ended from outside, perhaps for memory."
@@ -247,13 +302,20 @@ class Board:
             worker.end()
             kind, value = "stopped", None
         seconds = time.monotonic() - started
+        if kind == "stopped" and self._wanted.get(key):
+            return True
         if kind == "done":
             self._keep(key, value)
             self._set(key, state="done", done=1.0, result=value, seconds=seconds)
         else:
             self._set(key, state=kind, problem=value or "", seconds=seconds)
+        return False
 
-    def _awaited(self, key: str, pipe: Connection) -> tuple[str, Any]:
+    def _awaited(self, key: str, pipe: Connection, line: _Line | None) -> tuple[str, Any]:
+        """What a process answers; it is asked to stop when its job is not wanted, or put off.
+
+        A job that yields is told the line that it yields to.
+        """
         asked: float | None = None
         while True:
             if pipe.poll(0.05):
@@ -261,7 +323,8 @@ class Board:
                 if kind != "progress":
                     return kind, value
                 self._set(key, done=value[0], said=value[1])
-            if not self._wanted.get(key) and asked is None:
+            unwanted = not self._wanted.get(key) or bool(line and line.waiting)
+            if unwanted and asked is None:
                 asked = time.monotonic()
                 pipe.send(STOP)
             if asked is not None and time.monotonic() - asked > PATIENCE:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from ontomask.data.tables import open_table
-from ontomask.evaluation.classification import judge_classification
+from ontomask.evaluation.evaluation import Evaluation
 from ontomask.evaluation.pairing import PairedColumn
-from ontomask.evaluation.risk import file_risk, reidentification
+from ontomask.evaluation.risk import reidentification
 from ontomask.evaluation.scores import ClassScores, Scores
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.evaluation.suggestion import suggest_quasi_identifiers
 from ontomask.methods.base import Progress
+from ontomask.plan.execution import judgment_of
+from ontomask.population import population_uniqueness
 from ontomask.release import Release
 from ontomask.report.document import render
 from ontomask.report.maps import axis_of, shares_of
+from ontomask.report.sentences import homogeneous
 from ontomask.studio.opened import About, Opened, examples
 
-__all__ = ["account", "classifiers", "population", "records", "shares"]
+__all__ = ["account", "classifiers", "figures_of", "population", "records", "shares"]
 
 THRESHOLDS = (1.0, 0.5, 1 / 3, 0.25, 0.2, 0.1, 1 / 11, 0.05, 0.02, 0.01)
 SHOWN_RECORDS = 50
@@ -31,24 +35,31 @@ CURVE_POINTS = 60
 def account(*, about: About, progress: Progress) -> dict[str, Any]:
     """The whole table masked and measured, as parts of a page."""
     opened = Opened.of(about)
-    release = opened.release(progress, 0.5)
-    settings: Mapping[str, Any] = opened.plan.contents.evaluation.settings
-    found = release.evaluate(
-        opened.frame,
-        progress=lambda share, said: progress(0.5 + 0.4 * share, said),
-        **settings,
-    )
+    source, release, run = opened.measured(progress, 0.9)
+    found = run.evaluation
     progress(0.9, "drawing")
     return {
-        "page": render(release.account(opened.frame, found), internal=True),
-        "loss": found.loss.loss,
-        "linkage": found.risk,
-        "columns": [[one.name, one.semantic_loss] for one in found.loss.columns],
+        "page": render(release.account(source.frame, **vars(run)), internal=True),
+        **figures_of(found),
+        "columns": [[one.name, one.changed, one.semantic_loss] for one in found.loss.columns],
         "before": _risks(found.risk_before),
         "after": _risks(found.risk_after),
         "at_risk": _at_risk(found.risk_before, found.risk_after),
+        "alike": homogeneous(found.risk_after),
+        "judged": str(judgment_of(release, release.verification)),
         "unchanged": str(found.unchanged),
+        "limits": [[one.name, one.measured, one.allowed, one.exceeded] for one in run.limits],
         "sets": list(_sets(opened, release)),
+    }
+
+
+def figures_of(found: Evaluation) -> dict[str, float]:
+    """The few figures by which a release is decided on."""
+    return {
+        "loss": found.loss.loss,
+        "linkage": found.risk,
+        "smallest": found.risk_after.smallest_class,
+        "highest": found.risk_after.highest_risk,
     }
 
 
@@ -84,32 +95,30 @@ def _at_risk(*sides: ClassRisk) -> list[list[float]]:
     ]
 
 
-def population(*, about: About, fraction: float, progress: Progress) -> dict[str, Any]:
+def population(*, about: About, fraction: float, after: bool, progress: Progress) -> dict[str, Any]:
     """How many people are probably unique in the population that the table is a part of."""
     opened = Opened.of(about)
-    progress(0.3, "estimating")
-    found = file_risk(opened.microdata(), fraction=fraction).population
-    return {"fraction": fraction, "estimates": {} if found is None else vars(found)}
+    progress(0.1, "reading the table")
+    if after:
+        found = opened.measured(progress, 0.9).run.evaluation
+        sizes = np.repeat(*np.array(found.risk_after.sizes, np.int64).T)
+    else:
+        progress(0.3, "counting who shares their values")
+        sizes = np.rint(opened.microdata().tuples().counts).astype(np.int64)
+    progress(0.9, "estimating")
+    return {"fraction": fraction, "after": after} | asdict(population_uniqueness(sizes, fraction))
 
 
 def classifiers(*, about: About, progress: Progress) -> dict[str, Any]:
     """What classifiers learn from the table as it is and as it would be released."""
     opened = Opened.of(about)
-    chosen = opened.plan.contents.evaluation
-    if chosen.target is None:
+    if opened.plan.contents.evaluation.target is None:
         return {"target": ""}
-    release = opened.release(progress, 0.4)
+    release, bench = opened.release(progress, 0.4), opened.bench
     progress(0.4, "training classifiers")
-    found = judge_classification(
-        opened.frame,
-        release.schema,
-        chosen.target,
-        lambda _: release,
-        classifiers=chosen.classifiers,
-        features=chosen.features,
-        folds=chosen.folds,
-        seed=chosen.seed,
-    )
+    found = bench.classify(bench.read(), release)
+    if found is None:
+        return {"target": ""}
     return {
         "target": found.target,
         "features": list(found.features),

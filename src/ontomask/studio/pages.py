@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,17 +19,22 @@ from starlette.responses import (
     StreamingResponse,
 )
 
-from ontomask.comparison import METHOD_NAMES
 from ontomask.evaluation.classifiers import CLASSIFIERS
+from ontomask.methods.base import sizes_asked
+from ontomask.methods.presets import PRESETS
 from ontomask.methods.registry import METHODS
 from ontomask.plan.advice import GOALS, RECIPIENTS
 from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT
+from ontomask.plan.plan import Plan
 from ontomask.report.document import environment as report_environment
 from ontomask.studio.answers import Answers, has_generalization, templates
 from ontomask.studio.edits import contents
+from ontomask.studio.exploring import gathered
 from ontomask.studio.forms import fields_of, fields_of_section, method_texts
+from ontomask.studio.jobs import Job
 from ontomask.studio.lattice import shown_nodes
-from ontomask.studio.session import PLAN, READING
+from ontomask.studio.project import SIGNED
+from ontomask.studio.session import PLAN, READING, comparable, step_of
 
 __all__ = ["PARTS", "Pages"]
 
@@ -47,7 +54,7 @@ PARTS = (
     "ladder",
     "preview",
     "meter",
-    "methods",
+    "promise",
     "solutions",
     "node",
     "account",
@@ -126,7 +133,8 @@ class Pages(Answers):
             view="solutions" if wanted == "solutions" else "methods",
             query=request.url.query,
             grid=self.session.grid,
-            names=METHOD_NAMES,
+            names=comparable(),
+            texts={name: _explained(name) for name in comparable()},
             generalized=has_generalization(contents(self.session.opened.text)),
         )
 
@@ -144,8 +152,7 @@ class Pages(Answers):
             sort=request.query_params.get("sort", "moved"),
             which=request.query_params.get("class", "0"),
             fields=fields_of_section("evaluation", said.get("evaluation", {}), chosen),
-            columns=list(said.get("columns", {})),
-            declared=said.get("columns", {}),
+            learned=[name for name, one in said.get("columns", {}).items() if _is_learned(one)],
             places={name: place for place, name in enumerate(said.get("columns", {}))},
             classifiers=CLASSIFIERS,
             chosen=said.get("evaluation", {}),
@@ -163,25 +170,34 @@ class Pages(Answers):
         problem = self.session.problem()
         plan = None if problem else self.session.plan()
         stage = next(one for one in self.session.stages() if one.path == "release")
+        measured = None if problem else self.session.known("account")
+        decisions = project.decisions()
+        signed = [one for one in decisions if one.said == SIGNED]
         return self._page(
             "release",
             plan=plan,
             undecided=list(plan.schema.undecided) if plan else [],
-            steps=[step.name for step in plan.steps] if plan else [],
+            last=_last_look(plan) if plan else {},
+            measured=measured.result if measured and measured.state == "done" else None,
             state=stage.state,
             target=plan.target.name if plan else "",
             job=self.session.release_job(),
-            versions=list(reversed(project.versions()))[:20],
+            signed=[one for one in signed if one.digest == project.notice().digest],
+            decisions=decisions[::-1],
         )
 
-    async def history(self, _request: Request) -> Response:
-        """Every version of the plan."""
+    async def history(self, request: Request) -> Response:
+        """Every version of the plan; of one, what it changed."""
         project = self.session.opened
-        current = project.current()
+        current, asked = project.current(), request.query_params.get("show", "")
+        line = {one.number for one in project.decisions()}
+        shown = project.version(int(asked)) if asked.isdecimal() and asked.isascii() else None
         return self._page(
             "history",
-            versions=list(reversed(project.versions())),
+            versions=[(one, one.number in line) for one in reversed(project.versions())],
             number=current.number if current else 0,
+            shown=shown,
+            changed=project.changed(shown) if shown else [],
         )
 
     async def part(self, request: Request) -> Response:
@@ -189,7 +205,7 @@ class Pages(Answers):
         name, query = request.path_params["name"], request.query_params
         if name not in PARTS:
             raise HTTPException(404)
-        asked = "preview" if name == "meter" else name
+        asked = "preview" if name in ("meter", "promise") else name
         job = self.session.job(asked, of=query.get("of", ""), again="again" in query)
         if name == "meter" and job.state in ("failed", "stopped"):
             return HTMLResponse("")  # the screen Protection says why
@@ -200,6 +216,7 @@ class Pages(Answers):
         project = self.session.project
         shown = {
             "job": job,
+            "ahead": self.session.board.ahead(job.key),
             "found": job.result,
             "again": f"/part/{name}?{urlencode(kept)}",
             "token": self.keys.form,
@@ -214,6 +231,26 @@ class Pages(Answers):
         if name == "solutions":
             shown["nodes"] = shown_nodes(job.result, query)
         return HTMLResponse(templates().get_template(f"parts/{name}.html").render(shown))
+
+    async def methods(self, request: Request) -> Response:
+        """The grid of methods as far as it is, and what it waits for."""
+        if self.session.project is None:
+            raise HTTPException(404)
+        cells = self.session.cells(again="again" in request.query_params)
+        over = [_as_cell(*one) for one in cells if one[2].state in ("done", "failed")]
+        waiting = [job for *_, job in cells if not job.is_over]
+        running = [job for job in waiting if job.state == "running"]
+        shown = {
+            "found": gathered(over, float(self.session.grid["limit"])),
+            "grid": self.session.grid,
+            "over": len(over),
+            "cells": len(cells),
+            "job": next(iter([*running, *waiting]), None),
+            "stopped": any(job.state == "stopped" for *_, job in cells),
+            "token": self.keys.form,
+            "version": self.session.opened.notice().digest,
+        }
+        return HTMLResponse(templates().get_template("parts/methods.html").render(shown))
 
     async def events(self, request: Request) -> Response:
         """How far a job is, as long as it runs."""
@@ -273,7 +310,7 @@ class Pages(Answers):
         """Every version of the plan with its reason, to be kept with the internal report."""
         lines = [
             f"{one.when}  {one.said}{f': {one.note}' if one.note else ''}"
-            for one in self.session.opened.versions()
+            for one in self.session.opened.decisions()
         ]
         headers = {"content-disposition": 'attachment; filename="decisions.txt"'}
         return Response("\n".join(lines) + "\n", media_type="text/plain", headers=headers)
@@ -282,3 +319,48 @@ class Pages(Answers):
         """The report's own look, which the studio shares."""
         style = report_environment().get_template("report.css").render()
         return Response(style, media_type="text/css")
+
+
+@functools.cache
+def _explained(name: str) -> str:
+    """What a compared method is, and what its step does."""
+    text = method_texts().get(step_of(name, 2)["method"], "").split(". ")[0].replace("`", "")
+    return f"{PRESETS[name][0]}: {text}" if name in PRESETS else text
+
+
+def _is_learned(said: Mapping[str, Any]) -> bool:
+    """Whether classifiers may learn from a column: one that is published and no name or number."""
+    named = said.get("kind") in ("identifier", "weight", "count")
+    return not named and said.get("role") != "undecided"
+
+
+def _last_look(plan: Plan) -> dict[str, Any]:
+    """What a release of a plan will be, in a few facts, for somebody who is about to make it."""
+    schema, about, limits = plan.schema, plan.contents.about, plan.contents.limits
+    sizes = sizes_asked(plan.steps)
+    return {
+        "steps": [step.name for step in plan.steps],
+        "k": max(sizes) if sizes else None,
+        "recipient": about.recipient,
+        "purpose": about.purpose,
+        "published": [name for name in schema if name in schema.published],
+        "left": [name for name in schema if name not in schema.published],
+        "limits": {
+            name.removeprefix("max_").replace("_", " "): most
+            for name, most in vars(limits).items()
+            if most is not None
+        },
+        "unit": schema.unit,
+        "shuffle": plan.contents.output.shuffle,
+    }
+
+
+def _as_cell(name: str, k: int, job: Job) -> dict[str, Any]:
+    """A compared method; one that could not be compared says why."""
+    if job.state == "done":
+        found: dict[str, Any] = job.result
+        return found
+    return {"cell": {"method": name, "k": k, "seed": 1, "error": job.problem}} | {
+        "whole": True,
+        "records": 0,
+    }

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import difflib
 import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ontomask.errors import OutputError, PlanError
@@ -27,6 +28,7 @@ __all__ = ["Project", "Version"]
 
 HISTORY, RUNS, LOG, CURRENT, LOCK = "history", "runs", "versions.jsonl", "current", "lock"
 OUTSIDE = "changed outside the studio"
+SIGNED = "signed off"
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,25 @@ class Project:
             lines = (self.history / LOG).read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             return []
-        return [version for line in lines if (version := _version(line)) is not None]
+        read = [version for line in lines if (version := _version(line)) is not None]
+        # a note that was written later stands in a line of its own
+        return list({version.number: version for version in read}.values())
+
+    def decisions(self) -> list[Version]:
+        """The versions that led to the current one, the oldest first; what was undone is none."""
+        versions, version = {one.number: one for one in self.versions()}, self.current()
+        found: list[Version] = []
+        while version is not None:
+            found.append(version)
+            version = versions.get(version.after) if version.after is not None else None
+        return found[::-1]
+
+    def version(self, number: int) -> Version:
+        """A version by its number."""
+        for one in self.versions():
+            if one.number == number:
+                return one
+        raise PlanError("There is no such version of the plan; reload the page.")
 
     def current(self) -> Version | None:
         """The version that the plan is at."""
@@ -142,10 +162,23 @@ class Project:
                 raise PlanError("There is nothing to redo: this is the last version of the plan.")
             return self._go(max(later))
 
-    def annotate(self, note: str, said: str = "noted") -> Version:
-        """Write down why the current version was chosen; it becomes a version with a note."""
+    def go(self, number: int) -> Version:
+        """Go to any version; the others stay in the history."""
         with self._locked():
-            return self._record(self.text, said, note=note.strip())
+            self.notice()
+            return self._go(self.version(number).number)
+
+    def annotate(self, number: int, note: str) -> Version:
+        """Write down why a version was chosen, instead of what was written there."""
+        with self._locked():
+            version = replace(self.version(number), note=note.strip())
+            self._log(version)
+            return version
+
+    def record(self, said: str, note: str = "") -> Version:
+        """Write down an act that does not change the plan, such as a signature, as a version."""
+        with self._locked():
+            return self._record(self.text, said, note=note)
 
     def can_undo(self) -> bool:
         """Whether there is a version before the current one."""
@@ -163,8 +196,14 @@ class Project:
         """The plan as it was."""
         return (self.history / f"{version.number:06}.toml").read_text(encoding="utf-8")
 
+    def changed(self, version: Version) -> list[str]:
+        """The lines that a version took out (-) and put in (+), compared with the one before."""
+        before = "" if version.after is None else self.text_of(self.version(version.after))
+        compared = difflib.ndiff(before.splitlines(), self.text_of(version).splitlines())
+        return [line for line in compared if line[0] in "+-" and line[1:].strip()]
+
     def _go(self, number: int) -> Version:
-        version = next(one for one in self.versions() if one.number == number)
+        version = self.version(number)
         # the pointer moves last: a plan that is one version ahead of it is noticed, not lost
         write_whole(self.plan, self.text_of(version))
         write_whole(self.history / CURRENT, str(number))
@@ -177,13 +216,16 @@ class Project:
         after = current.number if current else None
         version = Version(number, when, said, digest_of(text), after, note)
         write_whole(self.history / f"{number:06}.toml", text)
+        self._log(version)
+        write_whole(self.history / CURRENT, str(number))
+        return version
+
+    def _log(self, version: Version) -> None:
         with (self.history / LOG).open("a", encoding="utf-8") as log:
             # a line of its own even behind one that a power failure cut off
             log.write(f"\n{json.dumps(asdict(version), ensure_ascii=False)}\n")
             log.flush()
             os.fsync(log.fileno())
-        write_whole(self.history / CURRENT, str(number))
-        return version
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import functools
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ontomask.comparison import METHOD_NAMES
 from ontomask.data.files import is_table_name
 from ontomask.data.schema import Nominal
 from ontomask.errors import OntomaskError, PlanError
@@ -26,12 +28,12 @@ from ontomask.plan.plan import Plan
 from ontomask.samples import discharges
 from ontomask.studio import columns, exploring, measuring, tasks
 from ontomask.studio.edits import contents, set_value
-from ontomask.studio.jobs import Board, Job, Task
+from ontomask.studio.jobs import Board, Job, Task, key_of
 from ontomask.studio.lattice import node_levels
 from ontomask.studio.project import Project, write_whole
 from ontomask.writing import write_rows
 
-__all__ = ["PLAN", "READING", "STAGES", "Session", "Stage", "step_of"]
+__all__ = ["PLAN", "READING", "STAGES", "Session", "Stage", "comparable", "step_of"]
 
 PLAN = "plan.toml"
 DEMONSTRATION = "demonstration.csv"
@@ -40,11 +42,21 @@ OWNER = 0o600
 NOTICEABLE = 5.0
 """Seconds after which it is told that kernels are compiled."""
 DEPTH = 3
+RELEASING = "releasing"
+"""The file that tells which job made the last release."""
+MASKED = ("seed", "input", "columns", "steps")
+MEASURED = ("columns", "steps", "evaluation")
+REPORTED = (*MEASURED, "limits", "about", "output")
+"""The parts of a plan that a report tells of."""
 READING = ("separator", "encoding", "decimal", "thousands", "header", "skip", "sheet", "missing")
 """What can be said about how a file is read."""
-QUICK = ("columns", "preview", "words", "shape", "ladder", "node", "tree")
-LONG = ("methods", "solutions", "records", "population", "account", "classifiers", "map")
-GRID = {"names": ["sa-mdav", "recoding", "resampling"], "sizes": [3, 5, 10], "limit": 10.0}
+ANY_STEP = {"method": "microaggregation", "k": 2}
+GRID = {
+    "names": ["sa-mdav", "recoding", "resampling"],
+    "sizes": [3, 5, 10],
+    "limit": 10.0,
+    "whole": False,
+}
 
 
 @dataclass(frozen=True)
@@ -80,6 +92,7 @@ class Session:
     releasing: str = ""
     _asked: dict[str, str] = field(default_factory=dict)
     _superseded: set[str] = field(default_factory=set)
+    _cells: set[str] = field(default_factory=set)
     _started: float = field(default_factory=time.monotonic)
     _warm: bool = False
     _parsed: tuple[str, Plan | OntomaskError] | None = None
@@ -127,6 +140,8 @@ class Session:
         self.board.leave()
         self._asked.clear()
         self._superseded.clear()
+        self._cells.clear()
+        self.releasing = ""
         self.board = Board(folder, self.board.workers)
 
     def warm(self) -> Job | None:
@@ -136,7 +151,8 @@ class Session:
         """
         if self._warm:
             return None
-        job = self.board.ask("work", tasks.warmed, {}, depends=str(self._started), again=True)
+        started = str(self._started)
+        job = self.board.ask("aside", tasks.warmed, {}, depends=started, again=True, yields=True)
         self._warm = job.state in ("done", "failed")
         soon = time.monotonic() - self._started < NOTICEABLE
         return None if self._warm or soon else job
@@ -193,7 +209,9 @@ class Session:
             "text": _as_plan(project.text, ("seed", "input", *parts)),
             # what the table is read by: a changed step does not read it anew
             "declared": _as_plan(project.text, ("input", "columns")),
-            "masked": _as_plan(project.text, ("seed", "input", "columns", "steps")),
+            # and what its masking and measuring depend on, for those who look at these
+            "masked": _as_plan(project.text, MASKED) if "steps" in parts else "",
+            "judged": _as_plan(project.text, MEASURED) if "evaluation" in parts else "",
             "name": project.plan.name,
             "folder": str(project.folder),
             "stamp": self._stamps(),
@@ -214,11 +232,7 @@ class Session:
         `of` says what the part is about: the number of a column, a node, an order. What the same
         part asked for before is no longer wanted, unless somebody comes back to it.
         """
-        queue, task, given = self._question(name, of)
-        job = self.board.ask(queue, task, given, again=again)
-        if job.key in self._superseded and job.is_over:  # one that is being stopped comes by again
-            self._superseded.discard(job.key)
-            job = self.board.ask(queue, task, given, again=True)
+        job = self._asking(*self._question(name, of), again=again)
         before = self._asked.get(name)
         if before is not None and before != job.key:
             stale = {before, self._asked.get("preview", before) if name == "columns" else before}
@@ -227,6 +241,46 @@ class Session:
                 self.board.stop(key)
         self._asked[name] = job.key
         return job
+
+    def _asking(
+        self, queue: str, task: Task, given: dict[str, object], *, again: bool = False
+    ) -> Job:
+        """Ask a question; one that was given up for another is asked anew by who comes back."""
+        job = self.board.ask(queue, task, given, again=again)
+        if job.key in self._superseded and job.is_over:  # one that is being stopped comes by again
+            self._superseded.discard(job.key)
+            job = self.board.ask(queue, task, given, again=True)
+        return job
+
+    def known(self, name: str) -> Job | None:
+        """The job behind a part, if the question was asked of the plan as it is now."""
+        _, task, given = self._question(name, "")
+        return self.board.get(key_of(task, given))
+
+    def cells(self, *, again: bool = False) -> list[tuple[str, int, Job]]:
+        """The grid of Explore: for each method and k the job that compares it, in order."""
+        about, whole = self.about("columns"), self.grid["whole"]
+        asked = [(name, size) for name in self.grid["names"] for size in self._sizes_of(name)]
+        found: list[tuple[str, int, Job]] = []
+        for name, size in reversed(asked):  # what is asked for last is done first
+            given = about | {"name": name, "k": size, "whole": whole}
+            found.append((name, size, self._asking("aside", exploring.cell, given, again=again)))
+        wanted = {job.key for *_, job in found}
+        for key in self._cells - wanted:
+            self._superseded.add(key)
+            self.board.stop(key)
+        self._cells = wanted
+        return found[::-1]
+
+    def _sizes_of(self, name: str) -> list[int]:
+        """The k that a method is compared with; one that has none is compared once."""
+        sizes: list[int] = self.grid["sizes"]
+        return sizes if has_k(name) else sizes[:1]
+
+    def stop_cells(self) -> None:
+        """Compare no more methods."""
+        for key in self._cells:
+            self.board.stop(key)
 
     def _question(self, name: str, of: str) -> tuple[str, Task, dict[str, object]]:
         """What a part of a page asks for: the queue, the task and what it is told."""
@@ -240,15 +294,13 @@ class Session:
                 return "preview", tasks.people, self.about("columns", "steps")
             case "columns" | "preview" | "words" | "shape" | "ladder" | "node" | "tree":
                 return "preview", *self._quick(name, of)
-            case (
-                "methods"
-                | "solutions"
-                | "records"
-                | "population"
-                | "account"
-                | "classifiers"
-                | "map"
-            ):
+            case "population":
+                percent, _, side = of.partition("-")
+                after = side == "after"
+                about = self.about(*(MEASURED if after else MEASURED[:2]))
+                about |= {"fraction": _fraction(percent), "after": after}
+                return "work" if after else "preview", measuring.population, about
+            case "solutions" | "records" | "account" | "classifiers" | "map":
                 return "work", *self._long(name, of)
         raise PlanError("There is nothing to compute; reload the page.")
 
@@ -297,19 +349,15 @@ class Session:
     def _long(self, name: str, of: str) -> tuple[Task, dict[str, object]]:
         about = self.about("columns", "steps")
         match name:
-            case "methods":
-                return exploring.methods, about | self.grid
             case "solutions":
                 return exploring.solutions, about
             case "records":
                 return measuring.records, about | {"sort": of if of == "clusters" else "moved"}
-            case "population":
-                return measuring.population, about | {"fraction": _fraction(of)}
             case "map":
                 return measuring.shares, about | self._axes(of)
             case "classifiers":
-                return measuring.classifiers, self.about("columns", "steps", "evaluation")
-        return measuring.account, self.about("columns", "steps", "evaluation")
+                return measuring.classifiers, self.about(*MEASURED)
+        return measuring.account, self.about(*REPORTED)
 
     def _axes(self, of: str) -> dict[str, object]:
         """One or two columns, and the concept of each whose specializations are shown."""
@@ -377,20 +425,24 @@ class Session:
 
     def start_release(self, *, force: bool, leave_out: bool) -> None:
         """Begin to make the release; one that is under way already goes on."""
-        known = self.board.get(self.releasing)
+        known = self.release_job()
         if known is not None and not known.is_over:
             return
-        given: dict[str, object] = {
-            "plan": str(self.opened.plan),
+        given = self.about(*REPORTED) | {
+            "text": self.opened.text,
             "force": force,
             "leave_out": leave_out,
         }
         # each release is an act of its own, so none is answered from an earlier one
         act = secrets.token_hex(8)
         self.releasing = self.board.ask("work", tasks.release, given, depends=act).key
+        write_whole(self.opened.runs / RELEASING, self.releasing)
 
     def release_job(self) -> Job | None:
-        """The release that was begun last, as far as it is."""
+        """The release that was begun last, as far as it is, if only before the studio started."""
+        if not self.releasing:
+            with contextlib.suppress(OSError):
+                self.releasing = (self.opened.runs / RELEASING).read_text(encoding="utf-8")
         return self.board.get(self.releasing) if self.releasing else None
 
     def receive(self, name: str, file: BinaryIO) -> Path:
@@ -430,7 +482,15 @@ class Session:
                 return "look" if plan.schema.undecided else "ready"
             case "release":
                 return _released(plan)
+            case "utility" | "risk":
+                return "ready" if (job := self.known("account")) and job.result else "empty"
         return "empty"
+
+
+def has_k(name: str) -> bool:
+    """Whether a preset or method asks for a k."""
+    made: Any = METHODS.get(name)
+    return made is None or "k" in made.__dataclass_fields__
 
 
 def step_of(name: str, k: int) -> dict[str, Any]:
@@ -438,13 +498,31 @@ def step_of(name: str, k: int) -> dict[str, Any]:
     made: Any = METHODS.get(name)
     if made is None and name not in PRESETS:
         raise PlanError("There is no such method; reload the page.")
-    method = preset(name, k) if name in PRESETS else made(k=k)
+    try:
+        method: Any = preset(name, k) if made is None else made(k=k) if has_k(name) else made()
+    except (TypeError, OntomaskError):
+        raise PlanError(
+            f"{name} needs more than a k; add it on the screen Protection instead."
+        ) from None
     given = {
         one.name: getattr(method, one.name)
         for one in dataclasses.fields(method)
         if getattr(method, one.name) != one.default
     }
-    return {"method": method.name, **{key: value for key, value in given.items() if value != ()}}
+    plain = {key: value for key, value in given.items() if value not in ((), {})}
+    return {"method": method.name, **plain}
+
+
+@functools.cache
+def comparable() -> tuple[str, ...]:
+    """The presets and methods that need nothing but a k."""
+
+    def is_made(name: str) -> bool:
+        with contextlib.suppress(PlanError):
+            return bool(step_of(name, 2))
+        return False
+
+    return tuple(filter(is_made, METHOD_NAMES))
 
 
 def _released(plan: Plan) -> str:
@@ -492,6 +570,8 @@ def _as_plan(text: str, kept: tuple[str, ...]) -> str:
     import tomlkit
 
     said = contents(text)
+    if "steps" not in kept:  # a plan has steps, also where nobody looks at them
+        said, kept = said | {"steps": [ANY_STEP]}, (*kept, "steps")
     return tomlkit.dumps({name: said[name] for name in kept if name in said})
 
 

@@ -24,9 +24,12 @@ from ontomask.evaluation.utility import measure_loss
 from ontomask.methods.base import Progress
 from ontomask.methods.generalization.recipes import drafted
 from ontomask.plan.examination import Examined
+from ontomask.plan.execution import execute, judgment_of
 from ontomask.plan.plan import Plan
 from ontomask.plan.proposal import propose
 from ontomask.protection import protect
+from ontomask.report.sentences import homogeneous
+from ontomask.studio.measuring import figures_of
 from ontomask.studio.opened import About, Opened, examples
 from ontomask.warming import METHODS, compile_for
 
@@ -193,19 +196,31 @@ def preview(*, about: About, progress: Progress) -> dict[str, Any]:
         "alone_after": new.uniques,
         "suppressed": int(release.suppressed),
         "promises": [finding.statement for finding in release.verification.findings],
+        "judged": str(judgment_of(release, release.verification)),
         "examples": examples(before, release),
     }
 
 
-def release(*, plan: str, force: bool, leave_out: bool, progress: Progress) -> dict[str, Any]:
-    """Run the plan: what `ontomask run` does."""
-    outcome = Plan.read(plan).run(
-        force=force, internal=True, leave_out_undecided=leave_out, progress=progress
+def release(
+    *, about: About, text: str, force: bool, leave_out: bool, progress: Progress
+) -> dict[str, Any]:
+    """Run the plan: what `ontomask run` does, with what the screens before have computed."""
+    opened = Opened.of(about)
+    outcome = execute(
+        Plan.parse(text, name=about["name"], folder=about["folder"]),
+        force=force,
+        internal=True,
+        leave_out_undecided=leave_out,
+        progress=progress,
+        bench=opened.at,
     )
     return {
         "folder": str(outcome.folder),
         "kept": outcome.verification.kept,
+        "judged": str(outcome.judgment),
         "findings": [[one.kept, one.statement] for one in outcome.verification.findings],
+        "alike": homogeneous(outcome.evaluation.risk_after),
+        "figures": figures_of(outcome.evaluation),
         "exceeded": [
             f"{one.name}: {one.measured:.3g} {one.unit}, where {one.allowed:g} are allowed."
             for one in outcome.exceeded

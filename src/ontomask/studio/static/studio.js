@@ -39,7 +39,7 @@ function follow(job) {
   };
   events.onmessage = (event) => {
     const state = JSON.parse(event.data);
-    bar.value = state.done;
+    if (!("whole" in bar.dataset)) bar.value = state.done;  // else it counts jobs
     if (state.said) said.textContent = state.said;
     if (["done", "failed", "stopped"].includes(state.state)) over();
   };

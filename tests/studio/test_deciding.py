@@ -1,0 +1,212 @@
+"""The last screens: what is measured once and shared, what stays at risk, what is signed."""
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from test_pages import change, wait
+
+import ontomask as om
+from ontomask.plan import execution
+from ontomask.studio import measuring, opened, tasks
+from ontomask.studio.session import REPORTED
+
+SAID = """
+[about]
+title = "Discharges of a year"
+recipient = "a university"
+
+[limits]
+max_risk = 25
+
+[output]
+shuffle = true
+"""
+ALIKE = """\
+seed = 1
+
+[input]
+path = "discharges.csv"
+
+[columns.age]
+kind = "numeric"
+role = "quasi"
+
+[columns.ward]
+kind = "flat"
+role = "sensitive"
+
+[columns.name]
+kind = "identifier"
+
+[[steps]]
+method = "microaggregation"
+k = 2
+"""
+
+
+@pytest.fixture
+def said(session):
+    plan = session.opened.plan
+    plan.write_text(plan.read_text() + SAID)
+    return session
+
+
+@pytest.fixture
+def alike(session, folder):
+    """Six people in groups of two; in one group the wards differ, so four people share theirs."""
+    rows = "30,a,x\n31,a,y\n50,b,z\n51,b,u\n70,a,v\n71,b,w\n"
+    (folder / "discharges.csv").write_text("age,ward,name\n" + rows)
+    session.opened.plan.write_text(ALIKE)
+    return session
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often a table was masked and evaluated in this process."""
+    for kept in (opened._read, opened._masked, opened._evaluated, opened._classified):
+        kept.cache_clear()
+    calls = []
+    mask, evaluate = execution.protect, om.Release.evaluate
+
+    def masked(*given, **more):
+        calls.append("mask")
+        return mask(*given, **more)
+
+    def evaluated(*given, **more):
+        calls.append("evaluate")
+        return evaluate(*given, **more)
+
+    monkeypatch.setattr(execution, "protect", masked)
+    monkeypatch.setattr(om.Release, "evaluate", evaluated)
+    return calls
+
+
+def silent(*_):
+    """Nobody waits."""
+
+
+def releasing(session):
+    """What a release is told."""
+    given = {"text": session.opened.text, "force": True, "leave_out": False}
+    return session.about(*REPORTED) | given
+
+
+def test_a_table_is_masked_once_for_all_screens_and_the_release(said, counted):
+    measuring.account(**said._question("account", "")[2], progress=silent)
+    measuring.records(**said._question("records", "")[2], progress=silent)
+    measuring.population(**said._question("population", "10-after")[2], progress=silent)
+    given = releasing(said)
+    made = tasks.release(**given, progress=silent)
+    assert counted == ["mask", "evaluate"]
+    assert made["kept"]
+    text = said.opened.text.replace("k = 5", "k = 6")
+    said.opened.plan.write_text(text)
+    tasks.release(**releasing(said), progress=silent)
+    assert counted == ["mask", "evaluate"] * 2
+
+
+def test_a_release_of_the_studio_has_the_bytes_of_a_run(said, tmp_path):
+    given = releasing(said)
+    measuring.account(**said._question("account", "")[2], progress=silent)
+    tasks.release(**given, progress=silent)
+    plan = said.plan()
+    ours = (plan.target / plan.table).read_bytes()
+    assert plan.run(force=True).table.read_bytes() == ours
+
+
+def test_the_report_beside_the_screens_is_that_of_the_plan(browser, said):
+    wait(browser, "/part/account?of=utility")
+    page = browser.get("/account").text
+    assert "Discharges of a year" in page
+    assert "highest risk within the limit" in page
+    assert "shuffle = true." not in page  # it is said already
+
+
+def test_the_sample_is_drawn_once_and_kept_by_its_seed(said, monkeypatch):
+    monkeypatch.setattr(opened, "SAMPLE", 50)
+    first = opened.Opened.of(said.about("columns")["about"])
+    frame, whole = first.sample()
+    assert (len(frame), whole) == (50, False)
+    rows = np.sort(np.random.default_rng(1).choice(400, 50, replace=False))
+    assert frame.equals(first.frame[rows])
+    opened._read.cache_clear()
+    monkeypatch.setattr(opened.Workbench, "read", None)  # it is not read again
+    again, _ = opened.Opened.of(said.about("columns")["about"]).sample()
+    assert again.equals(frame)
+    (file,) = said.opened.runs.glob("sample-*.parquet")
+    assert not file.parent.stat().st_mode & 0o077
+
+
+def test_groups_of_one_value_are_on_every_screen_that_decides(browser, alike):
+    sentence = "ward (for 67% of the records)"
+    assert sentence in wait(browser, "/part/account?of=risk").text
+    before = browser.get("/release").text
+    assert sentence in before
+    browser.post("/release/run")
+    page = wait(browser, "/release").text
+    assert page.count(sentence) == 2
+    browser.post("/release/sign", {"name": "A. Smith"})
+    (signed,) = [one for one in alike.opened.versions() if one.said == "signed off"]
+    assert "67% share ward with their whole group" in signed.note
+    assert "highest risk 50 %" in signed.note
+    page = browser.get("/release").text
+    assert "<strong>Signed.</strong>" in page
+    assert "A. Smith" in page
+    report = (alike.plan().target / "report.html").read_text()
+    assert sentence in report
+
+
+def test_the_last_look_tells_what_will_be_released(browser, said):
+    page = browser.get("/release").text
+    for sentence in (
+        "For a university.",
+        "k = 5: at least 5 records in a group",
+        "Published: sex, age, charge.",
+        "risk at most 25 %",
+        "The records are put in a random order.",
+        "was not looked at",
+    ):
+        assert sentence in page, sentence
+    promise = wait(browser, "/part/promise").text
+    assert "(at least 5)" in promise
+    assert "those who know charge" in promise
+    wait(browser, "/part/account?of=utility")
+    page = browser.get("/release").text
+    assert "was not looked at" not in page
+    assert 'href="/utility" class="ready"' in page
+
+
+def test_a_release_is_still_there_after_a_restart(browser, alike):
+    browser.post("/release/run")
+    wait(browser, "/release")
+    alike.open(alike.opened.plan)  # as after a start
+    assert "Every promise was kept" in browser.get("/release").text
+
+
+def test_left_out_and_identifying_columns_are_no_features(browser, alike):
+    page = browser.get("/utility?view=classifiers").text
+    offered = re.findall(r'name="features" value="([^"]+)"', page)
+    assert offered == ["age", "ward"]
+    assert "Left out: name" in browser.get("/release").text
+
+
+def test_uniques_of_the_population_are_estimated_before_and_after(browser, session, folder):
+    sizes = pl.read_csv(folder / "discharges.csv").group_by("sex", "age").len()["len"]
+    before = om.population_uniqueness(sizes.to_list(), 0.1)
+    part = wait(browser, "/part/population?of=10").text
+    assert "population of 4,000" in part
+    assert f"{before.dankar.uniques:,.0f} people" in part
+    after = wait(browser, "/part/population?of=10-after").text
+    assert "After masking" in after
+    assert "0 people" in after
+    assert session._question("population", "10")[0] == "preview"  # it waits for no masking
+
+
+def test_figures_are_those_of_the_librarys_evaluation(browser, session, folder):
+    found = session.plan().run().evaluation.loss.loss
+    assert f"<strong>{found:.1f} %</strong>" in wait(browser, "/part/account?of=utility").text
+    assert change(browser, session, "/sections/limits", max_loss="1").status_code == 303
+    wait(browser, "/part/account?of=utility")
+    assert "Limits of the plan" in browser.get("/account").text
