@@ -270,7 +270,8 @@ class Board:
         with self._changed:
             if not line.waiting:  # asked for twice
                 return
-            key = max(line.waiting, key=lambda one: self._looked[one])
+            # what yields comes last, or it would be begun and put off for ever
+            key = max(line.waiting, key=lambda one: (not line.waiting[one][2], self._looked[one]))
             work = line.waiting.pop(key)
             if self._jobs[key].state != "waiting":  # stopped before it began
                 return

@@ -338,13 +338,15 @@ def _last_look(plan: Plan) -> dict[str, Any]:
     """What a release of a plan will be, in a few facts, for somebody who is about to make it."""
     schema, about, limits = plan.schema, plan.contents.about, plan.contents.limits
     sizes = sizes_asked(plan.steps)
+    added, dropped = (_named(plan, method) for method in ("pseudonyms", "drop-columns"))
+    published = [one for one in schema if one in {*schema.published, *added} - dropped]
     return {
         "steps": [step.name for step in plan.steps],
         "k": max(sizes) if sizes else None,
         "recipient": about.recipient,
         "purpose": about.purpose,
-        "published": [name for name in schema if name in schema.published],
-        "left": [name for name in schema if name not in schema.published],
+        "published": published,
+        "left": [name for name in schema if name not in published],
         "limits": {
             name.removeprefix("max_").replace("_", " "): most
             for name, most in vars(limits).items()
@@ -353,6 +355,12 @@ def _last_look(plan: Plan) -> dict[str, Any]:
         "unit": schema.unit,
         "shuffle": plan.contents.output.shuffle,
     }
+
+
+def _named(plan: Plan, method: str) -> set[str]:
+    """The columns that the steps of a method name."""
+    steps = [step for step in plan.steps if step.name == method]
+    return {name for step in steps for name in getattr(step, "columns", None) or ()}
 
 
 def _as_cell(name: str, k: int, job: Job) -> dict[str, Any]:
