@@ -121,6 +121,7 @@ def test_the_report_beside_the_screens_is_that_of_the_plan(browser, said):
     page = browser.get("/account").text
     assert "Discharges of a year" in page
     assert "highest risk within the limit" in page
+    assert "5-anonymity kept" in page
     assert "shuffle = true." not in page  # it is said already
 
 
@@ -146,7 +147,7 @@ def test_groups_of_one_value_are_on_every_screen_that_decides(browser, alike):
     assert sentence in before
     browser.post("/release/run")
     page = wait(browser, "/release").text
-    assert page.count(sentence) == 2
+    assert page.count(sentence) == 2  # in the last look, and beside what is signed
     browser.post("/release/sign", {"name": "A. Smith"})
     (signed,) = [one for one in alike.opened.versions() if one.said == "signed off"]
     assert "67% share ward with their whole group" in signed.note
@@ -164,7 +165,7 @@ def test_the_last_look_tells_what_will_be_released(browser, said):
         "For a university.",
         "k = 5: at least 5 records in a group",
         "Published: sex, age, charge.",
-        "risk at most 25 %",
+        "highest risk at most 25 %",
         "The records are put in a random order.",
         "was not looked at",
     ):
@@ -210,3 +211,5 @@ def test_figures_are_those_of_the_librarys_evaluation(browser, session, folder):
     assert change(browser, session, "/sections/limits", max_loss="1").status_code == 303
     wait(browser, "/part/account?of=utility")
     assert "Limits of the plan" in browser.get("/account").text
+    exceeded = "A limit will be exceeded: information loss" in browser.get("/release").text
+    assert exceeded is (found > 1)

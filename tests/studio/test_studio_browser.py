@@ -230,7 +230,7 @@ def test_every_screen_fits_its_window_and_is_accessible(opened):
         "protection": "table.pairs",
         "explore?view=solutions": "svg.lattice",
         "utility?view=classifiers": "[data-part] .notice",
-        "risk": "iframe.report",
+        "risk": "table[data-rows]",
         "release": "h1",
         "history": "h1",
     }

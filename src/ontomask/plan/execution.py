@@ -299,7 +299,8 @@ def measure(work: Workbench, progress: Progress = silent) -> Measured:
 
     What classifiers learn, which takes long, is left to who asks for it.
     """
-    return _measured(work, _Stages(progress, datetime.datetime.now(datetime.UTC)), None)
+    found = _measured(work, _Stages(progress, datetime.datetime.now(datetime.UTC)), None)
+    return found.knowing(verification=found.release.verification, timings=found.release.timings)
 
 
 def _measured(work: Workbench, stages: _Stages, engine: LargeRun | None) -> Measured:

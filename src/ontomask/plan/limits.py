@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.plan.sections import Limits
-from ontomask.report.facts import SUPPRESSED, UNCHANGED, Limit
+from ontomask.report.facts import LOSS, SUPPRESSED, UNCHANGED, Limit
 
-__all__ = ["measured_limits"]
+__all__ = ["LIMITS", "measured_limits"]
+
+LIMITS = {
+    "max_linkage": "record linkage",
+    "max_risk": "highest risk",
+    "max_loss": LOSS,
+    "max_suppressed": SUPPRESSED,
+    "max_unique_unchanged": UNCHANGED,
+}
+"""What the limits of a plan limit, in words."""
 
 
 def measured_limits(
@@ -19,11 +28,14 @@ def measured_limits(
     suppressed, records
         How many of how many records were left out or starred.
     """
-    measured = (
-        ("record linkage", found.risk, limits.max_linkage),
-        ("highest risk", 100.0 * found.risk_after.highest_risk, limits.max_risk),
-        ("information loss", found.loss.loss, limits.max_loss),
-        (SUPPRESSED, 100.0 * suppressed / max(1, records), limits.max_suppressed),
-        (UNCHANGED, 100.0 * found.unchanged.alone, limits.max_unique_unchanged),
+    measured = {
+        "max_linkage": found.risk,
+        "max_risk": 100.0 * found.risk_after.highest_risk,
+        "max_loss": found.loss.loss,
+        "max_suppressed": 100.0 * suppressed / max(1, records),
+        "max_unique_unchanged": 100.0 * found.unchanged.alone,
+    }
+    said = {name: getattr(limits, name) for name in LIMITS}
+    return tuple(
+        Limit(LIMITS[name], measured[name], most) for name, most in said.items() if most is not None
     )
-    return tuple(Limit(name, value, most) for name, value, most in measured if most is not None)

@@ -24,6 +24,7 @@ from ontomask.methods.base import sizes_asked
 from ontomask.methods.presets import PRESETS
 from ontomask.methods.registry import METHODS
 from ontomask.plan.advice import GOALS, RECIPIENTS
+from ontomask.plan.limits import LIMITS
 from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT
 from ontomask.plan.plan import Plan
 from ontomask.report.document import environment as report_environment
@@ -348,9 +349,9 @@ def _last_look(plan: Plan) -> dict[str, Any]:
         "published": published,
         "left": [name for name in schema if name not in published],
         "limits": {
-            name.removeprefix("max_").replace("_", " "): most
-            for name, most in vars(limits).items()
-            if most is not None
+            said: getattr(limits, name)
+            for name, said in LIMITS.items()
+            if getattr(limits, name) is not None
         },
         "unit": schema.unit,
         "shuffle": plan.contents.output.shuffle,

@@ -90,10 +90,10 @@ function threshold(slider) {
     const dot = curve.querySelector("circle");
     dot.setAttribute("cx", 250 * near[0]);
     dot.setAttribute("cy", 220 - 220 * near[1]);
-    said.push(`${near[0].toFixed(2)}, ${near[1].toFixed(2)}`);
+    said.push(near.slice(0, 2).map((one) => one.toFixed(2)));
   }
-  const names = ["all classes", "ROC", "precision and recall"];
-  card.querySelector("[data-read]").textContent = names.map((name, place) => `${name}: ${said[2 * place]} before, ${said[2 * place + 1]} after`).join("; ");
+  const axes = [["all classes: recall", "precision"], ["this class: 1 - specificity", "sensitivity"], ["recall", "precision"]];
+  card.querySelector("[data-read]").textContent = axes.map((names, place) => names.map((name, axis) => `${name} ${said[2 * place][axis]} before, ${said[2 * place + 1][axis]} after`).join("; ")).join(". ") + ".";
 }
 
 function step(slider) {
