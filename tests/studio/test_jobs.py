@@ -33,10 +33,10 @@ def dying(*, progress):
 
 
 @pytest.fixture
-def board(tmp_path):
-    board = Board(tmp_path)
+def board(tmp_path, workers):
+    board = Board(tmp_path, workers)
     yield board
-    board.close()
+    board.leave()
 
 
 def over(board, job, within=20.0):
@@ -63,8 +63,8 @@ def test_the_same_question_is_answered_once_even_after_a_restart(board, tmp_path
     assert again.state == "done"
     assert again.result == first.result
     other = Board(tmp_path)
-    assert other.ask("preview", count, asked).result == first.result
-    other.close()
+    assert other.ask("preview", count, asked).result == first.result  # without any process
+    assert not other.workers
     third = over(board, board.ask("preview", count, {**asked, "upto": 2}))
     assert third.key != first.key
 
@@ -148,11 +148,11 @@ def test_what_somebody_looks_at_goes_first(board):
 
 
 def test_what_yields_is_put_off_and_done_later(board):
-    patient = board.ask("aside", count, {"upto": 12, "seconds": 0.05}, yields=True)
+    patient = board.ask("work", count, {"upto": 12, "seconds": 0.05}, yields=True)
     while not board.get(patient.key).done:
         time.sleep(0.02)
-    urgent = [board.ask("aside", count, {"upto": n, "seconds": 0}) for n in (1, 2)]
-    board.ask("aside", count, {"upto": 12, "seconds": 0.05}, yields=True)  # looked at last
+    urgent = [board.ask("work", count, {"upto": n, "seconds": 0}) for n in (1, 2)]
+    board.ask("work", count, {"upto": 12, "seconds": 0.05}, yields=True)  # looked at last
     for one in urgent:
         assert over(board, one).state == "done"
         assert not board.get(patient.key).is_over

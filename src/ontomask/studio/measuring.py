@@ -47,7 +47,7 @@ def account(*, about: About, progress: Progress) -> dict[str, Any]:
         "at_risk": _at_risk(found.risk_before, found.risk_after),
         "alike": homogeneous(found.risk_after),
         "judged": str(judgment_of(release, release.verification)),
-        "unchanged": str(found.unchanged),
+        "unchanged": {"alone": found.unchanged.alone, "said": str(found.unchanged)},
         "limits": [[one.name, one.measured, one.allowed, one.exceeded] for one in run.limits],
         "sets": list(_sets(opened, release)),
     }
