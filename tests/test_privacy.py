@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -230,6 +231,54 @@ def test_closeness_by_meaning_is_the_linear_program_for_any_threshold():
             for t in (*np.linspace(0.02, 0.5, 13), *exact):
                 expected = [one <= t + 1e-9 for one in exact]
                 assert holds(TCloseness(float(t) + 1e-9, "semantic"), classes) == expected
+
+
+LEVELS = np.array([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])
+SPOTS = np.array([0.0, 0.3, 0.4, 1.0])
+DISTANCES_FROM = {
+    "equal": lambda p, q: np.abs(p - q).sum(axis=1) / 2,
+    "ordered": lambda p, q: np.abs(np.cumsum(p - q, axis=1)).sum(axis=1) / 3,
+    "hierarchical": lambda p, q: (
+        (np.abs(p - q).sum(axis=1) + np.abs((p - q)[:, :2].sum(axis=1)) * 2) / 4
+    ),
+    "semantic": lambda p, q: np.abs(np.cumsum(p - q, axis=1))[:, :3] @ np.diff(SPOTS),
+}
+"""Each ground in one line; the values of the hierarchy in two pairs, those of meaning in a row."""
+
+
+@pytest.mark.parametrize("ground", DISTANCES_FROM)
+def test_no_part_of_a_class_that_is_close_holds_more_records_than_told(ground):
+    """Against all parts of a class, and not much less than the greatest that is close."""
+    generator = np.random.default_rng(2)
+    meaning = Ground(np.abs(SPOTS[:, None] - SPOTS[None]))
+    told_less = 0
+    for t in (0.05, 0.15, 0.3):
+        rows = generator.multinomial(14, generator.dirichlet(np.full(4, 0.5)), 6)
+        classes = make_classes([*rows, [9, 9, 9, 9]], levels=LEVELS, distances=meaning)
+        q = classes.histograms["s"].domain.shares
+        asked = np.arange(7) != 1
+        _, most = TCloseness(t, ground).judge(classes, asked, lambda failed: True)
+        for row, told in zip(rows[asked[:6]], most[:6][asked[:6]], strict=True):
+            parts = np.indices(row + 1).reshape(4, -1).T[1:]
+            sizes = parts.sum(axis=1)
+            close = DISTANCES_FROM[ground](parts / sizes[:, None], q) <= t + 1e-12
+            greatest = sizes[close].max(initial=0)
+            assert greatest <= told <= row.sum()
+            told_less += told < row.sum()
+            if ground == "equal":
+                assert told <= greatest + len(row)
+    assert told_less > 2
+
+
+def test_people_of_a_survey_say_nothing_about_how_many_records_could_stay():
+    """A class that is far away by its weights may lose a single record of much weight."""
+    classes = make_classes()
+    heavy = replace(classes.histograms["s"], people=np.array([97.0, 1, 1, 1, 1, 1, 1, 1, 1]))
+    weighed = replace(classes, histograms={"s": heavy})
+    for ground in ("equal", "ordered"):
+        close, most = TCloseness(0.1, ground).judge(weighed, np.ones(4, bool), lambda failed: True)
+        assert not close.all()
+        assert most.tolist() == [4, 4, 2, 2]
 
 
 def test_without_a_triangle_inequality_closeness_by_meaning_errs_on_the_safe_side():

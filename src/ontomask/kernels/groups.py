@@ -21,7 +21,9 @@ from ontomask.arrays import Bools, Floats, Ints, Longs
 __all__ = [
     "attribute_totals",
     "first_members",
+    "members",
     "merge_pairs",
+    "nearest_finer",
     "number_keys",
     "raise_keys",
     "roll_up",
@@ -131,6 +133,43 @@ def first_members(places: Ints, count: int) -> Ints:
     for group in range(places.size - 1, -1, -1):
         firsts[places[group]] = group
     return firsts
+
+
+@njit(cache=True, nogil=True)
+def members(owners: Ints, asked: Bools) -> tuple[Longs, Longs]:
+    """The members of each group asked about, one group behind the other: starts, and members.
+
+    `owners` tells for each member its group.
+    """
+    starts = np.zeros(asked.size + 1, np.int64)
+    for owner in owners:
+        starts[uint64(owner) + uint64(1)] += asked[uint64(owner)]
+    for group in range(asked.size):
+        starts[group + 1] += starts[group]
+    free, order = starts[:-1].copy(), np.empty(starts[-1], np.int64)
+    for member in range(owners.size):
+        owner = uint64(owners[member])
+        if asked[owner]:
+            order[uint64(free[owner])] = member
+            free[owner] += 1
+    return starts, order
+
+
+@njit(cache=True, nogil=True)
+def nearest_finer(kept: Ints, sizes: Longs, levels: Ints) -> int:
+    """The smallest of some groupings, by their levels, none of which is above the given ones."""
+    best = -1
+    for place in range(sizes.size):
+        if best >= 0 and sizes[place] >= sizes[best]:
+            continue
+        finer = True
+        for attribute in range(levels.size):
+            if kept[place, attribute] > levels[attribute]:
+                finer = False
+                break
+        if finer:
+            best = place
+    return best
 
 
 @njit(cache=True, nogil=True)

@@ -8,6 +8,10 @@ Two kinds of monotony matter to a search. A model is `monotone` when a table who
 satisfy it still does so after further generalization, which only unites classes. It is
 `monotone_with_suppression` when a class that satisfies it still does so after being united with
 *any* other class; then every record that fails at some levels also fails at all finer ones.
+
+Asked with `judge`, a model also bounds how many records of a class finer levels could keep. That is
+more than all or nothing: classes that are t-close are so together, so a class that is too far from
+the table loses at least a certain part of its records wherever it is divided.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -12,8 +13,11 @@ from ontomask.checks import composed
 from ontomask.errors import ParameterError
 from ontomask.kernels.transport import least_cost
 
-__all__ = ["Classes", "Domain", "Ground", "Histogram", "chosen_column"]
+__all__ = ["Classes", "Domain", "Ground", "Histogram", "Levels", "chosen_column"]
 
+
+Levels = tuple[Ints, Floats]
+"""For each level the codes of the values, and the share of each code in the whole table."""
 
 Tree = tuple[Longs, Floats]
 """Which two nodes are united one after the other, and at which height."""
@@ -112,11 +116,38 @@ class Domain:
         """The number of values that occur."""
         return int(np.count_nonzero(self.totals))
 
-    @property
+    @functools.cached_property
     def shares(self) -> Floats:
         """The distribution of the values in the whole table."""
         shares: Floats = self.totals / self.totals.sum()
         return shares
+
+    @functools.cached_property
+    def values(self) -> Levels:
+        """The values as the only level."""
+        return np.arange(self.size, dtype=np.int32)[None], self.shares[None]
+
+    @functools.cached_property
+    def below_root(self) -> Levels:
+        """All levels of the hierarchy but the last, where nothing differs."""
+        assert self.levels is not None
+        codes = np.ascontiguousarray(self.levels[:-1], np.int32)
+        width = int(codes.max(initial=0)) + 1
+        united = [np.bincount(level, self.shares, width) for level in codes]
+        return codes, np.array(united, np.float64).reshape(-1, width)
+
+    @functools.cached_property
+    def farthest_in_order(self) -> float:
+        """The greatest ordered distance of a distribution from this one: all at one of the ends."""
+        passing = np.cumsum(self.shares)[:-1]
+        return float(max(passing.sum(), (1.0 - passing).sum()) / max(self.size - 1, 1))
+
+    @functools.cached_property
+    def farthest_in_meaning(self) -> float:
+        """The greatest semantic distance of a distribution from this one: all at one value."""
+        if self.distances is None:
+            return 1.0
+        return float((self.distances.matrix @ self.shares).max())
 
 
 @dataclass(frozen=True, eq=False)

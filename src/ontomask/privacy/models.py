@@ -13,7 +13,7 @@ from ontomask.arrays import Bools, Floats, Longs
 from ontomask.checks import AnyOf, Declared, Integer, Null, Real, Text
 from ontomask.errors import MethodError, ParameterError
 from ontomask.privacy.classes import Classes, Domain, Histogram
-from ontomask.privacy.closeness import ROUNDING, GoesOn, always, are_close
+from ontomask.privacy.closeness import ROUNDING, GoesOn, Judged, always, judge_closeness
 from ontomask.wording import only
 
 __all__ = [
@@ -52,6 +52,8 @@ class PrivacyModel(Declared, ABC):
     needs_population: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = False
     needs_information: ClassVar[bool] = False
+    costly: ClassVar[bool] = False
+    """Whether it takes long to ask the model, so that it should be asked only where needed."""
 
     @property
     def monotone(self) -> bool:
@@ -77,14 +79,16 @@ class PrivacyModel(Declared, ABC):
     def holds(self, classes: Classes) -> Bools:
         """For each class, whether it satisfies the model."""
 
-    @property
-    def costly(self) -> bool:
-        """Whether it takes long to ask the model, so that it should be asked only where needed."""
-        return False
+    def judge(self, classes: Classes, asked: Bools, goes_on: GoesOn) -> Judged:  # noqa: ARG002
+        """Whether classes satisfy the model, and how many of their records finer ones could hold.
 
-    def holds_while(self, classes: Classes, goes_on: GoesOn) -> Bools:  # noqa: ARG002
-        """Like `holds`; once `goes_on` says that the rest does not matter, it counts as failing."""
-        return self.holds(classes)
+        Of classes that are not asked about nothing need be told. Once `goes_on`, told how many
+        records have failed, says that the rest does not matter, it counts as failing.
+        """
+        holds = self.holds(classes)
+        # where no union mends a failure, a part of it cannot have been without
+        stays = holds if self.monotone_with_suppression else np.ones(len(classes), bool)
+        return holds, np.where(stays, classes.sizes, 0)
 
     def check_possible(self, records: int, domain: Domain | None) -> None:
         """Refuse parameters that no table of so many records can satisfy."""
@@ -316,6 +320,7 @@ class TCloseness(PrivacyModel):
     """
 
     needs_column: ClassVar[bool] = True
+    costly: ClassVar[bool] = True
 
     t: Annotated[float, Real(0, 1), "The largest earth mover's distance allowed."]
     ground: Annotated[
@@ -328,16 +333,12 @@ class TCloseness(PrivacyModel):
 
     def holds(self, classes: Classes) -> Bools:
         """Distance of p, the class's distribution, and q, the table's, at most t."""
-        return self.holds_while(classes, always)
+        return self.judge(classes, np.ones(len(classes), bool), always)[0]
 
-    @property
-    def costly(self) -> bool:
-        """Equal distances need no more than the values that occur."""
-        return self.ground != "equal"
-
-    def holds_while(self, classes: Classes, goes_on: GoesOn) -> Bools:
+    def judge(self, classes: Classes, asked: Bools, goes_on: GoesOn) -> Judged:
         """Large classes are asked about first."""
-        return are_close(classes, classes.histogram(self.column), self.ground, self.t, goes_on)
+        histogram = classes.histogram(self.column)
+        return judge_closeness(classes, histogram, self.ground, self.t, asked, goes_on)
 
 
 @dataclass(frozen=True)

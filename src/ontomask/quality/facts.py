@@ -12,7 +12,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 
-__all__ = ["AttributeFacts", "Facts", "Partition", "Recoded", "two_largest"]
+__all__ = ["AttributeFacts", "Facts", "Lost", "Partition", "Recoded", "two_largest"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,11 @@ class AttributeFacts:
     def height(self) -> int:
         """The highest level."""
         return len(self.codes) - 1
+
+    @functools.cached_property
+    def widths(self) -> tuple[int, ...]:
+        """The number of generalized values at each level."""
+        return tuple((self.codes.max(axis=1) + 1).tolist())
 
     @functools.cached_property
     def shares(self) -> Floats:
@@ -130,6 +135,16 @@ class Partition:
     known: dict[object, Any] = field(default_factory=dict, repr=False)
 
     @functools.cached_property
+    def kept(self) -> Bools:
+        """The classes that are not suppressed."""
+        return ~self.suppressed
+
+    @functools.cached_property
+    def everyone(self) -> Bools:
+        """All classes."""
+        return np.ones(self.sizes.size, bool)
+
+    @functools.cached_property
     def rows(self) -> Ints:
         """One tuple of each class, by its rows (classes x attributes)."""
         rows: Ints = self.facts.tuples[self.representatives]
@@ -155,7 +170,7 @@ class Partition:
         classes, _, counts = self.targets[target]
         return two_largest(self.sizes.size, classes, counts)
 
-    def without(self, attribute: int) -> Longs:
+    def without(self, attribute: int) -> Ints:
         """Number the classes so that those that differ only in one attribute are the same."""
         keys = np.zeros(self.sizes.size, np.int64)
         for place in range(len(self.levels)):
@@ -163,12 +178,16 @@ class Partition:
                 codes = self.codes(place)
                 keys = keys * (int(codes.max()) + 1) + codes
                 keys = np.unique(keys, return_inverse=True)[1]
-        return keys
+        return keys.astype(np.int32)
 
-    def totals(self, costs: Floats, chosen: Bools) -> Floats:
-        """For each attribute, size times cost (a flat table) summed over the chosen classes."""
+    def totals(self, costs: Floats, chosen: Bools, amounts: Longs | None = None) -> Floats:
+        """For each attribute, size times cost (a flat table) summed over the chosen classes.
+
+        Where amounts are given, they take the place of the sizes.
+        """
         cells = self.facts.level_starts(self.levels) + self.rows[chosen]
-        totals: Floats = self.sizes[chosen] @ costs[cells]
+        counted = self.sizes if amounts is None else amounts
+        totals: Floats = counted[chosen] @ costs[cells]
         return totals
 
     @functools.cached_property
@@ -178,6 +197,27 @@ class Partition:
         order = np.argsort(own)
         found = np.searchsorted(own, _packed(self, np.arange(len(self.facts.tuples))), sorter=order)
         return order[np.minimum(found, order.size - 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class Lost:
+    """Records of a partition that are suppressed there and at all finer levels.
+
+    Attributes
+    ----------
+    whole
+        The classes all of whose records are.
+    amounts
+        How many records of each class are, at least; which ones is not known.
+    """
+
+    whole: Bools
+    amounts: Longs
+
+    @functools.cached_property
+    def part(self) -> Bools:
+        """The classes of which some records are, but perhaps not all."""
+        return ~self.whole & (self.amounts > 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.errors import ParameterError
-from ontomask.quality.facts import AttributeFacts, Facts, Partition, Recoded, two_largest
+from ontomask.kernels.groups import members
+from ontomask.kernels.votes import vote
+from ontomask.quality.facts import AttributeFacts, Facts, Lost, Partition, Recoded, two_largest
 
 __all__ = [
     "AGGREGATES",
@@ -91,12 +93,12 @@ class Measure(ABC):
         """A part of the cost that never falls with further generalization."""
         return np.full(self.weights.size, -math.inf)
 
-    def surplus(self, partition: Partition, chosen: Bools) -> Floats:  # noqa: ARG002
-        """What chosen classes add to the floor if they must be suppressed."""
+    def surplus(self, partition: Partition, lost: Lost) -> Floats:  # noqa: ARG002
+        """What records that must be suppressed add to the floor of every finer node."""
         return np.zeros(self.weights.size)
 
-    def least(self, partition: Partition, chosen: Bools) -> float:  # noqa: ARG002
-        """What every finer node costs at least, since chosen classes are suppressed there too."""
+    def least(self, lost: Lost) -> float:  # noqa: ARG002
+        """What every finer node costs at least, since these records are suppressed there too."""
         return -math.inf
 
     def within(self, limit: int, *, stays: bool) -> Self:
@@ -213,11 +215,14 @@ class LevelMeasure(Measure):
         costs: Floats = self.scalar(list((self.kept[cells] * partition.sizes[:, None]).T))
         return costs
 
-    def surplus(self, partition: Partition, chosen: Bools) -> Floats:
-        """What chosen classes add to the floor."""
+    def surplus(self, partition: Partition, lost: Lost) -> Floats:
+        """What they cost beyond the floor: records of a class cost the same, whichever they are."""
         if not self.counts_suppression:
             return np.zeros(self.weights.size)
-        return partition.totals(self._firm_extra, chosen) / self.scale
+        total = partition.totals(self._firm_extra, lost.whole)
+        if lost.part.any():
+            total = total + partition.totals(self._firm_extra, lost.part, lost.amounts)
+        return total / self.scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,14 +244,19 @@ class EntropyMeasure(Measure):
         base = np.array(
             [one[level] for one, level in zip(self.floors, partition.levels, strict=True)]
         )
-        return base + self.surplus(partition, partition.suppressed)
+        return base + self._entropy(partition, np.where(partition.suppressed, partition.sizes, 0))
 
-    def surplus(self, partition: Partition, chosen: Bools) -> Floats:
-        """- sum s log2(s / S) over the generalized values of the S chosen records."""
+    def surplus(self, partition: Partition, lost: Lost) -> Floats:
+        """The entropy of so many of the suppressed records; more of them can only have more."""
+        return self._entropy(partition, lost.amounts)
+
+    def _entropy(self, partition: Partition, amounts: Longs) -> Floats:
+        """- sum s log2(s / S) over the generalized values of S records, so many of each class."""
         lost = np.zeros(self.weights.size)
-        if not self.counts_suppression or not chosen.any():
+        if not self.counts_suppression or not amounts.any():
             return lost
-        sizes = partition.sizes[chosen]
+        chosen = amounts > 0
+        sizes = amounts[chosen]
         for place in range(lost.size):
             every = np.bincount(partition.codes(place)[chosen], weights=sizes)
             counts = every[every > 0]
@@ -296,12 +306,12 @@ class ClassMeasure(Measure):
         """What each class costs if kept."""
         return self._costs(partition)[0]
 
-    def surplus(self, partition: Partition, chosen: Bools) -> Floats:
-        """What the chosen classes cost beyond the cheaper of both."""
+    def surplus(self, partition: Partition, lost: Lost) -> Floats:
+        """What classes that are lost as wholes cost beyond the cheaper of both."""
         if not self.counts_suppression:
             return np.zeros(1)
         _, dropped, least = self._costs(partition)
-        beyond = np.maximum(dropped[chosen] - least[chosen], 0)
+        beyond = np.maximum(dropped[lost.whole] - least[lost.whole], 0)
         return np.array([beyond.sum() / self.scale])
 
 
@@ -440,52 +450,50 @@ class QuasiTargetMeasure(Measure):
         least = sum(self._target_floor(partition, attribute) for attribute in self.quasi)
         return np.array([total + least / self._scale])
 
-    def surplus(self, partition: Partition, chosen: Bools) -> Floats:
+    def surplus(self, partition: Partition, lost: Lost) -> Floats:
         """That of the other targets, and for whole groups the records that were predicted."""
-        total = np.zeros(1) if self.plain is None else self.plain.surplus(partition, chosen)
+        total = np.zeros(1) if self.plain is None else self.plain.surplus(partition, lost)
         if not self.counts_suppression:
             return total
-        predicted = sum(self._least_predicted(partition, one, chosen) for one in self.quasi)
+        predicted = sum(self._least_predicted(partition, one, lost) for one in self.quasi)
         return total + self.penalties[0] * predicted / self._scale
 
-    def least(self, partition: Partition, chosen: Bools) -> float:
+    def least(self, lost: Lost) -> float:
         """Suppressed records pay their penalty for every target."""
         if not self.counts_suppression:
             return -math.inf
         targets = len(self.quasi) + (0 if self.plain is None else len(self.plain.targets))
-        return float(self.penalties[0] * targets * partition.sizes[chosen].sum() / self._scale)
+        return float(self.penalties[0] * targets * lost.amounts.sum() / self._scale)
 
     def _blur(self, attribute: int, level: int) -> float:
         one = self.facts.attributes[attribute]
-        width = int(one.codes[level].max()) + 1
-        return 1.0 - (width - 1) / (one.rows - 1) if one.rows > 1 else 0.0
+        return 1.0 - (one.widths[level] - 1) / (one.rows - 1) if one.rows > 1 else 0.0
 
     def _penalty(self, partition: Partition, attribute: int) -> float:
         suppressed, minority, tie = self.penalties
-        dropped = self.suppressed(partition)
         blur = self._blur(attribute, partition.levels[attribute])
-        wrong, tied = _votes(partition, attribute, ~dropped)
+        kept = partition.kept if self.counts_suppression else partition.everyone
+        left = int(partition.sizes[kept].sum())
+        votes = _vote(partition, attribute, partition.levels[attribute], kept)
+        wrong, tied = (0, left) if blur == 1.0 else (votes.minority, votes.tied)
         towards = max(self.penalties) * blur
-        if blur == 1.0:
-            wrong, tied = 0, int(partition.sizes[~dropped].sum())
         lost = wrong * (minority * (1 - blur) + towards) + tied * (tie * (1 - blur) + towards)
-        return float(lost + suppressed * partition.sizes[dropped].sum())
+        return float(lost + suppressed * (self.facts.records - left))
 
-    def _least_predicted(self, partition: Partition, attribute: int, chosen: Bools) -> float:
+    def _least_predicted(self, partition: Partition, attribute: int, lost: Lost) -> float:
         """How many records of groups that are suppressed as wholes any finer node predicts.
 
         Its floor does not count them. The most frequent value of a group is found in finer groups
         at least as often; where the target is generalized here, its finer values share the group.
         """
-        if self._blur(attribute, partition.levels[attribute]) == 1.0:
+        level = partition.levels[attribute]
+        if self._blur(attribute, level) == 1.0:
             return 0.0
-        groups, sizes = partition.without(attribute), partition.sizes
-        count = int(groups.max()) + 1
-        whole = np.bincount(groups[~chosen], minlength=count) == 0
-        if partition.levels[attribute] == 0:
-            return float(_largest(partition, attribute, 0, chosen)[whole].sum())
-        inside = float(sizes[whole[groups]].sum())
-        return inside / self.facts.attributes[attribute].rows
+        same = lost.whole is partition.suppressed
+        votes = _vote(partition, attribute, level, partition.kept if same else ~lost.whole)
+        if level == 0:
+            return float(votes.predicted)
+        return votes.inside / self.facts.attributes[attribute].rows
 
     def _target_floor(self, partition: Partition, attribute: int) -> float:
         """The least penalty at any level of the target from its own on, other attributes coarser.
@@ -501,45 +509,53 @@ class QuasiTargetMeasure(Measure):
         suppressed, minority, tie = self.penalties
         blur = self._blur(attribute, level)
         each = min(minority, tie) * (1 - blur) + max(self.penalties) * blur
-        everyone = np.ones(partition.sizes.size, bool)
-        wrong = self._wrong(partition, attribute, level, everyone)
+        wrong, sure = self._wrong(partition, attribute, level)
         if not self.counts_suppression or each <= suppressed:
             return each * wrong
-        sure = self._wrong(partition, attribute, level, ~self.escaping(partition))
         return each * wrong - (each - suppressed) * min(self.limit, wrong - sure)
 
-    def _wrong(self, partition: Partition, attribute: int, level: int, chosen: Bools) -> float:
-        """How many records of chosen classes are outside the largest value of their group."""
-        wrong = float(partition.sizes[chosen].sum())
-        if self._blur(attribute, level) < 1.0:
-            wrong -= float(_largest(partition, attribute, level, chosen).sum())
-        return wrong
+    def _wrong(self, partition: Partition, attribute: int, level: int) -> tuple[int, int]:
+        """How many records are outside the largest value of their group, and how many for sure."""
+        if self._blur(attribute, level) == 1.0:
+            stays = int(partition.sizes[partition.kept].sum()) if self.stays else 0
+            return self.facts.records, stays
+        votes = _vote(partition, attribute, level, partition.kept)
+        return votes.outside, votes.sure if self.stays else 0
 
 
-def _largest(partition: Partition, attribute: int, level: int, chosen: Bools) -> Longs:
-    """How often the most frequent value of a target occurs in the chosen classes of each group.
+class _Votes(NamedTuple):
+    """What a majority vote inside groups of classes finds, in records: see the kernel."""
 
-    The value is that of a level of its own.
-    """
-    groups = partition.without(attribute)
-    table, count = partition.facts.attributes[attribute].codes[level], int(groups.max()) + 1
-    values = table[partition.facts.tuples[:, attribute][partition.representatives]]
-    sizes, width = np.where(chosen, partition.sizes, 0), int(table.max()) + 1
-    # values one below the other: the largest of few in each of many lines would take long
-    counts = np.bincount(values * count + groups, weights=sizes, minlength=width * count)
-    largest: Longs = np.rint(counts.reshape(width, count).max(axis=0)).astype(np.int64)
-    return largest
+    outside: int
+    sure: int
+    minority: int
+    tied: int
+    inside: int
+    predicted: int
 
 
-def _votes(partition: Partition, attribute: int, chosen: Bools) -> tuple[int, int]:
-    """Records outside their group's unique majority, and records in groups without one."""
-    groups, sizes = partition.without(attribute)[chosen], partition.sizes[chosen]
-    count = int(groups.max(initial=-1)) + 1
-    # classes of one group have different values of the target: each pair occurs once
-    first, second = two_largest(count, groups.astype(np.int32), sizes)
-    total = np.bincount(groups, weights=sizes, minlength=count)
-    majority = first > second
-    return int((total - first)[majority].sum()), int(total[~majority & (total > 0)].sum())
+def _vote(partition: Partition, attribute: int, level: int, kept: Bools) -> _Votes:
+    """Vote on the target at a level of its own among classes that differ only in it."""
+    # the same is asked for the loss, the floor and the surplus; a kept array keeps its address
+    question = "vote", attribute, level, id(kept)
+    if question not in partition.known:
+        one = partition.facts.attributes[attribute]
+        values = one.codes[level][partition.facts.tuples[partition.representatives, attribute]]
+        given = values, partition.sizes, kept, one.widths[level]
+        found = vote(*_groups(partition, attribute), *given).tolist()
+        partition.known[question] = kept, _Votes(*found)
+    votes: _Votes = partition.known[question][1]
+    return votes
+
+
+def _groups(partition: Partition, attribute: int) -> tuple[Longs, Longs]:
+    """The classes that differ only in one attribute, group by group."""
+    question = "groups", attribute
+    if question not in partition.known:
+        groups = partition.without(attribute)
+        partition.known[question] = members(groups, np.ones(int(groups.max()) + 1, bool))
+    found: tuple[Longs, Longs] = partition.known[question]
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -446,7 +446,7 @@ def test_no_node_costs_less_than_nodes_around_it_tell(model, limit):
                 (
                     measure.scalar(measure.vector(one.partition)),
                     measure.scalar(measure.floor(one.partition)),
-                    measure.scalar(measure.surplus(one.partition, one.firm)),
+                    measure.scalar(measure.surplus(one.partition, one.lost)),
                 )
                 for one in nodes
             ]
@@ -457,6 +457,33 @@ def test_no_node_costs_less_than_nodes_around_it_tell(model, limit):
         valid = np.array([one.valid for one in nodes])
         assert (below + beyond <= costs + 1e-9)[valid].all()
         assert (below[valid] > 0).any()
+
+
+GROUNDS = [("equal", 0.3), ("ordered", 0.2), ("hierarchical", 0.25), ("semantic", 0.12)]
+
+
+@pytest.mark.parametrize(("ground", "t"), GROUNDS)
+def test_what_a_node_says_is_lost_is_lost_at_every_finer_one(ground, t):
+    """Of every class at least so many records are suppressed wherever it is finer."""
+    records, sensitive, _ = random_table(4, 60)
+    problem = make_problem(records, sensitive)
+    models = [privacy.KAnonymity(2), privacy.TCloseness(t, ground)]
+    evaluator = make_evaluator(problem, models, 0.3, quality.Loss())
+    nodes = [
+        evaluator.evaluate(evaluator.grouper.roll_up(evaluator.grouper.finest, node), complete=True)
+        for node in slow.nodes(HIERARCHIES)
+    ]
+    amounts, partly = problem.tuples.amounts[0], 0
+    for node in nodes:
+        partly += int(node.lost.part.sum())
+        assert (node.lost.amounts[node.lost.whole] == node.partition.sizes[node.lost.whole]).all()
+        for finer in nodes:
+            if all(low <= high for low, high in zip(finer.levels, node.levels, strict=True)):
+                gone = finer.partition.suppressed[finer.partition.places]
+                lost = np.bincount(node.partition.places, amounts * gone)
+                assert (node.lost.amounts <= lost).all()
+                assert node.lasting <= finer.outliers
+    assert partly
 
 
 # Models that take long ------------------------------------------------------------------------

@@ -11,13 +11,20 @@ from typing import Protocol
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.errors import MethodError, ParameterError
 from ontomask.kernels import groups as kernel
 from ontomask.methods.generalization.groupings import Grouper, Grouping, Levels
 from ontomask.methods.generalization.problem import Problem
-from ontomask.privacy import Classes, Domain, PrivacyModel, TableModel, chosen_column
-from ontomask.quality import Measure, Partition, Quality
+from ontomask.privacy import (
+    Classes,
+    Domain,
+    KAnonymity,
+    PrivacyModel,
+    TableModel,
+    chosen_column,
+)
+from ontomask.quality import Lost, Measure, Partition, Quality
 
 __all__ = ["Evaluation", "Evaluator", "check_models", "record_limit", "refuse_without_people"]
 
@@ -36,20 +43,24 @@ class KernelPartition(Partition):
     starts: Longs = field(default_factory=lambda: np.empty(0, np.int64))
     keys: Longs = field(default_factory=lambda: np.empty((0, 0), np.int64))
 
-    def totals(self, costs: Floats, chosen: Bools) -> Floats:
+    def totals(self, costs: Floats, chosen: Bools, amounts: Longs | None = None) -> Floats:
         """For each attribute, size times cost summed over the chosen classes."""
-        # both arrays outlive the partition, so that their addresses identify them
-        question = id(costs), id(chosen)
+        # the arrays outlive the partition, so that their addresses identify them
+        question = id(costs), id(chosen), id(amounts)
         if question not in self.known:
             assert self.grouper is not None
-            tuples = self.grouper.tuples
             self.known[question] = kernel.attribute_totals(
-                tuples, self.representatives, self.sizes, chosen, costs, self.starts
+                self.grouper.tuples,
+                self.representatives,
+                self.sizes if amounts is None else amounts,
+                chosen,
+                costs,
+                self.starts,
             )
         totals: Floats = self.known[question]
         return totals
 
-    def without(self, attribute: int) -> Longs:
+    def without(self, attribute: int) -> Ints:
         """Number the classes so that those that differ only in one attribute are the same."""
         question = "without", attribute
         if question not in self.known:
@@ -57,7 +68,7 @@ class KernelPartition(Partition):
             self.known[question] = self.grouper.without(
                 self.keys, self.representatives, self.levels, attribute
             )
-        numbers: Longs = self.known[question]
+        numbers: Ints = self.known[question]
         return numbers
 
     def two_largest(self, target: str) -> tuple[Longs, Longs]:
@@ -88,8 +99,8 @@ class Evaluation:
         The number of records in classes that fail; at least so many where it is not `complete`.
     lasting
         The number of records that fail here and at all finer levels at least.
-    firm
-        The classes whose records fail here and at all finer levels.
+    lost
+        The records that are known to be suppressed here and at all finer levels.
     valid
         Whether the outliers are within the limit.
     complete
@@ -99,7 +110,7 @@ class Evaluation:
     partition: Partition
     outliers: int
     lasting: int
-    firm: Bools
+    lost: Lost
     valid: bool
     complete: bool = True
 
@@ -144,6 +155,8 @@ class Evaluator:
         self._firm = [model for model in self._class_models if model.monotone_with_suppression]
         others = [model for model in self._class_models if model not in self._firm]
         self._others = sorted(others, key=lambda model: model.costly)
+        sizes = [model.k for model in privacy if isinstance(model, KAnonymity)]
+        self._smallest = max(sizes, default=1)
         self._informed = any(model.needs_information for model in privacy)
         self.unmendable = [model for model in self._class_models if not model.mendable]
         self.all_last = all(self._lasts(model) for model in privacy)
@@ -165,7 +178,7 @@ class Evaluator:
         grouping = _without_empty(grouping)
         classes = self._classes(grouping)
         firm = _all_hold(self._firm, classes)
-        kept, last, asked = self._ask_others(classes, firm, complete)
+        kept, last, most, asked = self._ask_others(classes, firm, complete)
         partition = self._partition(grouping, ~kept)
         if self._table_models:
             kept = self._after_table_models(partition, kept)
@@ -176,10 +189,12 @@ class Evaluator:
             kept = np.zeros(len(grouping), bool)
             partition = self._partition(grouping, ~kept)
         outliers = int(classes.sizes[partition.suppressed].sum())
-        lasting = outliers if self.all_last else int(classes.sizes[~last].sum())
         # the very same array where no other model was asked
-        failing = partition.suppressed if kept is firm else ~firm
-        return Evaluation(partition, outliers, lasting, failing, outliers <= self.limit, asked)
+        whole = partition.suppressed if kept is firm else most == 0
+        lost = Lost(whole, classes.sizes - most)
+        lasting = outliers if self.all_last else int(classes.sizes[~last].sum())
+        lasting = max(lasting, int(lost.amounts.sum()))
+        return Evaluation(partition, outliers, lasting, lost, outliers <= self.limit, asked)
 
     def _classes(self, grouping: Grouping) -> Classes:
         classes = self.problem.classes(grouping.amounts, grouping.pairs)
@@ -191,26 +206,27 @@ class Evaluator:
 
     def _ask_others(
         self, classes: Classes, firm: Bools, complete: bool
-    ) -> tuple[Bools, Bools, bool]:
+    ) -> tuple[Bools, Bools, Longs, bool]:
         """Ask the models that are not firm, costly ones last and only about what matters.
 
         Returns the classes that satisfy all models, those that satisfy the models whose failure
-        lasts, and whether all that matters was asked.
+        lasts, how many records of each class finer nodes can keep at most, and whether all that
+        matters was asked.
         """
         kept = last = firm
-        done = True
+        most, done = np.where(firm, classes.sizes, 0), True
         for model in self._others:
-            verdict, asked = self._verdict(model, classes, kept, complete)
+            verdict, stays, asked = self._verdict(model, classes, kept, complete)
             kept, done = kept & verdict, done and asked
+            most = np.minimum(most, stays)
             if self._lasts(model):
                 last = last & verdict
-        return kept, last, done
+        return kept, last, np.where(most < self._smallest, 0, most), done
 
     def _verdict(
         self, model: PrivacyModel, classes: Classes, kept: Bools, complete: bool
-    ) -> tuple[Bools, bool]:
-        if not model.costly:
-            return model.holds(classes), True
+    ) -> tuple[Bools, Longs, bool]:
+        """Which classes satisfy a model, how many records can stay, and whether it was asked."""
         failed = int(classes.sizes[~kept].sum())
         enough: list[int] = []
 
@@ -220,11 +236,10 @@ class Evaluator:
                 enough.append(more)
             return not enough
 
-        verdict = np.ones(len(classes), bool)
         # too many may have failed already by the models that cost little
-        if goes_on(0):
-            verdict[kept] = model.holds_while(classes.part(kept), goes_on)
-        return verdict, not enough
+        if model.costly and not goes_on(0):
+            return np.ones(len(classes), bool), classes.sizes, False
+        return *model.judge(classes, kept, goes_on), not enough
 
     def _partition(self, grouping: Grouping, suppressed: Bools) -> Partition:
         return KernelPartition(

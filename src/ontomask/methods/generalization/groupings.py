@@ -97,13 +97,13 @@ class Grouper:
         """The class of each tuple, numbered by first appearance."""
         return self._united(self.finest, levels)[0]
 
-    def without(self, keys: Longs, representatives: Ints, levels: Levels, attribute: int) -> Longs:
+    def without(self, keys: Longs, representatives: Ints, levels: Levels, attribute: int) -> Ints:
         """Number classes so that those that differ only in one attribute are the same."""
         start = self._starts[attribute][levels[attribute]]
         rows = self.tuples[attribute][representatives]
         reduced = keys.copy()
         reduced[self._words[attribute]] -= self._shifts[start + rows]
-        numbers: Longs = kernel.number_keys(reduced, 0)[0].astype(np.int64)
+        numbers: Ints = kernel.number_keys(reduced, 0)[0]
         return numbers
 
     def roll_up(self, finer: Grouping, levels: Levels) -> Grouping:
@@ -163,7 +163,7 @@ class Snapshots:
     def __init__(self, grouper: Grouper, budget: int = 50_000_000) -> None:
         self._grouper, self._budget, self._cells = grouper, budget, 0
         self._kept = [grouper.finest]
-        self._levels = np.zeros((CAPACITY, len(grouper.finest.levels)), np.int16)
+        self._levels = np.zeros((CAPACITY, len(grouper.finest.levels)), np.int32)
         self._sizes = np.full(CAPACITY, len(grouper.finest), np.int64)
         self._used = np.zeros(CAPACITY, np.int64)
         self._clock = itertools.count(1)
@@ -182,8 +182,8 @@ class Snapshots:
     def _nearest(self, levels: Levels) -> Grouping:
         """The smallest known grouping that is at least as fine; the finest of all is the first."""
         count = len(self._kept)
-        is_finer = (self._levels[:count] <= np.array(levels, np.int16)).all(axis=1)
-        place = int(np.argmin(np.where(is_finer, self._sizes[:count], len(self._kept[0]) + 1)))
+        known = self._levels[:count], self._sizes[:count]
+        place = kernel.nearest_finer(*known, np.array(levels, np.int32))
         self._used[place] = next(self._clock)
         return self._kept[place]
 

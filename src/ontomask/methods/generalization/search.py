@@ -297,10 +297,10 @@ class _Optimal:
             self._open[below(levels)] = False
             return False
         # records that fail at all finer nodes cost there what suppression costs
-        if evaluation.firm.any():
-            measure, partition = self._evaluator.measure, evaluation.partition
-            surplus = measure.surplus(partition, evaluation.firm)
-            self._bounds.raise_below(levels, surplus, measure.least(partition, evaluation.firm))
+        if evaluation.lasting:
+            measure, lost = self._evaluator.measure, evaluation.lost
+            surplus = measure.surplus(evaluation.partition, lost)
+            self._bounds.raise_below(levels, surplus, measure.least(lost))
         return True
 
     def _evaluate(self, levels: Levels) -> Evaluation:
