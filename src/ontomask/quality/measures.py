@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.errors import ParameterError
 from ontomask.kernels.groups import members
 from ontomask.kernels.votes import vote
@@ -540,10 +540,11 @@ def _vote(partition: Partition, attribute: int, level: int, kept: Bools) -> _Vot
     question = "vote", attribute, level, id(kept)
     if question not in partition.known:
         one = partition.facts.attributes[attribute]
-        values = one.codes[level][partition.facts.tuples[partition.representatives, attribute]]
-        given = values, partition.sizes, kept, one.widths[level]
-        found = vote(*_groups(partition, attribute), *given).tolist()
-        partition.known[question] = kept, _Votes(*found)
+        rows = partition.facts.tuples[partition.representatives, attribute]
+        values: Ints = one.codes[level][rows]
+        groups = _groups(partition, attribute)
+        found = vote(*groups, values, partition.sizes, kept, one.widths[level])
+        partition.known[question] = kept, _Votes(*found.tolist())
     votes: _Votes = partition.known[question][1]
     return votes
 

@@ -16,7 +16,7 @@ from methods.generalization.lattice_tables import (
 )
 from ontomask import privacy, quality
 from ontomask.errors import MethodError
-from ontomask.methods.generalization import groupings
+from ontomask.methods.generalization import examination, groupings
 from ontomask.methods.generalization.best_effort import best_effort
 from ontomask.methods.generalization.evaluation import Evaluator, record_limit
 from ontomask.methods.generalization.groupings import Grouper, Snapshots
@@ -339,7 +339,10 @@ def test_snapshots_are_forgotten_and_groupings_stay_right(monkeypatch):
     for budget in (10**7, 500):
         snapshots = Snapshots(grouper, budget)
         for levels in map(tuple, everything):
-            made = sorted(snapshots.grouping(levels).amounts[0].tolist())
+            finer = snapshots.nearest(levels)
+            grouping = grouper.roll_up(finer, levels)
+            snapshots.offer(grouping, finer)
+            made = sorted(grouping.amounts[0].tolist())
             assert made == sorted(grouper.roll_up(grouper.finest, levels).amounts[0].tolist())
         assert snapshots._cells == sum(one.cells for one in snapshots._kept[1:]) <= budget
         kept.append(len(snapshots._kept))
@@ -548,7 +551,28 @@ def test_a_higher_limit_does_not_mislead_a_search_within_a_budget():
         for value in range(16)
     ]
     problem, model = make_problem(rows, hierarchies=[hierarchy] * 9), [privacy.KAnonymity(3)]
-    losses = [
-        best_effort(problem, model, limit, steps=800).loss for limit in (0.0, 0.02, 0.1, 0.5, 1.0)
-    ]
-    assert losses[-1] <= min(losses)
+    limits = (0.0, 0.02, 0.1, 0.3, 0.5, 1.0)
+    losses = [best_effort(problem, model, limit, steps=800).loss for limit in limits]
+    assert losses == sorted(losses, reverse=True)
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.1, 1.0])
+def test_the_number_of_threads_changes_nothing(monkeypatch, limit):
+    """Nodes that are looked at together are the same ones however many cores share them."""
+    records, sensitive, _ = random_table(8, 80)
+    problem = make_problem(records, sensitive)
+    models = [privacy.KAnonymity(3), privacy.TCloseness(0.4)]
+    alone = optimal(problem, models, limit)
+    monkeypatch.setattr(examination, "ENOUGH", 0)
+    found = []
+    for threads in ("1", "2", "5"):
+        monkeypatch.setenv("ONTOMASK_THREADS", threads)
+        for solution in (
+            optimal(problem, models, limit),
+            best_effort(problem, models, limit, steps=15),
+        ):
+            trace = [(checked, loss) for _, checked, loss in solution.trace]
+            found.append((solution.levels, solution.loss, solution.checked, trace))
+    assert found[0] == found[2] == found[4]
+    assert found[1] == found[3] == found[5]
+    assert found[0][:2] == (alone.levels, alone.loss)

@@ -10,7 +10,8 @@ import numpy as np
 from ontomask.checks import AnyOf, Integer, Null, Real, check
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.generalization.evaluation import Evaluation, Evaluator, record_limit
-from ontomask.methods.generalization.groupings import Levels, Snapshots
+from ontomask.methods.generalization.examination import Examiner
+from ontomask.methods.generalization.groupings import Levels
 from ontomask.methods.generalization.lattice import Lattice
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.search import (
@@ -70,7 +71,7 @@ def best_effort(
         raise ParameterError("A best-effort search needs a budget: give steps=… or seconds=….")
     evaluator = make_evaluator(problem, privacy, suppression_limit, quality)
     chosen = np.random.default_rng(0) if generator is None else generator
-    run = _BestEffort(evaluator, chosen, Snapshots(evaluator.grouper, budget), report)
+    run = _BestEffort(evaluator, chosen, Examiner(evaluator, budget), report)
     return run.search(steps or 2**62, seconds or np.inf)
 
 
@@ -78,6 +79,9 @@ STRICTER = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0)
 """Limits, as shares of the records, that are tried where the one asked for allows more."""
 LEAST_RESTARTED = 0.02
 """Limits up to this one lead upward by themselves."""
+
+TOGETHER = 8
+"""So many nodes are looked at together before the time is."""
 
 MOST_IDLE = 1000
 """After so many attempts in a row that met only known nodes, there is little left to find."""
@@ -99,23 +103,28 @@ def _targets(evaluator: Evaluator) -> tuple[int, ...]:
 class _BestEffort:
     """The state of one search."""
 
+    _completely = False
+    """Whether nodes are evaluated completely even where they are found to be invalid."""
+
     def __init__(
         self,
         evaluator: Evaluator,
         generator: np.random.Generator,
-        snapshots: Snapshots,
+        examiner: Examiner,
         report: Report,
     ) -> None:
         self._evaluator = evaluator
         self._lattice = Lattice(evaluator.problem.heights)
         self._generator = generator
-        self._snapshots = snapshots
+        self._examiner = examiner
         self._report = report
         self._incumbent = Incumbent(evaluator)
         self._known: dict[Levels, tuple[int, tuple[float, ...]]] = {}
         self._floors = Loss().prepare(evaluator.problem.facts).floors or ()
         self._targets = _targets(evaluator)
         self._best: dict[int, tuple[tuple[float, ...], Levels]] = {}
+        self._lowest: dict[int, Levels] = {}
+        self._told = -100
 
     def search(self, steps: int, seconds: float) -> Solution:
         """Climb and descend until the budget is used up."""
@@ -124,10 +133,9 @@ class _BestEffort:
         bound = -np.inf
         try:
             self._look(self._lattice.heights)
-            lowest = self._lowest_levels()
-            bound = self._bound(lowest)
+            bound = self._bound(self._lowest_levels(self._evaluator.limit))
             for target in self._targets:
-                self._descend(self._climb(lowest, target), target)
+                self._descend(self._climb(self._lowest_levels(target), target), target)
             idle = turn = 0
             while not self._proven(bound) and idle < MOST_IDLE:
                 checked, target = self._incumbent.checked, self._target_of(turn)
@@ -146,17 +154,28 @@ class _BestEffort:
 
     def _look(self, levels: Levels) -> tuple[int, tuple[float, ...]]:
         """Outliers and loss of a node; what is known already costs nothing."""
-        known = self._known.get(levels)
-        if known is None:
-            self._check_budget()
-            evaluation = self._evaluate(levels)
-            self._incumbent.consider(evaluation)
-            known = self._known[levels] = (evaluation.outliers, self._key(evaluation))
-        return known
+        self._look_at([levels])
+        return self._known[levels]
 
-    def _evaluate(self, levels: Levels) -> Evaluation:
-        first = self._incumbent.checked == 0
-        return self._evaluator.evaluate(self._snapshots.grouping(levels), complete=first)
+    def _look_at(self, nodes: Sequence[Levels]) -> None:
+        """Evaluate nodes together that are not known yet, as far as the budget goes."""
+        new = [node for node in nodes if node not in self._known]
+        if not new:
+            return
+        self._check_budget()
+        allowed = new[: self._steps - self._incumbent.checked]
+        complete = self._completely or self._incumbent.checked == 0
+        for start in range(0, len(allowed), TOGETHER):
+            self._check_time()
+            few = allowed[start : start + TOGETHER]
+            for evaluation in self._examiner.examine(few, complete=complete):
+                self._take(evaluation)
+        if len(allowed) < len(new):
+            raise _Spent
+
+    def _take(self, evaluation: Evaluation) -> None:
+        self._incumbent.consider(evaluation)
+        self._known[evaluation.levels] = evaluation.outliers, self._key(evaluation)
 
     def _check_time(self) -> None:
         if self._incumbent.seconds > self._seconds:
@@ -166,8 +185,9 @@ class _BestEffort:
         self._check_time()
         if self._incumbent.checked >= self._steps:
             raise _Spent
-        if self._incumbent.checked % 100 == 0:
-            self._report(self._incumbent.checked, 0, self._lattice.size)
+        if self._incumbent.checked >= self._told + 100:
+            self._told = self._incumbent.checked
+            self._report(self._told, 0, self._lattice.size)
 
     def _key(self, evaluation: Evaluation) -> tuple[float, ...]:
         if not evaluation.valid:
@@ -175,24 +195,27 @@ class _BestEffort:
         measure = self._evaluator.measure
         return measure.key(measure.vector(evaluation.partition))
 
-    def _lowest_levels(self) -> Levels:
+    def _lowest_levels(self, target: int) -> Levels:
         """For each attribute the level it needs at least, all others being at the top.
 
         Without a model that forbids going on below an invalid node, that is level 0.
         """
         if not self._evaluator.all_last:
             return tuple(0 for _ in self._lattice.heights)
-        lowest = []
-        for place, height in enumerate(self._lattice.heights):
-            low, high = 0, height
-            while low < high:
-                middle = (low + high) // 2
-                node = list(self._lattice.heights)
-                node[place] = middle
-                valid = self._look(tuple(node))[0] <= self._evaluator.limit
-                low, high = (low, middle) if valid else (middle + 1, high)
-            lowest.append(low)
-        return tuple(lowest)
+        if target not in self._lowest:
+            places = range(len(self._lattice.heights))
+            self._lowest[target] = tuple(self._lowest_level(place, target) for place in places)
+        return self._lowest[target]
+
+    def _lowest_level(self, place: int, target: int) -> int:
+        low, high = 0, self._lattice.heights[place]
+        while low < high:
+            middle = (low + high) // 2
+            node = list(self._lattice.heights)
+            node[place] = middle
+            valid = self._look(tuple(node))[0] <= target
+            low, high = (low, middle) if valid else (middle + 1, high)
+        return low
 
     def _bound(self, lowest: Levels) -> float:
         """No valid node is below the lowest levels, so that their floor is a bound."""
@@ -218,6 +241,7 @@ class _BestEffort:
         outliers, _ = self._look(levels)
         while outliers > target and levels != self._lattice.heights:
             nodes = self._lattice.successors(levels)
+            self._look_at(nodes)
             gains = [(self._gain(levels, node, outliers), node) for node in nodes]
             levels = max(gains, key=lambda pair: pair[0])[1]
             outliers, _ = self._look(levels)
@@ -239,6 +263,7 @@ class _BestEffort:
         while True:
             self._remember(levels, loss, target)
             nodes = self._lattice.predecessors(levels)
+            self._look_at(nodes)
             best = min(nodes, key=lambda node: self._loss(node, target), default=levels)
             if self._loss(best, target) >= loss:
                 return
@@ -251,11 +276,13 @@ class _BestEffort:
 
     def _shaken(self, target: int) -> Levels:
         """The best node with some attributes lowered and others raised at random."""
-        best = self._best.get(target)
+        best, lowest = self._best.get(target), self._lowest_levels(target)
         levels = np.array(self._lattice.heights if best is None else best[1])
         count = int(self._generator.integers(2, max(3, levels.size // 2 + 1)))
         for place in self._generator.choice(levels.size, min(count, levels.size), replace=False):
-            levels[place] = self._generator.integers(0, self._lattice.heights[place] + 1)
+            # no node below the lowest levels keeps to the target
+            span = lowest[place], self._lattice.heights[place] + 1
+            levels[place] = self._generator.integers(*span)
         return tuple(levels.tolist())
 
 
@@ -281,11 +308,12 @@ def visited(
 class _Visiting(_BestEffort):
     """A search that writes down what it sees."""
 
+    _completely = True
+
     def __init__(
         self, evaluator: Evaluator, qualities: Mapping[str, Quality], report: Report
     ) -> None:
-        snapshots = Snapshots(evaluator.grouper)
-        super().__init__(evaluator, np.random.default_rng(0), snapshots, report)
+        super().__init__(evaluator, np.random.default_rng(0), Examiner(evaluator), report)
         self._measures = {
             name: quality.prepare(evaluator.problem.facts) for name, quality in qualities.items()
         }
@@ -296,12 +324,11 @@ class _Visiting(_BestEffort):
         with contextlib.suppress(MethodError):
             self.search(steps, np.inf)
 
-    def _evaluate(self, levels: Levels) -> Evaluation:
-        evaluation = self._evaluator.evaluate(self._snapshots.grouping(levels), complete=True)
+    def _take(self, evaluation: Evaluation) -> None:
+        super()._take(evaluation)
         losses = [one.scalar(one.vector(evaluation.partition)) for one in self._measures.values()]
         figures = evaluation.valid, evaluation.classes, evaluation.outliers
-        self._seen[levels] = (*figures, *map(float, losses))
-        return evaluation
+        self._seen[evaluation.levels] = (*figures, *map(float, losses))
 
     def table(self) -> NodeTable:
         """What was seen, in lexicographic order."""

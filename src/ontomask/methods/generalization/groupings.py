@@ -168,18 +168,13 @@ class Snapshots:
         self._used = np.zeros(CAPACITY, np.int64)
         self._clock = itertools.count(1)
 
-    def grouping(self, levels: Levels) -> Grouping:
-        """The grouping at some levels, made from the smallest known one that is finer."""
-        finer = self._nearest(levels)
-        if finer.levels == levels:
-            return finer
-        made = self._grouper.roll_up(finer, levels)
+    def offer(self, made: Grouping, finer: Grouping) -> None:
+        """Keep a grouping, unless it is hardly smaller than the one it was made from."""
         # one that is hardly smaller saves no work to those that start from it
         if len(made) < 0.9 * len(finer):
             self._keep(made)
-        return made
 
-    def _nearest(self, levels: Levels) -> Grouping:
+    def nearest(self, levels: Levels) -> Grouping:
         """The smallest known grouping that is at least as fine; the finest of all is the first."""
         count = len(self._kept)
         known = self._levels[:count], self._sizes[:count]

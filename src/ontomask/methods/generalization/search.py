@@ -13,13 +13,17 @@ from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import Real, check
 from ontomask.errors import MethodError
 from ontomask.methods.generalization.evaluation import Evaluation, Evaluator, record_limit
-from ontomask.methods.generalization.groupings import Grouping, Levels, Snapshots
+from ontomask.methods.generalization.examination import Examiner
+from ontomask.methods.generalization.groupings import Grouping, Levels
 from ontomask.methods.generalization.lattice import Bounds, Lattice, below, spread
 from ontomask.methods.generalization.problem import Problem
 from ontomask.privacy import PrivacyModel
 from ontomask.quality import Loss, Quality
 
 __all__ = ["NodeTable", "Solution", "exhaustive", "optimal"]
+
+AHEAD = 512
+"""So many nodes are looked through at a time for one to go on from."""
 
 TOLERANCE = 1e-12
 """Losses that differ by less than this, relatively, are equal."""
@@ -231,6 +235,31 @@ def granularity(problem: Problem) -> Floats:
     return np.array(measure.scalar(spread(measure.floors)), np.float64)
 
 
+class _Way:
+    """A way up through the lattice that is searched by halves."""
+
+    def __init__(self, nodes: list[Levels], *, from_above: bool) -> None:
+        self._nodes = nodes
+        self._low, self._high = 0, len(nodes) - 1
+        self._middle = self._high if from_above else self._high // 2
+
+    def next(self, promising: Callable[[Levels], bool]) -> Levels | None:
+        """The node to look at next, if any; those that are not promising are passed by."""
+        while self._low <= self._high and promising(self._nodes[self._low]):
+            if promising(self._nodes[self._middle]):
+                return self._nodes[self._middle]
+            self.turn(down=True)
+        return None
+
+    def turn(self, *, down: bool) -> None:
+        """Go on in the lower or the upper half."""
+        if down:
+            self._high = self._middle - 1
+        else:
+            self._low = self._middle + 1
+        self._middle = (self._low + self._high) // 2
+
+
 class _Optimal:
     """The state of one search for the best node."""
 
@@ -238,7 +267,7 @@ class _Optimal:
         self._evaluator = evaluator
         self._lattice = lattice
         self._report = report
-        self._snapshots = Snapshots(evaluator.grouper, budget)
+        self._examiner = Examiner(evaluator, budget)
         self._bounds = Bounds(evaluator.measure, lattice)
         self._open = np.ones(lattice.shape, bool)
         self._guide = granularity(evaluator.problem)
@@ -246,46 +275,57 @@ class _Optimal:
 
     def search(self) -> Solution:
         """Check nodes until none is left that could be better."""
-        self._check(self._lattice.heights)
+        self._take(*self._examiner.examine([self._lattice.heights], complete=True))
+        # two ways at a time where nodes share the cores, however many there are
+        ways: list[_Way] = []
         for start in self._starts():
-            if self._promising(start):
-                self._search_way(self._way_up(start))
+            ways.append(self._way_up(start))
+            if len(ways) > self._examiner.shares:
+                self._search_ways(ways)
+                ways = []
+        self._search_ways(ways)
         return self._incumbent.solution(self._lattice.size)
 
-    def _starts(self) -> Sequence[Levels]:
-        """All nodes by lower bound, then level sum, then vector."""
+    def _starts(self) -> Iterator[Levels]:
+        """Yield the promising nodes by lower bound, then level sum, then vector."""
         sums = np.add.reduce(np.indices(self._lattice.shape)).ravel()
         order = np.lexsort((sums, self._guide.ravel(), self._bounds.low.ravel()))
-        axes = np.unravel_index(order, self._open.shape)
-        return list(zip(*(axis.tolist() for axis in axes), strict=True))
+        start = 0
+        while start < order.size:
+            ahead = order[start : start + AHEAD]
+            bounds = self._bounds.low.ravel()[ahead]
+            promising = self._open.ravel()[ahead] & (bounds <= self._incumbent.ceiling)
+            first = int(promising.argmax())
+            start += first + 1 if promising[first] else ahead.size
+            if promising[first]:
+                node = np.unravel_index(ahead[first], self._lattice.shape)
+                yield tuple(int(level) for level in node)
 
     def _promising(self, levels: Levels) -> bool:
         """Whether the node is not excluded."""
         return bool(self._open[levels] and self._bounds.low[levels] <= self._incumbent.ceiling)
 
-    def _way_up(self, levels: Levels) -> list[Levels]:
+    def _way_up(self, levels: Levels) -> _Way:
         """From a node up, each time to the promising node with the smallest bound."""
         way = [levels]
         while True:
             nexts = [node for node in self._lattice.successors(way[-1]) if self._promising(node)]
             if not nexts:
-                return way
+                # if the last node fails for good, the whole way does; later on that is likely
+                return _Way(way, from_above=self._incumbent.checked > 20)
             way.append(min(nexts, key=lambda node: self._guide[node]))
 
-    def _search_way(self, way: list[Levels]) -> None:
-        low, high = 0, len(way) - 1
-        # if the last node fails for good, the whole way does; later on that is likely
-        middle = high if self._incumbent.checked > 20 else high // 2
-        while low <= high and self._promising(way[low]):
-            if self._promising(way[middle]) and not self._check(way[middle]):
-                low = middle + 1
-            else:
-                high = middle - 1
-            middle = (low + high) // 2
+    def _search_ways(self, ways: list[_Way]) -> None:
+        """Search ways by halves, side by side."""
+        while asked := {node: way for way in ways if (node := way.next(self._promising))}:
+            for way, evaluation in zip(
+                asked.values(), self._examiner.examine(list(asked)), strict=True
+            ):
+                way.turn(down=self._take(evaluation))
 
-    def _check(self, levels: Levels) -> bool:
-        """Evaluate a node; tell whether finer nodes may be valid."""
-        evaluation = self._evaluate(levels)
+    def _take(self, evaluation: Evaluation) -> bool:
+        """Take an evaluated node into account; tell whether finer nodes may be valid."""
+        levels = evaluation.levels
         self._open[levels] = False
         self._incumbent.consider(evaluation)
         self._report_now()
@@ -302,10 +342,6 @@ class _Optimal:
             surplus = measure.surplus(evaluation.partition, lost)
             self._bounds.raise_below(levels, surplus, measure.least(lost))
         return True
-
-    def _evaluate(self, levels: Levels) -> Evaluation:
-        first = self._incumbent.checked == 0
-        return self._evaluator.evaluate(self._snapshots.grouping(levels), complete=first)
 
     def _report_now(self) -> None:
         if self._incumbent.checked % 100 == 0:

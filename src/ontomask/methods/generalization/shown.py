@@ -177,7 +177,9 @@ def _hold(problem: Problem, privacy: Sequence[PrivacyModel], kinds: Kinds, kept:
         problem, kinds = problem.restricted(kept[kinds.places]), kinds.part(kept)
     classes = kinds.classes(problem)
     places = classes[kinds.places]
-    if failing_records(problem, privacy, places, kinds.information(problem, classes)).any():
+    asked = any(model.needs_information for model in privacy)
+    information = kinds.information(problem, classes) if asked else None
+    if failing_records(problem, privacy, places, information).any():
         return False
     stars = classes[kinds.suppressed]
     return not stars.size or _stars_are_in_the_population(problem, privacy, places == stars[0])

@@ -1,0 +1,54 @@
+"""Nodes of the lattice looked at beside each other, on all cores where the table is large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ontomask.kernels.blocks import workers
+from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
+from ontomask.methods.generalization.groupings import Grouping, Levels, Snapshots
+
+__all__ = ["Examiner"]
+
+ENOUGH = 20_000
+"""So many tuples make a node enough work for a thread of its own."""
+
+
+class Examiner:
+    """Evaluates nodes, each from the smallest grouping known that is finer.
+
+    What is evaluated together starts from what was known before; so the outcome does not depend on
+    how many threads there are.
+
+    Parameters
+    ----------
+    evaluator
+        Judges groupings.
+    budget
+        How many numbers may be kept in groupings to start from.
+    """
+
+    def __init__(self, evaluator: Evaluator, budget: int = 50_000_000) -> None:
+        self._evaluator = evaluator
+        self._snapshots = Snapshots(evaluator.grouper, budget)
+        self.shares = len(evaluator.grouper.finest) >= ENOUGH
+        """Whether nodes that are evaluated together share the cores."""
+
+    def examine(self, nodes: Sequence[Levels], *, complete: bool = False) -> list[Evaluation]:
+        """Evaluate nodes; unless it must be complete, each until it is found to be invalid."""
+        starts = [self._snapshots.nearest(levels) for levels in nodes]
+
+        def work(start: Grouping, levels: Levels) -> tuple[Grouping, Evaluation]:
+            grouping = start
+            if start.levels != levels:
+                grouping = self._evaluator.grouper.roll_up(start, levels)
+            return grouping, self._evaluator.evaluate(grouping, complete=complete)
+
+        if self.shares and len(nodes) > 1:
+            with workers(len(nodes)) as pool:
+                made = list(pool.map(work, starts, nodes))
+        else:
+            made = list(map(work, starts, nodes))
+        for start, (grouping, _) in zip(starts, made, strict=True):
+            self._snapshots.offer(grouping, start)
+        return [evaluation for _, evaluation in made]
