@@ -10,6 +10,7 @@ from test_pages import change, wait
 import ontomask as om
 from ontomask.plan import execution
 from ontomask.studio import measuring, opened, tasks
+from ontomask.studio.jobs import Job
 from ontomask.studio.session import REPORTED
 
 SAID = """
@@ -213,3 +214,10 @@ def test_figures_are_those_of_the_librarys_evaluation(browser, session, folder):
     assert "Limits of the plan" in browser.get("/account").text
     exceeded = "A limit will be exceeded: information loss" in browser.get("/release").text
     assert exceeded is (found > 1)
+
+
+def test_there_is_one_thing_to_stop_while_a_release_is_made(browser, session, monkeypatch):
+    monkeypatch.setattr(session, "release_job", lambda: Job("abc", "running"))
+    page = browser.get("/release").text
+    assert re.findall(r'action="(/jobs/\w+/stop)"', page) == ["/jobs/abc/stop"]
+    assert "data-part" not in page  # no part has a job of its own
