@@ -79,7 +79,7 @@ def line(name: str, frame: pd.DataFrame, schema: om.Schema, method: object) -> s
     figures = release.evaluate(distances=("semantic",))
     return (
         f"{name:34}{seconds:9.1f}{classes:9,}{figures.loss.semantic_loss:9.4f}"
-        f"{figures.linkage[0].risk:10.3f}{release.suppressed:9,}"
+        f"{100 * figures.linkage[0].risk:10.3f}{release.suppressed:9,}"
     )
 
 

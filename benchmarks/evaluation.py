@@ -89,7 +89,7 @@ def linkage(data: Path) -> Iterator[str]:
                 lambda f=frame, r=release, s=schema: om.record_linkage(f, r.frame, s)
             )
             estimate = plain_linkage(frame, release.frame, schema) * len(frame)
-            figures = f"{seconds:9.2f}{risk.risk:8.2f}{estimate:15.1f}{peak():9.0f}"
+            figures = f"{seconds:9.2f}{100 * risk.risk:8.2f}{estimate:15.1f}{peak():9.0f}"
             yield f"{title:22}{len(names):9}{figures}"
 
 
@@ -133,7 +133,7 @@ def whole(data: Path) -> Iterator[str]:
     seconds, found = timed(
         lambda: release.evaluate(big, distances=("semantic", "matching", "s-distance", "euclidean"))
     )
-    figures = f"L = {found.loss.loss:.2f}, risk = {found.risk:.2f} %"
+    figures = f"L = {found.loss.loss:.2%}, risk = {found.risk:.2%}"
     yield f"{seconds:.1f} s, {figures}, peak {peak():.0f} MB"
 
 
@@ -168,8 +168,8 @@ def grid(data: Path) -> Iterator[str]:
         else:
             star = " *" if (one.method, one.k) in frontier else ""
             yield (
-                f"{one.method:18}{one.k:4}{one.loss:9.2f}{one.semantic_loss:10.4f}"
-                f"{one.risk:9.2f}{one.score:8.2f}{one.seconds:9.2f}{star}"
+                f"{one.method:18}{one.k:4}{100 * one.loss:9.2f}{one.semantic_loss:10.4f}"
+                f"{100 * one.risk:9.2f}{100 * one.score:8.2f}{one.seconds:9.2f}{star}"
             )
 
 

@@ -68,7 +68,7 @@ def measured(frame: pl.DataFrame, declared: om.Schema, method: om.Method) -> tup
     release = om.protect(frame, declared, method, seed=1)
     seconds = time.perf_counter() - started
     rows = release.frame.select("sex", "age", "dx_principal").rows()
-    wrong, loss = sum(broken(*row) for row in rows), release.evaluate(frame).loss.loss
+    wrong, loss = sum(broken(*row) for row in rows), 100 * release.evaluate(frame).loss.loss
     return wrong, loss, f"{wrong:9,} {loss:8.3f} {seconds:8.1f}"
 
 

@@ -69,8 +69,8 @@ def measured(frame: pl.DataFrame, method: om.Method, *, unit: bool) -> str:
     records = min(release.frame.group_by(release.schema.quasi).len()["len"])
     whom = "persons" if unit else "records"
     return (
-        f"{whom:8} {records:8} {least:8} {below:8} {found.loss.loss:7.2f} {found.risk:8.2f} "
-        f"{release.suppressed:8} {seconds:8.1f}"
+        f"{whom:8} {records:8} {least:8} {below:8} {100 * found.loss.loss:7.2f} "
+        f"{100 * found.risk:8.2f} {release.suppressed:8} {seconds:8.1f}"
     )
 
 

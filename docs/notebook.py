@@ -63,8 +63,8 @@ release.before_after("age")
 
 # %%
 grid = om.compare(people, schema, ["sa-mdav", "v-mdav", "resampling"], k=[3, 5, 10], workers=1)
-grid.chart(max_risk=20)
+grid.chart(max_risk=0.2)
 
 # %%
-best = grid.best(max_risk=20)
-best.method, best.k, round(best.loss, 1), round(best.risk, 1)
+best = grid.best(max_risk=0.2)
+best.method, best.k, round(best.loss, 3), round(best.risk, 3)

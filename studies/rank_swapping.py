@@ -194,7 +194,7 @@ def outcome(
         kept=all(_kept(one) for one in found),
         rank=max(ranks),
         risk={
-            name: float(np.mean([one.linkage[place].risk for one in found]))
+            name: float(np.mean([100.0 * one.linkage[place].risk for one in found]))
             for place, name in enumerate(links)
         },
     )

@@ -261,7 +261,8 @@ def _drawn_categories(
 
 def linkage(frame: pl.DataFrame, masked: pl.DataFrame, known: Sequence[str]) -> float:
     """The percentage of records linked correctly by S-distance."""
-    return om.record_linkage(frame, masked, schema(), distance="s-distance", known=known).risk
+    found = om.record_linkage(frame, masked, schema(), distance="s-distance", known=known)
+    return 100.0 * found.risk
 
 
 # The experiment -------------------------------------------------------------------------------

@@ -30,6 +30,8 @@ UNNAMABLE = (
 
 
 def cell(method, loss, risk, k=2):
+    """A cell; loss and risk in percent."""
+    loss, risk = loss / 100, risk / 100
     return Cell(method, k, 1, loss, loss, risk, risk, (loss + risk) / 2, 0, 0.1, 1.0)
 
 
@@ -82,19 +84,19 @@ def test_the_frontier_holds_what_nothing_beats():
 
 def test_the_recommendation_has_least_loss_under_the_risk():
     grid = Comparison((cell("a", 10, 5), cell("b", 5, 10), cell("c", 20, 1)))
-    assert grid.best(10).method == "b"
-    assert grid.best(5).method == "a"
-    assert grid.best(1).method == "c"
-    with pytest.raises(errors.MethodError, match=r"at most 0\.5 % \(the least reached is 1 %\)"):
-        grid.best(0.5)
-    found = om.recommend(FRAME, mixed_schema(), ["sa-mdav"], max_risk=100, k=[3, 5], workers=1)
+    assert grid.best(0.1).method == "b"
+    assert grid.best(0.05).method == "a"
+    assert grid.best(0.01).method == "c"
+    with pytest.raises(errors.MethodError, match=r"at most 0\.5% \(the least reached is 1%\)"):
+        grid.best(0.005)
+    found = om.recommend(FRAME, mixed_schema(), ["sa-mdav"], max_risk=1, k=[3, 5], workers=1)
     assert found.cell.k == 3
 
 
 def test_a_recommendation_can_be_run():
     schema, noise, agg = mixed_schema(), om.Rounding(["age"], base=5), om.Microaggregation
     methods = {"first": noise, "then": lambda k: [noise, agg(k)]}
-    found = om.recommend(FRAME, schema, methods, max_risk=100, k=[3, 4], workers=1)
+    found = om.recommend(FRAME, schema, methods, max_risk=1, k=[3, 4], workers=1)
     expected = {("first", None): (noise,)}
     expected |= {("then", k): (noise, agg(k)) for k in (3, 4)}
     assert found.comparison.steps == expected
@@ -172,7 +174,7 @@ def test_a_machine_that_does_not_count_memory_compares_all_the_same(monkeypatch)
     frame = pl.DataFrame(mixed_columns(40))
     found = om.compare(frame, mixed_schema(), ["recoding"], k=(3,), seeds=(1, 2), workers=1)
     assert [cell.memory for cell in (*found.cells, *found.means())] == [None] * 3
-    assert found.best(100).loss is not None
+    assert found.best(1).loss is not None
 
 
 def test_one_method_and_one_k_need_no_list():
@@ -183,20 +185,20 @@ def test_one_method_and_one_k_need_no_list():
 
 def test_a_comparison_is_printed_as_a_table():
     cells = (
-        Cell("sa-mdav", 5, 1, 8.71, 0.1, 15.08, 0.0, 11.9, 3, 0.75, 90.0, 1200),
-        Cell("pram", None, 1, 1.0, 0.1, 20.0, 0.0, 10.5, 0, 0.01, 90.0, 0),
+        Cell("sa-mdav", 5, 1, 0.0871, 0.1, 0.1508, 0.0, 0.119, 3, 0.75, 90.0, 1200),
+        Cell("pram", None, 1, 0.01, 0.1, 0.2, 0.0, 0.105, 0, 0.01, 90.0, 0),
         Cell("recoding", 99, 1, error="k is 99, but there are only 40 records."),
     )
     assert str(Comparison(cells)).splitlines() == [
-        "method      k   loss %  linkage %   score  suppressed   stars  seconds",
-        "sa-mdav     5     8.71      15.08   11.90           3    1200     0.75",
-        "pram        –     1.00      20.00   10.50           0       0     0.01",
+        "method      k   loss %  linkage %  score %  suppressed   stars  seconds",
+        "sa-mdav     5     8.71      15.08    11.90           3    1200     0.75",
+        "pram        –     1.00      20.00    10.50           0       0     0.01",
         "recoding   99  k is 99, but there are only 40 records.",
     ]
-    judged = Comparison((dataclasses.replace(cells[0], accuracy=81.25),), target="sex")
+    judged = Comparison((dataclasses.replace(cells[0], accuracy=0.8125),), target="sex")
     assert str(judged).splitlines() == [
-        "method     k   loss %  linkage %   score  accuracy %  suppressed   stars  seconds",
-        "sa-mdav    5     8.71      15.08   11.90       81.25           3    1200     0.75",
+        "method     k   loss %  linkage %  score %  accuracy %  suppressed   stars  seconds",
+        "sa-mdav    5     8.71      15.08    11.90       81.25           3    1200     0.75",
     ]
 
 
@@ -217,7 +219,7 @@ def test_every_preset_and_method_has_a_name_to_be_compared_by():
 
 
 def test_what_has_no_k_is_run_once_for_every_seed():
-    methods = [om.Pram(columns=["sex"]), om.RankSwapping(p=10.0), om.Recoding(2)]
+    methods = [om.Pram(columns=["sex"]), om.RankSwapping(share=0.1), om.Recoding(2)]
     grid = om.compare(FRAME, mixed_schema(), methods, k=[3, 4], seeds=[1, 2], workers=1)
     assert [(cell.method, cell.k, cell.seed) for cell in grid.cells] == [
         ("pram", None, 1),
@@ -233,11 +235,11 @@ def test_what_has_no_k_is_run_once_for_every_seed():
         "recoding, k = 3",
         "recoding, k = 4",
     ]
-    assert grid.best(100).method
+    assert grid.best(1).method
 
 
 def test_a_step_without_k_keeps_its_parameters_beside_one_with_k():
-    chain = {"chain": [om.Microaggregation(2), om.RankSwapping(p=50.0, columns=["charge"])]}
+    chain = {"chain": [om.Microaggregation(2), om.RankSwapping(share=0.5, columns=["charge"])]}
     (found,) = om.compare(FRAME, mixed_schema(), chain, k=5, workers=1).cells
     assert (found.k, found.error) == (5, "")
 
@@ -277,8 +279,8 @@ def test_the_target_of_a_comparison_gives_accuracies():
             release = om.protect(frame, schema, om.Microaggregation(cell.k), cell.seed)
             found = task.judge(release)
             best = max(one.masked.accuracy for one in found.classifiers)
-            assert cell.accuracy == pytest.approx(100 * best)
-            assert cell.baseline == pytest.approx(100 * found.baseline.accuracy)
+            assert cell.accuracy == pytest.approx(best)
+            assert cell.baseline == pytest.approx(found.baseline.accuracy)
             assert cell.accuracy_before >= cell.baseline
     plain = om.compare(frame, schema, ["sa-mdav"], k=3, workers=1)
     assert (plain.target, plain.cells[0].accuracy) == ("", None)
@@ -310,7 +312,7 @@ GRID = Comparison(
 
 
 def test_a_page_shows_every_release_and_its_frontier(tmp_path):
-    path = GRID.report(tmp_path / "grid.html", title="people.csv", max_risk=6)
+    path = GRID.report(tmp_path / "grid.html", title="people.csv", max_risk=0.06)
     page = path.read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "INTERNAL: do not publish" in page
@@ -349,7 +351,7 @@ def test_the_picture_has_every_release_where_its_numbers_are():
 
 def test_a_page_says_what_accuracy_is_to_be_compared_with(tmp_path):
     judged = dataclasses.replace(
-        cell("a", 10, 5), accuracy=78.5, accuracy_before=81.25, baseline=70.0
+        cell("a", 10, 5), accuracy=0.785, accuracy_before=0.8125, baseline=0.7
     )
     page = render_comparison(Comparison((judged,), target="severity"))
     assert "Correct predictions of severity by the best classifier" in page
@@ -359,9 +361,9 @@ def test_a_page_says_what_accuracy_is_to_be_compared_with(tmp_path):
 
 @pytest.mark.parametrize("cells", [(), (Cell("failed", 3, 1, error="no"),)])
 def test_a_page_without_releases_says_so(cells):
-    page = render_comparison(Comparison(cells), max_risk=10)
+    page = render_comparison(Comparison(cells), max_risk=0.1)
     assert "No release could be made." in page
-    assert "No release of the grid has a risk of at most 10 % (none succeeded)" in page
+    assert "No release of the grid has a risk of at most 10% (none succeeded)" in page
 
 
 def test_without_memory_for_the_picture_the_page_has_its_table(monkeypatch):

@@ -74,7 +74,7 @@ def test_a_release_shows_its_promises_and_no_record(frame, release):
 
 def test_every_object_has_a_card(frame, release, tmp_path):
     evaluation = release.evaluate(frame)
-    assert f"{evaluation.loss.loss:.2f} %" in read(evaluation._repr_html_())
+    assert f"{evaluation.loss.loss:.2%}" in read(evaluation._repr_html_())
     schema = mixed_schema()
     assert all(name in read(schema._repr_html_()) for name in schema)
     risk = om.file_risk(frame, schema)
@@ -138,7 +138,7 @@ def test_a_flat_column_before_and_after_is_counted_value_by_value():
 
 def test_the_chart_of_a_comparison_has_a_dot_for_each_release(frame):
     grid = om.compare(frame, mixed_schema(), ["sa-mdav", "v-mdav"], k=[3, 5], workers=1)
-    assert len(grid.chart(max_risk=20).spec["data"]["values"]) == 4
+    assert len(grid.chart(max_risk=0.2).spec["data"]["values"]) == 4
     altair = pytest.importorskip("altair")
     assert isinstance(grid.chart().altair(), altair.LayerChart)
 

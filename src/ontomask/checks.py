@@ -412,11 +412,21 @@ def _is_number_within(text: str, constraint: Constraint) -> bool:
     return False
 
 
+def _percent_hint(value: object, constraint: Constraint) -> str:
+    """What to write where a share was given in percent."""
+    if not isinstance(value, numbers.Real) or not 1 < float(value) <= 100:
+        return ""
+    share = float(value) / 100
+    return f" For {float(value):g} percent write {share:g}." if constraint.accepts(share) else ""
+
+
 def check(name: str, value: object, constraint: Constraint) -> None:
     """Raise a ParameterError, in one sentence, unless the constraint allows the value."""
     if constraint.accepts(value):
         return
-    hint = did_you_mean(value, constraint.options) if isinstance(constraint, Choice) else ""
+    hint = _percent_hint(value, constraint)
+    if isinstance(constraint, Choice):
+        hint = did_you_mean(value, constraint.options)
     if isinstance(value, str) and _is_number_within(value, constraint):
         hint = " Write it without quotes."
     shown = repr(value) if len(repr(value)) <= 60 else f"a {type(value).__name__}"

@@ -66,13 +66,13 @@ class Cell:
     method, k, seed
         What made it; k is None where the method has none.
     loss, risk, matching_risk
-        Percentages: information loss, records linked by meaning and by exact match.
+        Information loss, and the shares of records linked by meaning and by exact match.
     semantic_loss
         The mean distance of original and masked values.
     score
         Loss and risk weighed by alpha.
     accuracy, accuracy_before, baseline
-        Where there is a target, percentages of correct predictions: of the best classifier trained
+        Where there is a target, shares of correct predictions: of the best classifier trained
         on the release, of that trained on the original, and of always the most frequent value.
     suppressed, left_out, starred
         The number of records left out or starred, left out, and starred.
@@ -133,7 +133,7 @@ class Comparison:
     >>> grid = om.compare(frame, schema, ["sa-mdav"], k=[2, 3], workers=1)
     >>> [cell.k for cell in grid.frontier()]  # nothing beats these in loss and risk
     [3, 2]
-    >>> grid.best(max_risk=40).k
+    >>> grid.best(max_risk=0.4).k
     3
     """
 
@@ -153,7 +153,7 @@ class Comparison:
         cells = self.means()
         width = max((len(cell.method) for cell in cells), default=0)
         accuracy = "  accuracy %" if self.target else ""
-        head = f"{'method':{width}}    k   loss %  linkage %   score{accuracy}  suppressed   stars"
+        head = f"{'method':{width}}    k   loss %  linkage %  score %{accuracy}  suppressed   stars"
         lines = [f"{cell.method:{width}}{_line(cell)}" for cell in cells]
         return "\n".join([f"{head}  seconds", *lines])
 
@@ -192,7 +192,7 @@ class Comparison:
         title
             What to call the table.
         max_risk
-            A linkage, in percent, that is not to be exceeded.
+            A linkage that is not to be exceeded.
         """
         from ontomask.report.alternatives import render_comparison
 
@@ -202,7 +202,7 @@ class Comparison:
         return target
 
     def chart(self, max_risk: float | None = None) -> Picture:
-        """The picture of loss and risk, for notebooks; `max_risk` draws a line, in percent."""
+        """The picture of loss and risk, for notebooks; `max_risk` draws a line."""
         from ontomask.report.alternatives import described, picture
         from ontomask.report.pictures import Picture
 
@@ -210,12 +210,12 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         accuracy = ["accuracy %"] if self.target else []
-        head = ["release", "loss %", "linkage %", "score", *accuracy, "suppressed", "seconds"]
+        head = ["release", "loss %", "linkage %", "score %", *accuracy, "suppressed", "seconds"]
         names = ["loss", "risk", "score", *(["accuracy"] if self.target else [])]
         rows = [
             (cell.title, cell.error)
             if cell.error
-            else (cell.title, *(getattr(cell, one) for one in (*names, "suppressed", "seconds")))
+            else (cell.title, *_percents(cell, names), cell.suppressed, cell.seconds)
             for cell in self.means()
         ]
         facts = [("records", f"{self.records:,}"), ("target", self.target)]
@@ -223,28 +223,36 @@ class Comparison:
         return card("Comparison of releases", shown, table(head, rows))
 
     def best(self, max_risk: float) -> Cell:
-        """The cell with least loss whose linkage risk stays at or under a threshold, in percent."""
-        check("max_risk", max_risk, Real(0, 100))
+        """The cell with least loss whose linkage risk stays at or under a threshold."""
+        check("max_risk", max_risk, Real(0, 1))
         good = [cell for cell in self.means() if not cell.error and cell.risk is not None]
         allowed = [cell for cell in good if cell.risk is not None and cell.risk <= max_risk]
         if not allowed:
             least = min((cell.risk for cell in good if cell.risk is not None), default=None)
-            reached = "none succeeded" if least is None else f"the least reached is {least:.3g} %"
+            reached = (
+                "none succeeded" if least is None else f"the least reached is {100 * least:.3g}%"
+            )
             raise MethodError(
-                f"No release of the grid has a risk of at most {max_risk:g} % ({reached}); try a "
-                "larger k or other methods."
+                f"No release of the grid has a risk of at most {100 * max_risk:g}% ({reached}); "
+                "try a larger k or other methods."
             )
         return min(allowed, key=lambda cell: (cell.loss, cell.risk, cell.k or 0))
+
+
+def _percents(cell: Cell, names: Sequence[str]) -> list[float]:
+    """Shares of a cell as they are shown."""
+    return [100.0 * (getattr(cell, name) or 0.0) for name in names]
 
 
 def _line(cell: Cell) -> str:
     k = "–" if cell.k is None else cell.k
     if cell.error:
         return f"{k:>5}  {cell.error}"
-    shown = [(cell.loss, 9, 2), (cell.risk, 11, 2), (cell.score, 8, 2)]
-    shown += [] if cell.accuracy is None else [(cell.accuracy, 12, 2)]
-    shown += [(cell.suppressed, 12, 0), (cell.stars, 8, 0), (cell.seconds, 9, 2)]
-    return f"{k:>5}" + "".join(f"{value or 0.0:{wide}.{digits}f}" for value, wide, digits in shown)
+    names = ["loss", "risk", "score", *([] if cell.accuracy is None else ["accuracy"])]
+    shares = zip(_percents(cell, names), (9, 11, 9, 12), strict=False)
+    shown = "".join(f"{share:{wide}.2f}" for share, wide in shares)
+    counts = f"{cell.suppressed or 0:12.0f}{cell.stars or 0:8.0f}"
+    return f"{k:>5}{shown}{counts}{cell.seconds or 0:9.2f}"
 
 
 def _beats(one: Cell, other: Cell) -> bool:
@@ -309,8 +317,8 @@ def compare(
     >>> frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52, 70, 71, 72]})
     >>> schema = om.Schema(age=om.Numeric())
     >>> grid = om.compare(frame, schema, ["sa-mdav"], k=[2, 3], workers=1)
-    >>> [(cell.method, cell.k, round(cell.risk, 1)) for cell in grid.cells]
-    [('sa-mdav', 2, 29.6), ('sa-mdav', 3, 33.3)]
+    >>> [(cell.method, cell.k, round(cell.risk, 3)) for cell in grid.cells]
+    [('sa-mdav', 2, 0.296), ('sa-mdav', 3, 0.333)]
     """
     check("k", _several(k), ListOf(Integer(2), empty=False))
     check("seeds", _several(seeds), ListOf(Integer(0), empty=False))
@@ -516,9 +524,9 @@ class _Bench:
             return {}
         report = self.target.judge(release)
         return {
-            "accuracy": 100.0 * max(one.masked.accuracy for one in report.classifiers),
-            "accuracy_before": 100.0 * max(one.original.accuracy for one in report.classifiers),
-            "baseline": 100.0 * report.baseline.accuracy,
+            "accuracy": max(one.masked.accuracy for one in report.classifiers),
+            "accuracy_before": max(one.original.accuracy for one in report.classifiers),
+            "baseline": report.baseline.accuracy,
         }
 
 

@@ -35,7 +35,7 @@ class Recommendation:
     --------
     >>> frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52, 70, 71, 72]})
     >>> schema = om.Schema(age=om.Numeric())
-    >>> found = om.recommend(frame, schema, ["sa-mdav"], max_risk=40, k=[2, 3], workers=1)
+    >>> found = om.recommend(frame, schema, ["sa-mdav"], max_risk=0.4, k=[2, 3], workers=1)
     >>> found.protect(frame, seed=1).class_sizes
     {3: 3}
     """
@@ -53,7 +53,7 @@ class Recommendation:
         return f"Recommendation({self})"
 
     def __str__(self) -> str:
-        return f"{self.cell.title} (loss {self.cell.loss:.3g} %, linkage {self.cell.risk:.3g} %)"
+        return f"{self.cell.title} (loss {self.cell.loss:.2%}, linkage {self.cell.risk:.2%})"
 
     def _repr_html_(self) -> str:
         facts = [("steps", " → ".join(step.name for step in self.steps)), ("why", str(self))]
@@ -63,19 +63,19 @@ class Recommendation:
 def recommend(
     frame: object, schema: Schema, methods: Methods, *, max_risk: float, **settings: Any
 ) -> Recommendation:
-    """Compare, and recommend what loses least among all whose risk is at most `max_risk` percent.
+    """Compare, and recommend what loses least among all whose risk is at most `max_risk`.
 
     Examples
     --------
     >>> frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52, 70, 71, 72]})
     >>> schema = om.Schema(age=om.Numeric())
-    >>> found = om.recommend(frame, schema, ["sa-mdav"], max_risk=40, k=[2, 3], workers=1)
+    >>> found = om.recommend(frame, schema, ["sa-mdav"], max_risk=0.4, k=[2, 3], workers=1)
     >>> found.cell.method, found.cell.k
     ('sa-mdav', 3)
     >>> found.protect(frame, seed=1).frame["age"].to_list()
     [31, 31, 31, 51, 51, 51, 71, 71, 71]
     """
-    check("max_risk", max_risk, Real(0, 100))
+    check("max_risk", max_risk, Real(0, 1))
     compared = compare(frame, schema, methods, **settings)
     best = compared.best(max_risk)
     return Recommendation(best, compared.steps[best.method, best.k], schema, compared)

@@ -120,14 +120,13 @@ def link(material: Material, levels: Mapping[str, om.Hierarchy], k: int) -> Link
     words = om.Schema.of(dict.fromkeys(material.frame.columns, om.Flat()))
     release = om.protect(material.frame, words, method, seed=1)
     risks = {
-        measure: om.record_linkage(
-            material.frame, release.frame, material.schema, measure=measure
-        ).risk
+        measure: 100.0
+        * om.record_linkage(material.frame, release.frame, material.schema, measure=measure).risk
         for measure in MEASURES
     }
     same = om.record_linkage(material.frame, release.frame, material.schema, distance="matching")
     found = om.evaluate(material.frame, release.frame, material.schema, distances=())
-    return Linked({**risks, MATCHING: same.risk}, found.loss.semantic_loss)
+    return Linked({**risks, MATCHING: 100.0 * same.risk}, found.loss.semantic_loss)
 
 
 def all_links(material: Material) -> Chains:

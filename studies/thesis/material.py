@@ -169,16 +169,16 @@ def measured(material: Material, method: Any, seed: int, measure: str = "logsc")
         seconds = min(seconds, _masking_seconds(again))
     view = material.view(measure)
     found = om.evaluate(material.frame, release.frame, view)
-    semantic, matching = (one.risk for one in found.linkage)
+    semantic, matching = (100.0 * one.risk for one in found.linkage)
     swapped = om.record_linkage(release.frame, material.frame, view, distance="matching")
     return Outcome(
-        found.loss.loss,
+        100.0 * found.loss.loss,
         found.loss.sse,
         found.loss.semantic_loss,
         found.loss.kl_divergence,
         semantic,
         matching,
-        swapped.risk,
+        100.0 * swapped.risk,
         seconds,
     )
 

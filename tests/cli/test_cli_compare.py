@@ -45,7 +45,7 @@ def test_methods_presets_and_plan_files_stand_side_by_side(plan, tmp_path):
 def test_stars_and_records_left_out_are_shown(plan):
     shown = run(plan, "-m", "local-suppression,suppression", "-k", "3")
     head, *rows = [line.split() for line in shown.stdout.splitlines()]
-    assert " ".join(head) == "method k loss % linkage % score suppressed stars seconds"
+    assert " ".join(head) == "method k loss % linkage % score % suppressed stars seconds"
     (local, plain) = (row for row in rows if {"local-suppression", "suppression"} & set(row))
     found = {
         one["method"]: one for one in cells(plan, "-m", "local-suppression,suppression", "-k3")
@@ -133,7 +133,7 @@ def test_a_risk_that_no_release_reaches_is_a_limit_exceeded(plan):
     options = ("--methods", "recoding", "--k", "3", "--max-risk", "0")
     shown = run(plan, *options)
     assert shown.exit_code == 3
-    assert "No release of the grid has a risk of at most 0 %" in shown.stdout
+    assert "No release of the grid has a risk of at most 0%" in shown.stdout
 
 
 def test_compare_puts_methods_side_by_side(plan, tmp_path):

@@ -68,7 +68,7 @@ def test_a_number_that_is_not_changed_is_the_same_number(make, values):
 
 @every_case
 def test_permuted_numbers_are_the_same_numbers(make, values):
-    swap = om.RankSwapping(columns=("x",), p=30, algorithm="fixed")
+    swap = om.RankSwapping(columns=("x",), share=0.3, algorithm="fixed")
     for steps in (swap, [swap, swap]):
         released = listed(om.protect(make(values), SCHEMA, steps, seed=1).frame)
         assert Counter(released) == Counter(values)

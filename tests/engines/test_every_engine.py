@@ -87,7 +87,7 @@ STEPS = {
     "rounding first": [om.Rounding(("age", "cost"), 10), om.Microaggregation(5)],
     "pseudonyms": [om.Pseudonyms(("id",), KEY), om.Suppression(3)],
     "dropped": [om.Suppression(3), om.DropColumns(("sex", "wage"))],
-    "top coding": [om.TopBottomCoding(("wage",), top_percent=20, replace="mean")],
+    "top coding": [om.TopBottomCoding(("wage",), top_share=0.2, replace="mean")],
     "a model of sensitive values": [om.Microaggregation(3, privacy=[om.LDiversity(2)])],
     "resampling": [om.Resampling(4)],
     "hybrid": [om.Hybrid(4, algorithm="sa-mdav")],

@@ -104,9 +104,9 @@ def test_equal_records_are_shared_out_alike_by_all_steps(engine, tmp_path):
 def test_the_number_of_records_decides_not_that_of_combinations():
     few = pl.DataFrame({"age": [30] * 400 + [40] * 400})
     schema = om.Schema(age=om.Numeric())
+    swapping = om.RankSwapping(share=0.5, algorithm="fixed")
     changed = [
-        om.protect(one, schema, om.RankSwapping(p=50, algorithm="fixed"), seed=1).changed["age"]
-        for one in (few, few.lazy())
+        om.protect(one, schema, swapping, seed=1).changed["age"] for one in (few, few.lazy())
     ]
     assert changed[0] == pytest.approx(changed[1], abs=0.1)
     assert changed[1] > 0.3

@@ -31,7 +31,7 @@ def test_nothing_changed_is_nothing_lost():
     assert found.loss.records_changed == found.loss.values_changed == 0
     assert found.loss.kl_divergence == pytest.approx(0)
     assert found.clustering.distance == pytest.approx(0)
-    assert found.risk == 100
+    assert found.risk == 1
     assert all(one.difference == pytest.approx(0) for one in found.statistics)
 
 
@@ -52,7 +52,7 @@ def test_loss_by_hand():
     assert by_name["n"].raw_sse == 4
     assert by_name["n"].rmse == pytest.approx(math.sqrt((2 / deviation) ** 2 / 4))
     assert by_name["d"].sse == pytest.approx(cold**2)
-    assert found.numeric_loss == pytest.approx(100 * 4 / 5)
+    assert found.numeric_loss == pytest.approx(4 / 5)
 
 
 @given(
@@ -214,7 +214,7 @@ def test_dates_generalized_to_months_can_be_evaluated():
     method = om.Generalization([om.KAnonymity(4)], hierarchies={"day": om.date_hierarchy(days)})
     found = om.protect(frame, om.Schema(day=om.Date()), method).evaluate(frame)
     assert found.intervals == ()
-    assert 0 < found.loss.loss < 100
+    assert 0 < found.loss.loss < 1
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,12 @@ def test_ties_and_duplicates_by_hand():
     schema = om.Schema(n=om.Numeric())
     # The first two are linked to three records each, the third too (1 and 9 are equally far: all
     # four), the last to itself: (1/3 + 1/3 + 1/4 + 1) / 4.
-    expected = 100 * (1 / 3 + 1 / 3 + 1 / 4 + 1) / 4
+    expected = (1 / 3 + 1 / 3 + 1 / 4 + 1) / 4
     for distance in ("semantic", "euclidean", "s-distance"):
         found = om.record_linkage(original, masked, schema, distance=distance)
         assert found.risk == pytest.approx(expected)
     assert om.record_linkage(original, masked, schema, distance="matching").risk == pytest.approx(
-        100 * (1 / 3 + 1 / 3 + 0 + 1) / 4
+        (1 / 3 + 1 / 3 + 0 + 1) / 4
     )
 
 
@@ -63,15 +63,15 @@ def test_an_unmasked_table_of_unique_records_is_linked_completely():
     table = pl.DataFrame({"n": [1.0, 2.0, 3.0], "s": ["a", "b", "a"]})
     schema = om.Schema(n=om.Numeric(), s=om.Flat())
     found = om.record_linkage(table, table, schema)
-    assert found.risk == 100
+    assert found.risk == 1
     assert found.linked == found.records == 3
-    assert found.chance == pytest.approx(100 / 3)
+    assert found.chance == pytest.approx(1 / 3)
 
 
 def test_an_intruder_who_knows_less_links_less():
     table = pl.DataFrame({"n": [1.0, 2.0, 3.0, 4.0], "s": ["a", "b", "a", "b"]})
     schema = om.Schema(n=om.Numeric(), s=om.Flat())
-    assert om.record_linkage(table, table, schema, known=["s"]).risk == 50
+    assert om.record_linkage(table, table, schema, known=["s"]).risk == 0.5
     with pytest.raises(errors.SchemaError, match="There is no column 'm' to evaluate"):
         om.record_linkage(table, table, schema, known=["m"])
 
@@ -83,11 +83,11 @@ def test_an_intruder_with_another_ontology_or_measure():
     masked = pl.DataFrame({"d": ["b", "c"]})
     schema = om.Schema(d=om.Nominal(flat))
     # Without x, a is as far from b as from c; with it, b is nearer and the link is certain.
-    assert om.record_linkage(original, masked, schema).risk == 75
-    assert om.record_linkage(original, masked, schema, taxonomies={"d": deep}).risk == 100
+    assert om.record_linkage(original, masked, schema).risk == 0.75
+    assert om.record_linkage(original, masked, schema, taxonomies={"d": deep}).risk == 1
     assert (
         om.record_linkage(original, masked, schema, taxonomies={"d": deep}, measure="equality").risk
-        == 75
+        == 0.75
     )
     with pytest.raises(errors.ParameterError, match="taxonomies names 'e'"):
         om.record_linkage(original, masked, schema, taxonomies={"e": deep})
@@ -99,8 +99,8 @@ def test_an_external_table_with_other_people_in_it():
     schema = om.Schema(n=om.Numeric())
     found = om.record_linkage(external, masked, schema, truth=[2, -1, 0])
     assert found.records == 2
-    assert found.risk == 100
-    assert om.record_linkage(external, masked, schema, truth=[0, -1, 0]).risk == 50
+    assert found.risk == 1
+    assert om.record_linkage(external, masked, schema, truth=[0, -1, 0]).risk == 0.5
     for wrong in ([0, 1], [0, 1, 3], [0, 1, -2]):
         with pytest.raises(errors.ParameterError, match="truth must give"):
             om.record_linkage(external, masked, schema, truth=wrong)
@@ -109,7 +109,7 @@ def test_an_external_table_with_other_people_in_it():
 def test_missing_values_are_at_distance_one():
     table = pl.DataFrame({"n": [1.0, None, 3.0]})
     found = om.record_linkage(table, table, om.Schema(n=om.Numeric()))
-    assert found.risk == 100
+    assert found.risk == 1
 
 
 def test_order_of_records_does_not_matter():
@@ -154,4 +154,4 @@ def test_s_distance_is_the_definition_with_ordinals_by_rank(data):
         nearest = [spot for spot, one in enumerate(found) if one <= min(found) + 1e-9]
         total += 1 / len(nearest) if place in nearest else 0.0
     linked = om.record_linkage(*tables, schema, distance="s-distance")
-    assert linked.risk == pytest.approx(100 * total / count)
+    assert linked.risk == pytest.approx(total / count)

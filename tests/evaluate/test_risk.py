@@ -231,19 +231,19 @@ def test_values_that_the_population_does_not_have_are_counted_as_none():
 def test_interval_disclosure_by_hand():
     original = [100.0, -100.0, 0.0, 0.0, 50.0, math.nan, 10.0]
     masked = [101.0, -95.0, 0.0, 0.1, 75.0, 10.0, math.nan]
-    found = interval_disclosure(original, masked, [0, 1, 5, 50, 1e9])
+    found = interval_disclosure(original, masked, [0, 0.01, 0.05, 0.5, 1e7])
     assert found.shares == pytest.approx((1 / 6, 2 / 6, 3 / 6, 4 / 6, 4 / 6))
     assert found.people == 6
 
 
 def test_interval_bounds_are_included_despite_rounding():
     values = np.arange(1, 1000) / 7
-    assert interval_disclosure(values, values * 1.1, [10]).shares == (1.0,)
-    assert interval_disclosure(values, values * 1.1, [9.9]).shares == (0.0,)
+    assert interval_disclosure(values, values * 1.1, [0.1]).shares == (1.0,)
+    assert interval_disclosure(values, values * 1.1, [0.099]).shares == (0.0,)
 
 
 def test_interval_weights():
-    found = interval_disclosure([1.0, 2.0], [1.0, 4.0], [1], weights=[3, 1])
+    found = interval_disclosure([1.0, 2.0], [1.0, 4.0], [0.01], weights=[3, 1])
     assert found.shares == (0.75,)
     assert found.as_dict()["people"] == 4
 
@@ -255,7 +255,7 @@ def test_no_known_number_discloses_nothing():
 def test_interval_mistakes():
     with pytest.raises(DataError, match="there are 2 and 1 of them"):
         interval_disclosure([1.0, 2.0], [1.0])
-    with pytest.raises(ParameterError, match="percents must be a list that is not empty"):
+    with pytest.raises(ParameterError, match="widths must be a list that is not empty"):
         interval_disclosure([1.0], [1.0], [])
     with pytest.raises(ParameterError, match="a number of at least 0"):
         interval_disclosure([1.0], [1.0], [-1])

@@ -33,7 +33,7 @@ def mean_distance(value, members, original, distance):
     return sum(w * distance(value, one) for w, one in zip(weights, members, strict=True))
 
 
-def percent(moved, centers, stars, several):
+def loss_of(moved, centers, stars, several):
     """L as documented: points against the centroid, what stands for several against stars."""
     moved, centers, stars, several = (
         np.array(one, float) for one in (moved, centers, stars, several)
@@ -41,7 +41,7 @@ def percent(moved, centers, stars, several):
     total = (centers.mean(axis=0) ** 2).sum()
     scale = np.sqrt(total / (stars.mean(axis=0) ** 2).sum())
     errors = ((moved * np.where(several, scale, 1.0)).mean(axis=0) ** 2).sum()
-    return min(100.0, 100.0 * errors / total)
+    return min(1.0, errors / total)
 
 
 def unequal(one, other):
@@ -97,7 +97,7 @@ def test_loss_of_flat_columns_and_numbers_by_hand():
     several = [[True] * 7 + [False], [True] * 7 + [False]]
     assert found.sse == pytest.approx((np.mean(moved, axis=0) ** 2).sum())
     assert found.sst == pytest.approx((np.mean(centers, axis=0) ** 2).sum())
-    assert found.loss == pytest.approx(percent(moved, centers, stars, several))
+    assert found.loss == pytest.approx(loss_of(moved, centers, stars, several))
     assert found.values_changed == 13 / 16  # the South is Texas alone here
 
 
@@ -139,8 +139,8 @@ def test_a_loss_is_between_nothing_and_everything(ages, data):
     frame, schema = pl.DataFrame({"age": ages}), om.Schema(age=om.Numeric())
     masked = pl.DataFrame({"age": released}, schema={"age": pl.String})
     found = om.evaluate(frame, masked, schema)
-    assert 0 <= found.loss.loss <= 100
-    assert 0 <= found.score <= 100
+    assert 0 <= found.loss.loss <= 1
+    assert 0 <= found.score <= 1
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from("abcxyz")), min_size=2, max_size=9))
@@ -154,8 +154,8 @@ def test_stars_and_the_centroid_everywhere_are_a_loss_of_everything(rows):
     mode = max(dict.fromkeys(firsts), key=firsts.count)
     center = frame.with_columns(n=pl.lit(float(np.mean([n for n, _ in rows]))), d=pl.lit(mode))
     varies = len({*rows}) > 1
-    assert om.evaluate(frame, stars, schema).loss.loss == pytest.approx(100 * varies)
-    assert om.evaluate(frame, center, schema).loss.loss == pytest.approx(100 * varies)
+    assert om.evaluate(frame, stars, schema).loss.loss == pytest.approx(float(varies))
+    assert om.evaluate(frame, center, schema).loss.loss == pytest.approx(float(varies))
     assert om.evaluate(frame, frame, schema).loss.loss == 0
 
 
@@ -179,7 +179,7 @@ def test_linkage_of_intervals_agrees_with_the_definition(ages, data):
             found = [apart(age, label) for label in labels]
             near = [spot for spot, one in enumerate(found) if one <= min(found) + 1e-9]
             total += place in near and min(found) < most and 1 / len(near)
-        return 100 * total / len(ages)
+        return total / len(ages)
 
     frame, masked = pl.DataFrame({"n": ages}), pl.DataFrame({"n": labels})
     schema = om.Schema(n=om.Numeric())

@@ -38,7 +38,7 @@ CASES = [
     om.Suppression(2, outliers="star"),
     om.LocalSuppression(3),
     om.RankSwapping(k=5),
-    om.RankSwapping(p=10, algorithm="fixed"),
+    om.RankSwapping(share=0.1, algorithm="fixed"),
     om.RankSwapping(k=5, algorithm="multivariate"),
     om.RankSwapping(algorithm="random"),
     om.Shuffling(confidential=("diagnosis", "age"), given=("sex", "charge")),

@@ -86,7 +86,7 @@ def _within(seen: Seen, step: Any) -> Complaints:
             beyond = (step.top is not None and before > step.top) or (
                 step.bottom is not None and before < step.bottom
             )
-            free = step.top_percent is not None or step.bottom_percent is not None
+            free = step.top_share is not None or step.bottom_share is not None
             if not beyond and not free and before != after:
                 yield f"{name!r}: {before} within the limits became {after}"
             if step.replace == "limit" and step.top is not None and after > step.top:

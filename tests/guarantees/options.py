@@ -425,9 +425,9 @@ FITTING: dict[tuple[str, str], Callable[[], list[tuple[str, Draw]]]] = {
     ("", "key"): lambda: [("text", lambda _p, _g: {"key": KEY})],
     ("RankSwapping", "k"): lambda: [*_k(), ("None", lambda _p, _g: {"k": None})],
     ("RankSwapping", "columns"): _or_none(_columns()),
-    ("RankSwapping", "p"): lambda: [
-        ("number", lambda _p, g: {"p": float(g.uniform(10, 60))}),
-        ("None", lambda _p, _g: {"p": None}),
+    ("RankSwapping", "share"): lambda: [
+        ("number", lambda _p, g: {"share": float(g.uniform(0.1, 0.6))}),
+        ("None", lambda _p, _g: {"share": None}),
     ],
     ("Pram", "columns"): _or_none(_columns("flat", "ordinal", "nominal")),
     ("Pram", "matrix"): _matrix,

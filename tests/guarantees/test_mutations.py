@@ -338,7 +338,7 @@ def _values() -> Iterator[Case]:
 def _tables() -> Iterator[Case]:
     ruled = schema().with_rules(KEPT_APART)
     yield Case(room.Possible, om.Microaggregation(4), nobody("south 2", "70"), ruled)
-    yield Case(room.Permutation, om.RankSwapping(p=10), like_before)
+    yield Case(room.Permutation, om.RankSwapping(share=0.1), like_before)
     with_illness = schema(illness=om.Flat(role="other"))
     columns = ("illness", *QUASI)
     yield Case(room.Unchanged, om.Microaggregation(4), same_before, with_illness, columns)

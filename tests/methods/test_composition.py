@@ -144,7 +144,7 @@ BY_MEANING = [
     ),
     ("age", om.Noise(["age"])),
     ("age", om.Rounding(["age"], base=5)),
-    ("age", om.TopBottomCoding(["age"], top_percent=10)),
+    ("age", om.TopBottomCoding(["age"], top_share=0.1)),
     ("diagnosis", om.Pram()),
 ]
 

@@ -64,7 +64,7 @@ def test_recoding_gives_numbers_as_they_were():
 @every_frame
 def test_what_a_method_does_not_change_keeps_its_time(name):
     frame = FRAMES[name]
-    method = om.TopBottomCoding(["t"], top_percent=20)
+    method = om.TopBottomCoding(["t"], top_share=0.2)
     released = listed(om.protect(frame, schema(name), method, seed=1).frame)
     assert released[:-1] == listed(frame)[:-1]
     assert released[-1] == listed(frame)[-2]

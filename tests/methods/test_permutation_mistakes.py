@@ -16,14 +16,17 @@ from tables import mixed_columns, mixed_schema
 HALF = [[0.5, 0.5], [0.5, 0.5]]
 
 CREATED = [
-    (lambda: RankSwapping(), "give either k (records) or p (percent of the records), not both"),
-    (lambda: RankSwapping(k=3, p=5), "give either k (records) or p"),
+    (lambda: RankSwapping(), "give either k (records) or share (of all records), not both"),
+    (lambda: RankSwapping(k=3, share=0.05), "give either k (records) or share"),
     (lambda: RankSwapping(k=1), "k must be a whole number of at least 2, or None, not 1"),
-    (lambda: RankSwapping(p=0), "p must be a number from 0 to 100, 0 excluded, or None, not 0"),
-    (lambda: RankSwapping(p=101), "p must be a number from 0 to 100"),
+    (
+        lambda: RankSwapping(share=0),
+        "share must be a number from 0 to 1, 0 excluded, or None, not 0",
+    ),
+    (lambda: RankSwapping(share=1.01), "share must be a number from 0 to 1"),
     (lambda: RankSwapping(k=3, algorithm="dynamics"), "Did you mean 'dynamic'?"),
     (lambda: RankSwapping(k=3, pool="some"), "pool must be one of 'unswapped', 'all'"),
-    (lambda: RankSwapping(k=3, algorithm="random"), "without any limit; leave k and p out"),
+    (lambda: RankSwapping(k=3, algorithm="random"), "without any limit; leave k and share out"),
     (lambda: Shuffling([]), "confidential must be a list that is not empty"),
     (lambda: Shuffling("age"), "confidential must be a list"),
     (
@@ -51,7 +54,7 @@ CREATED = [
     (lambda: Pram(matrix=HALF, order=["f", "f"]), "order names a value twice"),
     (lambda: Noise(["age"], scale=0), "scale must be a number of at least 0, 0 excluded"),
     (lambda: TopBottomCoding(["age"]), "needs a limit"),
-    (lambda: TopBottomCoding(["age"], top=9, top_percent=1), "either top or top_percent, not both"),
+    (lambda: TopBottomCoding(["age"], top=9, top_share=0.01), "either top or top_share, not both"),
     (lambda: TopBottomCoding(["age"], top=9, bottom=10), "bottom (10) must not exceed top (9)"),
     (lambda: Rounding(["age"], base=0), "base must be a number of at least 0, 0 excluded"),
     (lambda: Sampling(), "give either share or size, not both"),
@@ -77,9 +80,9 @@ APPLIED = [
     ),
     (RankSwapping(k=99, algorithm="multivariate"), "choose k of at most 59."),
     (
-        RankSwapping(p=1),
-        "p = 1 percent of 60 records makes an interval of 0; at least 2 are needed: choose p of at "
-        "least 3.33.",
+        RankSwapping(share=0.01),
+        "share = 0.01 of 60 records makes an interval of 0; at least 2 are needed: choose a share "
+        "of at least 0.0333.",
     ),
     (
         RankSwapping(k=3, columns=["patient"]),

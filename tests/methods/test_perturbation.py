@@ -101,20 +101,20 @@ def test_the_mean_of_what_was_replaced_keeps_the_mean():
     assert found.mean() == frame["income"].mean()
 
 
-def test_percentages_replace_at_most_so_many():
+def test_shares_replace_at_most_so_many():
     frame = pl.DataFrame({"income": [float(one) for one in range(100)]})
     schema = om.Schema(income=om.Numeric())
-    chosen = TopBottomCoding(["income"], top_percent=5, bottom_percent=3)
+    chosen = TopBottomCoding(["income"], top_share=0.05, bottom_share=0.03)
     found = protected(chosen, frame, schema)["income"]
     assert (found != frame["income"]).sum() == 8
     assert (found.max(), found.min()) == (94.0, 3.0)
     tied = pl.DataFrame({"income": [1.0] * 10 + [9.0] * 10})
-    assert protected(TopBottomCoding(["income"], top_percent=20), tied, schema).equals(tied)
+    assert protected(TopBottomCoding(["income"], top_share=0.2), tied, schema).equals(tied)
 
 
-def test_dates_by_percentage():
+def test_dates_by_share():
     frame = pl.DataFrame(mixed_columns())
-    release = protected(TopBottomCoding(["admitted"], top_percent=10), frame, mixed_schema())
+    release = protected(TopBottomCoding(["admitted"], top_share=0.1), frame, mixed_schema())
     assert release["admitted"].max() < frame["admitted"].max()
     assert release["admitted"].dtype == pl.Date
 

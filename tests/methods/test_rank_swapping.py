@@ -227,8 +227,8 @@ def test_every_value_gets_a_partner_from_the_unswapped():
 
 
 def test_percent_of_the_records():
-    assert protected(RankSwapping(p=10), 1).frame.equals(protected(RankSwapping(k=6), 1).frame)
-    assert protected(RankSwapping(p=100)).details[0]["k"] == 59
+    assert protected(RankSwapping(share=0.1), 1).frame.equals(protected(RankSwapping(k=6), 1).frame)
+    assert protected(RankSwapping(share=1)).details[0]["k"] == 59
 
 
 def test_a_larger_interval_moves_values_farther():

@@ -113,7 +113,8 @@ ANSWERS = [
     "line 40, step 3: columns names the column 'chrage', which the plan lacks. Did you mean "
     "'charge'?",
     "line 41, step 3: scale must be a number of at least 0, 0 excluded, not 0.",
-    "line 45, step 4: suppression_limit must be a number from 0 to 1, not 5.",
+    "line 45, step 4: suppression_limit must be a number from 0 to 1, not 5. For 5 percent write "
+    "0.05.",
     "line 46, step 4: quality must be the name of a quality model, or a table with its parameters, "
     "not 7.",
     "line 47, step 4: l is missing (how many values; a whole number unless the kind is `entropy`).",

@@ -48,7 +48,7 @@ def test_stars_exceed_the_limit_of_suppressed_records(outcome):
     release = outcome.release
     assert (release.left_out, release.starred) == (0, 3)
     (limit,) = outcome.exceeded
-    assert (limit.name, limit.measured) == ("suppressed records", pytest.approx(300 / 11))
+    assert (limit.name, limit.measured) == ("suppressed records", pytest.approx(3 / 11))
     written = json.loads(outcome.manifest.read_text(encoding="utf-8"))
     assert [written[name] for name in ("suppressed", "left_out", "starred")] == [3, 0, 3]
     assert written["output"]["records"] == 11

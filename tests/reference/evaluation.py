@@ -12,13 +12,13 @@ def record_distance(one, other, distances) -> float:
 
 
 def linkage_risk(original, masked, distances) -> float:
-    """100 times the mean of 1 / |G| where the own masked record is nearest."""
+    """The mean of 1 / |G| where the own masked record is nearest."""
     total = 0.0
     for place, record in enumerate(original):
         found = [record_distance(record, other, distances) for other in masked]
         nearest = [spot for spot, one in enumerate(found) if one <= min(found) + 1e-9]
         total += 1 / len(nearest) if place in nearest else 0.0
-    return 100 * total / len(original)
+    return total / len(original)
 
 
 def matching_risk(original, masked) -> float:
@@ -26,7 +26,7 @@ def matching_risk(original, masked) -> float:
     for place, record in enumerate(original):
         equal = [spot for spot, other in enumerate(masked) if other == record]
         total += 1 / len(equal) if place in equal else 0.0
-    return 100 * total / len(original)
+    return total / len(original)
 
 
 def squared_error(original, masked, distances) -> float:

@@ -122,7 +122,7 @@ def hierarchies() -> dict[str, list[list[str]]]:
 
 METHODS = {
     "microaggregation": lambda: make_case(om.Microaggregation(k=5)),
-    "rank swapping": lambda: make_case(om.RankSwapping(p=5)),
+    "rank swapping": lambda: make_case(om.RankSwapping(share=0.05)),
     "suppression": lambda: make_case(
         om.Suppression(k=5),
         schema=planted_schema(

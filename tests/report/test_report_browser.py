@@ -68,7 +68,7 @@ def requests(log: Path) -> set[str]:
 @pytest.fixture(scope="module", params=["public", "internal"])
 def report(request, cases, tmp_path_factory) -> Path:
     account = cases["microaggregation"].gathered(
-        plan="[columns.age]\nkind = 'numeric'", limits=[Limit("record linkage", 12, 10)]
+        plan="[columns.age]\nkind = 'numeric'", limits=[Limit("record linkage", 0.12, 0.1)]
     )
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(render(account, internal=request.param == "internal"), encoding="utf-8")
@@ -167,13 +167,24 @@ def test_long_names_do_not_widen_the_page(case, remade, tmp_path):
 def test_a_comparison_asks_for_nothing_and_fits_a_phone(tmp_path):
     cells = [
         Cell(
-            f"method_{'long_' * place}{place}", k, 1, k * 1.5, 0.1, 90 / k, 0.0, 9.0, 0, 0.1, 1.0, 0
+            f"method_{'long_' * place}{place}",
+            k,
+            1,
+            k * 0.015,
+            0.1,
+            0.9 / k,
+            0.0,
+            0.09,
+            0,
+            0.1,
+            1.0,
+            0,
         )
         for place in range(9)
         for k in (2, 5, 10)
     ]
     failed = Cell("failed", 3, 1, error="too_long_a_word" * 20)
-    page = Comparison((*cells, failed)).report(tmp_path / "grid.html", max_risk=20)
+    page = Comparison((*cells, failed)).report(tmp_path / "grid.html", max_risk=0.2)
     document, asked, console = visit(page, tmp_path)
     assert document.count("<svg") == 2 + 9
     assert (asked, console) == (set(), [])

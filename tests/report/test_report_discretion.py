@@ -198,7 +198,7 @@ def test_small_counts_become_words_and_charts_are_as_coarse_as_the_words():
 
 
 def test_a_limit_does_not_count_the_few_records_left_out(case):
-    gone = Limit(SUPPRESSED, 100 * 2 / case.account.records, 0.5)
+    gone = Limit(SUPPRESSED, 2 / case.account.records, 0.005)
     account = case.gathered(limits=[gone])
     public, internal = words_of(render(account)), words_of(render(account, internal=True))
     assert "Suppressed records: fewer than 5, the plan allows 0.5%." in public

@@ -194,7 +194,7 @@ def test_a_broken_promise_comes_before_everything(case):
     findings = list(case.release.verification.findings)
     findings[2] = dataclasses.replace(findings[2], kept=False)
     account = case.gathered(
-        verification=Verification(tuple(findings)), limits=[Limit("record linkage", 12, 10)]
+        verification=Verification(tuple(findings)), limits=[Limit("record linkage", 0.12, 0.1)]
     )
     assert sentences.headline(account, PUBLIC).title == "A promise is not kept"
     assert any(one.text.endswith("NOT kept") for one in sentences.badges(account, PUBLIC))
@@ -204,7 +204,7 @@ def test_a_broken_promise_comes_before_everything(case):
 
 def test_an_exceeded_limit_is_said_loudly(case):
     account = case.gathered(
-        limits=[Limit("record linkage", 12.34, 10), Limit("information loss", 20, 20)]
+        limits=[Limit("record linkage", 0.1234, 0.1), Limit("information loss", 0.2, 0.2)]
     )
     said = sentences.headline(account, PUBLIC)
     assert (said.tone, said.title) == ("bad", "1 limit of the plan exceeded")
@@ -252,7 +252,7 @@ def test_whom_unchanged_columns_single_out_is_on_the_first_screen(case):
     """Counted here by hand: nearly every charge is another."""
     counts = case.frame["charge"].value_counts()["count"]
     alone = (counts == 1).sum() / len(case.frame)
-    account = case.gathered(limits=[Limit(UNCHANGED, 100 * alone, 10)])
+    account = case.gathered(limits=[Limit(UNCHANGED, alone, 0.1)])
     first = render(account).partition("<nav")[0]
     assert f"{alone:.1%} of the records are alone with what is published unchanged" in first
     assert "of records alone by unchanged columns" in first
@@ -364,12 +364,12 @@ def test_the_order_of_the_records_is_a_risk_if_it_is_kept(case, shuffled, said):
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
-        (Limit("record linkage", 12.34, 20), "12%"),
-        (Limit("record linkage", 20.3, 20), "20.3%"),
-        (Limit("record linkage", 19.96, 20), "20%"),
-        (Limit("highest risk", 33.3333, 33.33), "33.333%"),
-        (Limit("information loss", 12.34, 20), "12.3%"),
-        (Limit("information loss", 0.01, 20), "less than 0.1%"),
+        (Limit("record linkage", 0.1234, 0.2), "12%"),
+        (Limit("record linkage", 0.203, 0.2), "20.3%"),
+        (Limit("record linkage", 0.1996, 0.2), "20%"),
+        (Limit("highest risk", 0.333333, 0.3333), "33.333%"),
+        (Limit("information loss", 0.1234, 0.2), "12.3%"),
+        (Limit("information loss", 0.0001, 0.2), "less than 0.1%"),
     ],
 )
 def test_a_measured_limit_is_as_exact_as_its_verdict_needs(case, limit, said):
@@ -484,7 +484,7 @@ def test_what_would_tell_how_many_were_left_out_is_no_public_parameter():
         (om.Sampling(share=0.9), "share", "0.9"),
         (om.Sampling(size=80), "size", "80"),
         (generalization, "suppression_limit", "0.05"),
-        (om.RankSwapping(p=10), "k", "24"),
+        (om.RankSwapping(share=0.1), "k", "24"),
     )
     for step, name, full in steps:
         facts = describe_step(step, {"k": 24} if name == "k" else {}, [])

@@ -273,6 +273,7 @@ def test_the_preview_has_the_figures_of_an_evaluation(browser, session, folder):
     part = wait(browser, "/part/preview").text
     frame, plan = pl.read_csv(folder / "discharges.csv"), session.plan()
     found = om.protect(frame, plan.schema, plan.steps, seed=1).evaluate(distances=["semantic"])
-    for figure in (found.loss.loss, found.risk, 100 * found.risk_before.uniques):
+    for share in (found.loss.loss, found.risk, found.risk_before.uniques):
+        figure = 100 * share
         assert f"{figure:.1f} %" in part
     assert f'<dd class="number">{found.risk_after.smallest_class}</dd>' in part

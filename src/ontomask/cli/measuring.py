@@ -131,6 +131,7 @@ def compare(
         for file in filter(None, (output, html)):
             require_new(file, force=force)
         chosen, found = sizes(k), Plan.read(plan)
+        limit = None if max_risk is None else max_risk / 100.0
         with voice.progress("comparing") as progress:
             comparison = compare_methods(
                 found,
@@ -146,9 +147,9 @@ def compare(
             voice.say(f"\nAll figures are in [bold]{escape(str(output))}[/].")
         if html is not None:
             title = found.contents.input.name
-            comparison.report(html, title=title, max_risk=max_risk)
+            comparison.report(html, title=title, max_risk=limit)
             voice.say(f"\nThe picture is [bold]{escape(str(html))}[/] (do not hand it on).")
-        _recommend(voice, comparison, max_risk)
+        _recommend(voice, comparison, limit)
 
 
 def _recommend(voice: Voice, comparison: Comparison, max_risk: float | None) -> None:
@@ -162,7 +163,7 @@ def _recommend(voice: Voice, comparison: Comparison, max_risk: float | None) -> 
     if max_risk is not None:
         try:
             best = comparison.best(max_risk)
-            voice.say(f"\nLeast loss under {max_risk:g}%: [bold]{escape(best.title)}[/].")
+            voice.say(f"\nLeast loss under {100 * max_risk:g}%: [bold]{escape(best.title)}[/].")
         except MethodError as error:
             problem = str(error)
             voice.say("", Text(problem, style="red"))
@@ -194,7 +195,7 @@ def sizes(text: str) -> list[int]:
 def _show_comparison(voice: Voice, comparison: Comparison) -> None:
     frontier = {(cell.method, cell.k) for cell in comparison.frontier()}
     accuracy = ("accuracy %",) if comparison.target else ()
-    numbers = ("k", "loss %", "linkage %", "score", *accuracy, "suppressed", "stars", "seconds")
+    numbers = ("k", "loss %", "linkage %", "score %", *accuracy, "suppressed", "stars", "seconds")
     table = grid("", "method", *numbers, numbers=numbers)
     for cell in comparison.means():
         if cell.error:
@@ -203,7 +204,7 @@ def _show_comparison(voice: Voice, comparison: Comparison) -> None:
         k = "–" if cell.k is None else str(cell.k)
         shares = [cell.loss, cell.risk, cell.score, *([cell.accuracy] if accuracy else [])]
         counts = (f"{value or 0:,.0f}" for value in (cell.suppressed, cell.stars))
-        figures = (f"{value or 0:.2f}" for value in shares)
+        figures = (f"{100 * (value or 0):.2f}" for value in shares)
         seconds = f"{cell.seconds or 0:.2f}"
         table.add_row(mark, Text(cell.method), k, *figures, *counts, seconds)
     if table.row_count:

@@ -266,8 +266,8 @@ def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     table.add_row("highest risk", f"{before.highest_risk:.1%}", f"{after.highest_risk:.1%}")
     table.add_row("average risk", f"{before.average_risk:.1%}", f"{after.average_risk:.1%}")
     for link in found.linkage:
-        table.add_row(f"records linked rightly, {link.distance}", "", f"{link.risk:.1f}%")
-    table.add_row("information loss", "", f"{found.loss.loss:.1f}%")
+        table.add_row(f"records linked rightly, {link.distance}", "", f"{link.risk:.1%}")
+    table.add_row("information loss", "", f"{found.loss.loss:.1%}")
     table.add_row("records left out", "", f"{release.left_out:,}")
     if release.starred:
         table.add_row("records starred", "", f"{release.starred:,}")

@@ -116,8 +116,8 @@ class Voice:
         """Tell a person which limits of a plan are exceeded."""
         for one in limits:
             self.say(
-                f"[bold red]Limit exceeded:[/] {one.name} is {one.measured:.2f}{one.unit}, "
-                f"allowed are {one.allowed:g}{one.unit}."
+                f"[bold red]Limit exceeded:[/] {one.name} is {one.measured:.2%}, "
+                f"allowed are {100 * one.allowed:g}%."
             )
 
     def verdict(self, judgment: Judgment) -> None:

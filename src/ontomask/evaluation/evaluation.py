@@ -43,13 +43,13 @@ DEFINITIONS = {
     "highest_risk": "prosecutor risk of the record at most risk: 1 / smallest class",
     "average_risk": "mean prosecutor risk, which is also the marketer risk: classes / records",
     "records_at_risk": "share of records whose risk 1 / class size is above the threshold",
-    "linkage": "100 times the mean over records of 1 / |G| if the own masked version is among the "
+    "linkage": "mean over records of 1 / |G| if the own masked version is among the "
     "nearest masked records G, else 0",
     "distinct_l": "least number of distinct sensitive values in a class",
     "homogeneous": "share of records in classes with a single sensitive value",
     "entropy_l": "least exponential of the entropy of sensitive values in a class",
     "closeness_t": "largest half sum of |p - q| between a class and the whole table",
-    "intervals": "share of masked numbers within x percent of the original",
+    "intervals": "share of masked numbers within a share of the original",
     "alone_unchanged": "share of records that are alone with their values of all columns published "
     "unchanged",
     "clustering": "distance of the Ward clusterings before and after: 0 same, 1 unrelated",
@@ -88,7 +88,7 @@ class Evaluation:
     linkage
         Record linkage by each distance asked for.
     intervals
-        For each numeric column the share of masked numbers within x percent of the original.
+        For each numeric column the share of masked numbers within a share of the original.
     unchanged
         How many records the columns that are published as they are single out.
     alpha
@@ -102,9 +102,9 @@ class Evaluation:
     >>> release = om.protect(frame, om.Schema(age=om.Numeric()), om.Microaggregation(k=2), seed=1)
     >>> evaluation = release.evaluate()
     >>> evaluation.risk_after.smallest_class, evaluation.risk
-    (2, 50.0)
-    >>> round(evaluation.loss.loss, 1), round(evaluation.score, 1)
-    (20.0, 35.0)
+    (2, 0.5)
+    >>> round(evaluation.loss.loss, 3), round(evaluation.score, 3)
+    (0.2, 0.35)
     """
 
     loss: Loss
@@ -121,8 +121,8 @@ class Evaluation:
 
     @property
     def risk(self) -> float:
-        """The highest linkage risk measured, in percent."""
-        return max((one.risk for one in self.linkage), default=100.0 * self.risk_after.average_risk)
+        """The highest linkage risk measured."""
+        return max((one.risk for one in self.linkage), default=self.risk_after.average_risk)
 
     @property
     def score(self) -> float:
@@ -153,7 +153,7 @@ class Evaluation:
         return json.dumps(self.as_dict(), indent=1, sort_keys=True)
 
     def __repr__(self) -> str:
-        return f"Evaluation(loss {self.loss.loss:.4g} %, risk {self.risk:.4g} %)"
+        return f"Evaluation(loss {self.loss.loss:.2%}, risk {self.risk:.2%})"
 
     def __str__(self) -> str:
         lines = [f"{row.section:12} {row.figure:42} {_shown(row.value)}" for row in self.rows()]
@@ -162,9 +162,9 @@ class Evaluation:
     def _repr_html_(self) -> str:
         before, after = self.risk_before, self.risk_after
         facts = [
-            ("information loss", f"{self.loss.loss:.2f} %"),
-            ("records linked correctly", f"{self.risk:.2f} %"),
-            ("score", f"{self.score:.2f}"),
+            ("information loss", f"{self.loss.loss:.2%}"),
+            ("records linked correctly", f"{self.risk:.2%}"),
+            ("score", f"{self.score:.2%}"),
             ("smallest class", f"{before.smallest_class:,} → {after.smallest_class:,}"),
             ("unique records", f"{before.uniques:.1%} → {after.uniques:.1%}"),
             ("suppressed", f"{self.loss.left_out:,} left out, {self.loss.starred:,} starred"),
@@ -205,8 +205,8 @@ class Evaluation:
                 yield Row("risk", f"{first.column}: {name}", shown, DEFINITIONS[name])
         for column, found in self.intervals:
             if found.shares is not None:
-                pairs = zip(found.percents, found.shares, strict=True)
-                shown = ", ".join(f"{share:.3f} within {width:g} %" for width, share in pairs)
+                pairs = zip(found.widths, found.shares, strict=True)
+                shown = ", ".join(f"{share:.3f} within {100 * width:g}%" for width, share in pairs)
                 yield Row("risk", f"{column}: intervals", shown, DEFINITIONS["intervals"])
         if self.unchanged.columns:
             definition = DEFINITIONS["alone_unchanged"]
@@ -304,8 +304,8 @@ def evaluate(
     >>> evaluation = om.evaluate(original, masked, om.Schema(age=om.Numeric()))
     >>> evaluation.risk_before.smallest_class, evaluation.risk_after.smallest_class
     (1, 2)
-    >>> evaluation.risk  # percent of the records that an intruder links correctly
-    50.0
+    >>> evaluation.risk  # the share of records that an intruder links correctly
+    0.5
     """
     settings = Settings(
         columns, distances, k, threshold, subdomains, fraction, clustering, alpha, seed

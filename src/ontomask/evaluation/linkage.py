@@ -1,7 +1,7 @@
 """Record linkage: how many records an intruder who knows the originals would link correctly.
 
 For every original record, G is the set of masked records at minimum distance; the record counts
-1 / |G| if its own masked version is in G, else 0; the risk is 100 times the mean.
+1 / |G| if its own masked version is in G, else 0; the risk is the mean.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class LinkageRisk:
     distance
         How the intruder compares records.
     risk
-        100 times the mean over records of 1 / |G| if the own masked version is in G, else 0.
+        The mean over records of 1 / |G| if the own masked version is in G, else 0.
     linked
         How many records' own masked version is among the nearest.
     expected
         How many links an intruder who picks among the nearest at random gets right.
     chance
-        The risk of picking any masked record: 100 / records.
+        The risk of picking any masked record: 1 / records.
     """
 
     distance: str
@@ -72,8 +72,8 @@ class LinkageRisk:
 
     def __str__(self) -> str:
         return (
-            f"{self.distance} linkage on {', '.join(self.known)}: {self.risk:.2f} % "
-            f"(by chance {self.chance:.2g} %)"
+            f"{self.distance} linkage on {', '.join(self.known)}: {self.risk:.2%} "
+            f"(by chance {100 * self.chance:.2g}%)"
         )
 
 
@@ -115,8 +115,8 @@ def record_linkage(
     >>> original = pl.DataFrame({"age": [30, 40, 50, 60]})
     >>> masked = pl.DataFrame({"age": [35, 35, 55, 55]})
     >>> linkage = om.record_linkage(original, masked, om.Schema(age=om.Numeric()))
-    >>> linkage.risk, linkage.chance  # percent, and what guessing would reach
-    (50.0, 25.0)
+    >>> linkage.risk, linkage.chance  # and what guessing would reach
+    (0.5, 0.25)
     """
     check("distance", distance, Choice(*DISTANCES))
     check("measure", measure, AnyOf(Choice(*MEASURES), Null()))
@@ -230,11 +230,11 @@ def _risk(
     return LinkageRisk(
         distance,
         tuple(one.name for one in columns),
-        100.0 * expected / max(1, records),
+        expected / max(1, records),
         float(counts[hit & (shared[old] > 0)].sum()),
         expected,
         records,
-        100.0 / max(1.0, float(records)),
+        1.0 / max(1, records),
     )
 
 

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 THRESHOLD = Real(0, 1, open_low=True)
-PERCENTS = (1.0, 2.0, 5.0, 10.0, 20.0)
+WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2)
 ROUNDING = 1e-12
 """Risks and intervals that exceed a bound by no more than this, relatively, are equal to it."""
 
@@ -80,7 +80,7 @@ DEFINITIONS: dict[str, str] = {
         "1 / persons in its class, and of all of them, 1 - prod(1 - r_i)"
     ),
     "interval_disclosure": (
-        "share of known original numbers whose masked value lies within x percent of them"
+        "share of known original numbers whose masked value lies within a share x of them"
     ),
 }
 
@@ -434,16 +434,16 @@ class IntervalDisclosure:
 
     Attributes
     ----------
-    percents
-        The widths x of the interval, in percent of the original value.
+    widths
+        The widths x of the interval, as shares of the original value.
     shares
-        For each of them, the share of known original numbers whose masked value lies within x
-        percent of them; None if no original number is known.
+        For each of them, the share of known original numbers whose masked value lies within x of
+        them; None if no original number is known.
     people
         How many original numbers are known, with their weights.
     """
 
-    percents: tuple[float, ...]
+    widths: tuple[float, ...]
     shares: tuple[float, ...] | None
     people: float
 
@@ -455,22 +455,23 @@ class IntervalDisclosure:
 def interval_disclosure(
     original: Sequence[float] | Floats,
     masked: Sequence[float] | Floats,
-    percents: Sequence[float] = PERCENTS,
+    widths: Sequence[float] = WIDTHS,
     *,
     weights: Sequence[float] | Floats | None = None,
 ) -> IntervalDisclosure:
-    """Share of masked numbers within x percent of the original: |y - x0| <= x / 100 |x0|.
+    """Share of masked numbers within a share x of the original: |y - x0| <= x |x0|.
 
     Original numbers that are missing are left out; a number that is missing only in the masked
     column is disclosed at no width. Zero is disclosed by zero alone.
 
     Examples
     --------
-    >>> disclosure = om.interval_disclosure([100, 200, 300, 400], [100, 210, 360, 800], [1, 5, 20])
-    >>> dict(zip(disclosure.percents, disclosure.shares))
-    {1.0: 0.25, 5.0: 0.5, 20.0: 0.75}
+    >>> before, after = [100, 200, 300, 400], [100, 210, 360, 800]
+    >>> disclosure = om.interval_disclosure(before, after, [0.01, 0.05, 0.2])
+    >>> dict(zip(disclosure.widths, disclosure.shares))
+    {0.01: 0.25, 0.05: 0.5, 0.2: 0.75}
     """
-    check("percents", percents, ListOf(Real(0), empty=False))
+    check("widths", widths, ListOf(Real(0), empty=False))
     before, after = np.asarray(original, np.float64), np.asarray(masked, np.float64)
     people = np.ones(before.size) if weights is None else np.asarray(weights, np.float64)
     if not before.shape == after.shape == people.shape:
@@ -480,8 +481,7 @@ def interval_disclosure(
         )
     known = ~np.isnan(before)
     total = float(people[known].sum())
-    widths = tuple(float(one) for one in percents)
     moved, size = np.abs(after - before)[known], np.abs(before)[known]
-    near = [moved <= one / 100 * size * (1 + ROUNDING) for one in widths]
+    near = [moved <= one * size * (1 + ROUNDING) for one in widths]
     shares = tuple(float(people[known][one].sum() / total) for one in near) if total else None
-    return IntervalDisclosure(widths, shares, total)
+    return IntervalDisclosure(tuple(map(float, widths)), shares, total)

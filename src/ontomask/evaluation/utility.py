@@ -22,10 +22,10 @@ DEFINITIONS = {
     "sse": "sum over records, each with its weight, of the squared mean distance of original and "
     "masked values",
     "sst": "the same sum against the centroid of the whole original table",
-    "loss": "L = 100 SSE / SST, at most 100: 0 nothing lost, 100 as if every record were the "
+    "loss": "L = SSE / SST, at most 1: 0 nothing lost, 1 as if every record were the "
     "centroid; values that stand for several are compared with stars instead, so that stars "
-    "everywhere are 100 too",
-    "numeric_loss": "100 SSE / SST of the numeric columns, squared differences in deviations",
+    "everywhere are 1 too",
+    "numeric_loss": "SSE / SST of the numeric columns, squared differences in deviations",
     "semantic_loss": "mean over records and columns of the distance of original and masked value",
     "records_changed": "share of records with at least one changed value",
     "values_changed": "share of changed values",
@@ -122,9 +122,9 @@ class _Sums(NamedTuple):
     center: float
 
     def share(self, lost: float = 0.0) -> float | None:
-        """The loss in percent, where so many people are lost altogether."""
+        """The loss, where so many people are lost altogether."""
         total = self.center + lost
-        return min(100.0, 100.0 * (self.error + lost) / total) if total > 0 else None
+        return min(1.0, (self.error + lost) / total) if total > 0 else None
 
 
 def _sums(columns: list[PairedColumn], weights: Floats) -> _Sums:
@@ -132,7 +132,7 @@ def _sums(columns: list[PairedColumn], weights: Floats) -> _Sums:
 
     A star is farther from most values than the centroid is, since it is no guess. So what stands
     for several is measured by what stars everywhere would cost, and points by what the centroid
-    would: both ways of telling nothing are a loss of 100 %.
+    would: both ways of telling nothing are a loss of 1.
     """
     center = float(weights @ np.mean([_from_centroid(one) for one in columns], axis=0) ** 2)
     stars = float(weights @ np.mean([one.starred for one in columns], axis=0) ** 2)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -41,6 +43,7 @@ __all__ = [
     "Operators",
     "Progress",
     "Strata",
+    "record_limit",
     "register",
     "silent",
     "sizes_asked",
@@ -73,6 +76,12 @@ Kind = TypeVar("Kind", bound="type[Method]")
 POLLED_EVERY = 0.05
 NAMING = {"columns", "confidential", "given", "hierarchies", "importance", "strata"}
 """Parameters that name columns."""
+
+
+def record_limit(share: float, records: int) -> int:
+    """How many records are at most a share of them: the whole part of share times records."""
+    # exact: in floats 0.29 * 100 is less than 29
+    return math.floor(Fraction(repr(float(share))) * records)
 
 
 def silent(fraction: float, message: str) -> None:

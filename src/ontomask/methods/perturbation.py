@@ -17,7 +17,7 @@ from ontomask.checks import AnyOf, Flag, Integer, ListOf, Null, Real, Text
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
-from ontomask.methods.base import Context, Method, register
+from ontomask.methods.base import Context, Method, record_limit, register
 from ontomask.methods.heeding import redrawn
 from ontomask.methods.permuting import check_published
 from ontomask.methods.points import number_column
@@ -116,15 +116,15 @@ class TopBottomCoding(Method):
     columns: Annotated[Columns, "Numeric or date columns."]
     top: Annotated[float | None, AnyOf(Real(), Null()), "Limits, for numeric columns."] = None
     bottom: Annotated[float | None, AnyOf(Real(), Null()), "Limits, for numeric columns."] = None
-    top_percent: Annotated[
+    top_share: Annotated[
         float | None,
-        AnyOf(Real(0, 50, open_low=True), Null()),
-        "The share of records to be replaced, in percent, instead of limits: at most that many.",
+        AnyOf(Real(0, 0.5, open_low=True), Null()),
+        "The share of records to be replaced, instead of limits: at most that many.",
     ] = None
-    bottom_percent: Annotated[
+    bottom_share: Annotated[
         float | None,
-        AnyOf(Real(0, 50, open_low=True), Null()),
-        "The share of records to be replaced, in percent, instead of limits: at most that many.",
+        AnyOf(Real(0, 0.5, open_low=True), Null()),
+        "The share of records to be replaced, instead of limits: at most that many.",
     ] = None
     replace: Annotated[
         Literal["limit", "mean"],
@@ -135,15 +135,14 @@ class TopBottomCoding(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        limits = (self.top, self.bottom, self.top_percent, self.bottom_percent)
+        limits = (self.top, self.bottom, self.top_share, self.bottom_share)
         if all(one is None for one in limits):
             raise ParameterError(
-                "Top and bottom coding needs a limit: give top, bottom, top_percent or "
-                "bottom_percent."
+                "Top and bottom coding needs a limit: give top, bottom, top_share or bottom_share."
             )
         for side in ("top", "bottom"):
-            if getattr(self, side) is not None and getattr(self, f"{side}_percent") is not None:
-                raise ParameterError(f"Give either {side} or {side}_percent, not both.")
+            if getattr(self, side) is not None and getattr(self, f"{side}_share") is not None:
+                raise ParameterError(f"Give either {side} or {side}_share, not both.")
         if self.top is not None and self.bottom is not None and self.bottom > self.top:
             raise ParameterError(f"bottom ({self.bottom:g}) must not exceed top ({self.top:g}).")
 
@@ -155,9 +154,9 @@ class TopBottomCoding(Method):
 
     def _coded(self, attribute: Attribute, microdata: Microdata) -> Floats:
         numbers, weights = attribute.record_numbers(), microdata.weights
-        top = _upper_limit(numbers, microdata.counts, self.top, self.top_percent)
+        top = _upper_limit(numbers, microdata.counts, self.top, self.top_share)
         lowest = None if self.bottom is None else -self.bottom
-        bottom = -_upper_limit(-numbers, microdata.counts, lowest, self.bottom_percent)
+        bottom = -_upper_limit(-numbers, microdata.counts, lowest, self.bottom_share)
         result = numbers.copy()
         for limit, beyond in ((top, numbers > top), (bottom, numbers < bottom)):
             if beyond.any():
@@ -167,16 +166,16 @@ class TopBottomCoding(Method):
 
 
 def _upper_limit(
-    numbers: Floats, counts: Floats, limit: float | None, percent: float | None
+    numbers: Floats, counts: Floats, limit: float | None, share: float | None
 ) -> float:
-    """The greatest number that stays, by a limit or such that at most so many percent exceed it."""
-    if percent is None:
+    """The greatest number that stays, by a limit or such that at most that share exceeds it."""
+    if share is None:
         return np.inf if limit is None else limit
     order = np.argsort(numbers)[: np.count_nonzero(~np.isnan(numbers))]
     if not order.size:
         return np.inf
     passed = np.cumsum(counts[order])
-    beyond = int(passed[-1] * percent / 100.0)
+    beyond = record_limit(share, round(float(passed[-1])))
     return float(numbers[order[np.searchsorted(passed, passed[-1] - beyond)]])
 
 

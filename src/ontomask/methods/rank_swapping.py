@@ -20,7 +20,15 @@ from ontomask.errors import MethodError, ParameterError, PromiseError
 from ontomask.kernels import record_swapping as records
 from ontomask.kernels import swapping as kernel
 from ontomask.kernels.record_ranks import nearer_records
-from ontomask.methods.base import Context, Measure, Method, Strata, register, watched
+from ontomask.methods.base import (
+    Context,
+    Measure,
+    Method,
+    Strata,
+    record_limit,
+    register,
+    watched,
+)
 from ontomask.methods.heeding import returned
 from ontomask.methods.permuting import check_no_counts, chosen_columns, permuted_column
 from ontomask.methods.points import Layout, Scaled, layout_of
@@ -60,12 +68,12 @@ class RankSwapping(Method):
     k: Annotated[
         int | None,
         AnyOf(Integer(2), Null()),
-        "How many records the swapping interval holds; or give `p`.",
+        "How many records the swapping interval holds; or give `share`.",
     ] = None
-    p: Annotated[
+    share: Annotated[
         float | None,
-        AnyOf(Real(0, 100, open_low=True), Null()),
-        "The interval as a percentage of the records.",
+        AnyOf(Real(0, 1, open_low=True), Null()),
+        "The interval as a share of the records.",
     ] = None
     algorithm: Annotated[
         Variant,
@@ -92,14 +100,14 @@ class RankSwapping(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         limited = self.algorithm != "random"
-        if limited and (self.k is None) == (self.p is None):
+        if limited and (self.k is None) == (self.share is None):
             raise ParameterError(
-                "Rank swapping needs the size of its interval: give either k (records) or p "
-                "(percent of the records), not both."
+                "Rank swapping needs the size of its interval: give either k (records) or "
+                "share (of all records), not both."
             )
-        if not limited and (self.k is not None or self.p is not None):
+        if not limited and (self.k is not None or self.share is not None):
             raise ParameterError(
-                "The algorithm 'random' exchanges values without any limit; leave k and p out."
+                "The algorithm 'random' exchanges values without any limit; leave k and share out."
             )
 
     def mask(self, microdata: Microdata, context: Context) -> Masked:
@@ -131,12 +139,12 @@ class RankSwapping(Method):
 
     def _interval(self, count: int) -> int | None:
         """The size of the interval in records."""
-        if self.p is not None:
-            found = min(int(self.p * count / 100.0), count - 1)
+        if self.share is not None:
+            found = min(record_limit(self.share, count), count - 1)
             if found < 2:
                 raise MethodError(
-                    f"p = {self.p:g} percent of {count} records makes an interval of {found}; at "
-                    f"least 2 are needed: choose p of at least {200.0 / count:.3g}."
+                    f"share = {self.share:g} of {count} records makes an interval of {found}; at "
+                    f"least 2 are needed: choose a share of at least {2.0 / count:.3g}."
                 )
             return found
         if self.k is not None and self.k >= count:

@@ -24,7 +24,7 @@ class Advice:
     l
         Different sensitive values in each class, at least.
     max_risk
-        The highest risk of a person in percent: 100 / k.
+        The highest risk of a person: 1 / k.
     reason, source
         Why, and who says so.
     """
@@ -42,7 +42,7 @@ RECIPIENTS = {
         "anyone, as on a website",
         11,
         3,
-        9.1,
+        0.091,
         "Nobody can be held to anything, and whoever wants to try has all the time: a risk of "
         "0.09, which is classes of eleven.",
         "European Medicines Agency, guidance on Policy 0070 (EMA/90915/2016): 0.09; Centers for "
@@ -54,7 +54,7 @@ RECIPIENTS = {
         "researchers who signed an agreement",
         5,
         2,
-        20.0,
+        0.2,
         "They promised not to try and can be checked: a risk of 0.2, which is classes of five.",
         "El Emam, Guide to the De-Identification of Personal Health Information, 2013: a cell size "
         "of five (0.2) is what data custodians have used; Prasser et al., 2017, call k = 5 typical "
@@ -64,7 +64,7 @@ RECIPIENTS = {
         "colleagues in a protected environment",
         3,
         2,
-        34.0,
+        0.34,
         "The table does not leave the house, and access is logged: a risk of 0.33, which is "
         "classes of three.",
         "El Emam, Guide to the De-Identification of Personal Health Information, 2013: some data "

@@ -100,8 +100,8 @@ class Outcome(Run):
     def __repr__(self) -> str:
         found = self.evaluation
         return (
-            f"Outcome({self.folder}: {self.release!r}, loss {found.loss.loss:.1f} %, linkage "
-            f"{found.risk:.1f} %, {len(self.exceeded)} limits exceeded)"
+            f"Outcome({self.folder}: {self.release!r}, loss {found.loss.loss:.1%}, linkage "
+            f"{found.risk:.1%}, {len(self.exceeded)} limits exceeded)"
         )
 
     @property

@@ -21,7 +21,7 @@ LIMITS = {
 def measured_limits(
     limits: Limits, found: Evaluation, suppressed: int, records: int
 ) -> tuple[Limit, ...]:
-    """The limits of a plan with what was measured, all in percent.
+    """The limits of a plan with what was measured, as shares.
 
     Parameters
     ----------
@@ -30,10 +30,10 @@ def measured_limits(
     """
     measured = {
         "max_linkage": found.risk,
-        "max_risk": 100.0 * found.risk_after.highest_risk,
+        "max_risk": found.risk_after.highest_risk,
         "max_loss": found.loss.loss,
-        "max_suppressed": 100.0 * suppressed / max(1, records),
-        "max_unique_unchanged": 100.0 * found.unchanged.alone,
+        "max_suppressed": suppressed / max(1, records),
+        "max_unique_unchanged": found.unchanged.alone,
     }
     said = {name: getattr(limits, name) for name in LIMITS}
     return tuple(

@@ -22,6 +22,8 @@ RENAMED = {
     "how": ("algorithm", "outliers"),
 }
 """What old words are called now, whichever is known there."""
+SHARES = {"p": "share", "top_percent": "top_share", "bottom_percent": "bottom_share"}
+"""What was said in percent, and is a share now."""
 SHAPES = {
     "model_type": "a table of keys and values",
     "model_attributes_type": "a table of keys and values",
@@ -125,6 +127,8 @@ def unknown(name: str, allowed: Iterable[str]) -> str:
     now = next((one for one in RENAMED.get(name, ()) if one in listed), "")
     if now:
         return f"{name!r} is called {now!r} now."
+    if SHARES.get(name) in listed:
+        return f"{name!r}, in percent, is {SHARES[name]!r} now, a fraction: 0.05 are 5 percent."
     return f"{name!r} is not known here.{did_you_mean(name, listed)}{known}"
 
 

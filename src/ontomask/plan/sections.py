@@ -7,14 +7,25 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
-from ontomask.checks import AnyOf, Choice, Declared, Flag, Integer, ListOf, Null, Real, Text
+from ontomask.checks import (
+    AnyOf,
+    Choice,
+    Declared,
+    Flag,
+    Integer,
+    ListOf,
+    Null,
+    Real,
+    Text,
+    texts_of,
+)
 from ontomask.data.files.formats import FileFormat, format_of_name
 from ontomask.engines.databases import Database, check_address
 from ontomask.engines.files import Resources
 from ontomask.errors import ParameterError
 from ontomask.evaluation.classifiers import CLASSIFIERS
 from ontomask.evaluation.evaluation import Settings
-from ontomask.plan.parts import Kind
+from ontomask.plan.parts import Kind, Written
 from ontomask.report.facts import About
 
 __all__ = [
@@ -30,6 +41,7 @@ __all__ = [
 
 WRITABLE = ".csv, .tsv, .txt (also packed: .csv.gz), .parquet, .xlsx, .sav, .zsav or .dta"
 
+Share = Annotated[float | None, AnyOf(Real(0, 1), Null())]
 Percent = Annotated[float | None, AnyOf(Real(0, 100), Null())]
 Name = Annotated[str | None, AnyOf(Text(), Null())]
 PASSWORD = (
@@ -121,16 +133,17 @@ class Assessment(Settings):
 
 @dataclass(frozen=True)
 class Limits(Declared):
-    """What a release must not exceed, in percent; a run that does ends with exit code 3."""
+    """What a release must not exceed, in percent; a run that does ends with exit code 3.
 
-    max_linkage: Annotated[Percent, "The highest record linkage measured."] = None
-    max_risk: Annotated[Percent, "The risk of the record at most risk: 100 / smallest class."] = (
-        None
-    )
-    max_loss: Annotated[Percent, "The information loss L."] = None
-    max_suppressed: Annotated[Percent, "The share of records left out or starred."] = None
+    Only a plan says percent: here they are shares.
+    """
+
+    max_linkage: Annotated[Share, "The highest record linkage measured."] = None
+    max_risk: Annotated[Share, "The risk of the record at most risk: 1 / smallest class."] = None
+    max_loss: Annotated[Share, "The information loss L."] = None
+    max_suppressed: Annotated[Share, "The share of records left out or starred."] = None
     max_unique_unchanged: Annotated[
-        Percent,
+        Share,
         "The share of records that are alone by the columns published unchanged, all together.",
     ] = None
 
@@ -207,11 +220,20 @@ class Engine(Resources):
     ] = "automatic"
 
 
+def _in_percent(kind: type) -> dict[str, Written]:
+    """Shares that a plan says in percent."""
+    return {name: Written(name, Percent, _share, text) for name, text in texts_of(kind).items()}
+
+
+def _share(percent: float | None, _folder: Path) -> float | None:
+    return None if percent is None else percent / 100.0
+
+
 SECTIONS = {
     "about": Kind("", "about", About),
     "input": Kind("", "input", Input),
     "engine": Kind("", "engine", Engine),
     "evaluation": Kind("", "evaluation", Assessment),
-    "limits": Kind("", "limits", Limits),
+    "limits": Kind("", "limits", Limits, _in_percent(Limits)),
     "output": Kind("", "output", Output),
 }

@@ -93,9 +93,9 @@ STARTS: Mapping[str, Start] = MappingProxyType(
         "generalization": _model,
         "noise": _numbers("noise"),
         "rounding": _numbers("rounding", base=10),
-        "top-bottom-coding": _numbers("top-bottom-coding", top_percent=2, bottom_percent=2),
+        "top-bottom-coding": _numbers("top-bottom-coding", top_share=0.02, bottom_share=0.02),
         "sampling": lambda _schema, _k: {"share": 0.5},
-        "rank-swapping": lambda _schema, _k: {"p": 5},
+        "rank-swapping": lambda _schema, _k: {"share": 0.05},
         "shuffling": _shuffled,
         "pseudonyms": _pseudonyms,
         "drop-columns": _elsewhere(

@@ -36,7 +36,7 @@ def render_comparison(
     title
         What to call the table.
     max_risk
-        A linkage, in percent, that is not to be exceeded.
+        A linkage that is not to be exceeded.
     """
     cells = comparison.means()
     failed = [cell for cell in cells if cell.error]
@@ -94,17 +94,18 @@ def picture(comparison: Comparison, max_risk: float | None = None, *, wide: bool
             cell.method,
             "" if cell.k is None else str(cell.k),
             f"{cell.title}: {_two(cell)}",
-            float(cell.loss or 0.0),
-            float(cell.risk or 0.0),
+            100.0 * (cell.loss or 0.0),
+            100.0 * (cell.risk or 0.0),
             (cell.method, cell.k) in best,
         )
         for cell in _made(comparison)
     ]
-    return scatter_chart(dots, TITLES, line=max_risk, wide=wide)
+    line = None if max_risk is None else 100.0 * max_risk
+    return scatter_chart(dots, TITLES, line=line, wide=wide)
 
 
 def _two(cell: Cell) -> str:
-    return f"loss {cell.loss:.2f}%, linkage {cell.risk:.2f}%"
+    return f"loss {cell.loss:.2%}, linkage {cell.risk:.2%}"
 
 
 def described(comparison: Comparison) -> str:
@@ -126,7 +127,8 @@ def _recommended(comparison: Comparison, max_risk: float | None) -> str:
     except MethodError as error:
         return str(error)
     return (
-        f"Least loss with at most {max_risk:g}% of the records linked: {best.title} ({_two(best)})."
+        f"Least loss with at most {100 * max_risk:g}% of the records linked: {best.title} "
+        f"({_two(best)})."
     )
 
 
@@ -135,7 +137,7 @@ def _before(comparison: Comparison) -> str:
     for cell in comparison.cells:
         if cell.accuracy_before is not None and cell.baseline is not None:
             return (
-                f"From the original it is {cell.accuracy_before:.1f}%, and {cell.baseline:.1f}% "
+                f"From the original it is {cell.accuracy_before:.1%}, and {cell.baseline:.1%} "
                 "for always the most frequent value."
             )
     return ""
@@ -145,13 +147,13 @@ def _grid(comparison: Comparison) -> Grid:
     """All figures of the releases that were made, in the order of the comparison."""
     best = {(cell.method, cell.k) for cell in comparison.frontier()}
     accuracy = ("accuracy %",) if comparison.target else ()
-    head = ("release", "frontier", "loss %", "linkage %", "exact match %", "score", *accuracy)
+    head = ("release", "frontier", "loss %", "linkage %", "exact match %", "score %", *accuracy)
     rows = tuple(
         (
             cell.title,
             "●" if (cell.method, cell.k) in best else "",
-            *(_number(one) for one in (cell.loss, cell.risk, cell.matching_risk, cell.score)),
-            *(_number(cell.accuracy) for _ in accuracy),
+            *(_share(one) for one in (cell.loss, cell.risk, cell.matching_risk, cell.score)),
+            *(_share(cell.accuracy) for _ in accuracy),
             _number(cell.suppressed, 0),
             _number(cell.stars, 0),
             _number(cell.seconds),
@@ -159,6 +161,10 @@ def _grid(comparison: Comparison) -> Grid:
         for cell in _made(comparison)
     )
     return Grid((*head, "suppressed", "stars", "seconds"), rows)
+
+
+def _share(value: float | None) -> str:
+    return _number(None if value is None else 100.0 * value)
 
 
 def _number(value: float | None, digits: int = 2) -> str:

@@ -129,18 +129,18 @@ def _key_figures(account: Account, discretion: Discretion) -> list[tuple[str, st
         alone = terse_percent(account.evaluation.unchanged.alone)
         shown.append((alone, "of records alone by unchanged columns", _limit_of_unchanged(account)))
     if account.evaluation.linkage:
-        linked = terse_percent(account.evaluation.risk / 100)
+        linked = terse_percent(account.evaluation.risk)
         was = sentences.linked_before(account, discretion)[1]
         shown.append((linked, "of records linked correctly", f"before: {was}"))
     if discretion.internal or not account.few_changed:
-        lost = terse_percent(losses.measured_loss(account, discretion).loss / 100, 1)
+        lost = terse_percent(losses.measured_loss(account, discretion).loss, 1)
         shown.append((lost, "information loss", "average over columns; see below"))
     return shown
 
 
 def _limit_of_unchanged(account: Account) -> str:
     allowed = [one.allowed for one in account.limits if one.name == UNCHANGED]
-    return f"the plan allows {allowed[0]:g}%" if allowed else "the plan sets no limit"
+    return f"the plan allows {100 * allowed[0]:g}%" if allowed else "the plan sets no limit"
 
 
 def _unsaid(account: Account) -> str:

@@ -64,12 +64,11 @@ class About(Declared):
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit that the plan sets: what was measured, and the most that is allowed."""
+    """A limit that the plan sets: the share that was measured, and the most that is allowed."""
 
     name: str
     measured: float
     allowed: float
-    unit: str = "%"
 
     @property
     def exceeded(self) -> bool:

@@ -245,14 +245,14 @@ def linkage(account: Account, discretion: Discretion) -> Figure | None:
         Mark(
             DISTANCES.get(one.distance, one.distance),
             round(before),
-            round(one.risk),
+            round(100 * one.risk),
             text,
-            terse_percent(one.risk / 100),
+            terse_percent(one.risk),
         )
         for one in links
     ]
     rows = tuple(
-        (mark.label, mark.before_text, mark.after_text, terse_percent(one.chance / 100, 1))
+        (mark.label, mark.before_text, mark.after_text, terse_percent(one.chance, 1))
         for mark, one in zip(marks, links, strict=True)
     )
     return Figure(

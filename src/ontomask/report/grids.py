@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-WIDTHS = (1.0, 5.0, 10.0, 20.0)
+WIDTHS = (0.01, 0.05, 0.1, 0.2)
 UNSAID = "–"
 """Stands for a figure that would say nothing."""
 VERDICTS = {True: "✗ exceeded", False: "✓ within", None: f"– {UNTOLD}"}
@@ -157,8 +157,8 @@ def intervals_grid(account: Account, discretion: Discretion) -> Grid | None:
     ]
     if not found:
         return None
-    places = [place for place, width in enumerate(found[0][1].percents) if width in WIDTHS]
-    head = ("column", *(f"within {found[0][1].percents[place]:g}%" for place in places))
+    places = [place for place, width in enumerate(found[0][1].widths) if width in WIDTHS]
+    head = ("column", *(f"within {100 * found[0][1].widths[place]:g}%" for place in places))
     rows = tuple(
         (
             name,

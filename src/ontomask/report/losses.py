@@ -35,8 +35,8 @@ UNSHOWN = "leaving out those that few records make up"
 
 
 def loss_words(loss: float) -> str:
-    """An information loss in percent, written alike wherever it stands."""
-    return percent(loss / 100.0, 1)
+    """An information loss, written alike wherever it stands."""
+    return percent(loss, 1)
 
 
 def measured_loss(account: Account, discretion: Discretion) -> Loss:

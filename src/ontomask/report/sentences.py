@@ -181,14 +181,14 @@ def _limit_badge(limit: Judged) -> Badge:
 
 
 def _judged(limit: Limit, account: Account, discretion: Discretion) -> Judged:
-    allowed = f"{limit.allowed:.3g}{limit.unit}"
+    allowed = f"{100 * limit.allowed:.3g}%"
     if not discretion.internal and limit.name == LOSS and _hides_loss(account):
         return Judged(limit.name, UNTOLD, allowed, None)
     if discretion.internal or account.left_out is None or limit.name not in (LOSS, SUPPRESSED):
         return Judged(limit.name, _measured(limit, account, discretion), allowed, limit.exceeded)
     ends = [_at(limit.name, account, count) for count in account.left_out]
     exceeded = {end > limit.allowed for end in ends}
-    texts = dict.fromkeys(percent(end / 100.0, 1) for end in sorted(ends))
+    texts = dict.fromkeys(percent(end, 1) for end in sorted(ends))
     measured = " to ".join(texts)
     if limit.name == SUPPRESSED:
         stars = account.evaluation.released.starred
@@ -203,28 +203,28 @@ def _hides_loss(account: Account) -> bool:
 
 
 def _at(name: str, account: Account, count: int) -> float:
-    """What would be measured, in percent, if so many records had been left out.
+    """What would be measured if so many records had been left out.
 
     Both figures grow, or both fall, with the count, so the ends of a range say enough.
     """
     loss = account.evaluation.released
     if name == SUPPRESSED:
-        return 100.0 * (count + loss.starred) / (account.records + count)
-    return (loss.loss * loss.sst + 100.0 * count) / max(loss.sst + count, 1e-300)
+        return (count + loss.starred) / (account.records + count)
+    return (loss.loss * loss.sst + count) / max(loss.sst + count, 1e-300)
 
 
 def _measured(limit: Limit, account: Account, discretion: Discretion) -> str:
     if limit.name == SUPPRESSED:
-        return discretion.share(limit.measured / 100.0, account.original_records)
+        return discretion.share(limit.measured, account.original_records)
     digits = 1 if limit.name == LOSS else 0
     while digits < MOST_DIGITS and _hides_verdict(limit, digits):
         digits += 1
-    return percent(limit.measured / 100.0, digits)
+    return percent(limit.measured, digits)
 
 
 def _hides_verdict(limit: Limit, digits: int) -> bool:
     """Whether the rounded figure would be on the other side of the limit."""
-    return (round(limit.measured, digits) > limit.allowed) != limit.exceeded
+    return (round(limit.measured, digits + 2) > round(limit.allowed, 12)) != limit.exceeded
 
 
 # What is still at risk ------------------------------------------------------------------------
@@ -281,8 +281,8 @@ def _linkage(account: Account, worst: LinkageRisk, discretion: Discretion) -> st
 
 
 def cases(risk: float) -> str:
-    """A percentage as a number of cases out of 100."""
-    return _cases(percent(risk / 100.0))
+    """A risk as a number of cases out of 100."""
+    return _cases(percent(risk))
 
 
 def _cases(percentage: str) -> str:

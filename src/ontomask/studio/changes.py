@@ -209,7 +209,7 @@ class Changes(Answers):
         text = self.session.opened.text
         if "recipient" not in contents(text).get("about", {}):
             text = set_value(text, ["about", "recipient"], advice.recipient)
-        text = set_value(text, ["limits", "max_risk"], advice.max_risk)
+        text = set_value(text, ["limits", "max_risk"], round(100 * advice.max_risk, 9))
         for number, step in enumerate(contents(text).get("steps", ())):
             if "k" in step:
                 text = set_value(text, ["steps", number, "k"], advice.k)

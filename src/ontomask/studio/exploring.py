@@ -38,16 +38,17 @@ def cell(*, about: About, name: str, k: int, whole: bool, progress: Progress) ->
 
 
 def gathered(found: Sequence[Mapping[str, Any]], limit: float) -> dict[str, Any]:
-    """What is known so far of a grid: its releases, and which to take under a limit."""
+    """What is known so far of a grid: its releases, and which to take under a limit in percent."""
     grid = Comparison(tuple(Cell(**one["cell"]) for one in found))
-    best, frontier = _best(grid, limit), {one.title for one in grid.frontier()}
+    share = limit / 100.0
+    best, frontier = _best(grid, share), {one.title for one in grid.frontier()}
     return {
         "cells": [
             {**_cell(one), "frontier": one.title in frontier, "best": one.title == best}
             for one in grid.means()
         ],
         "best": best,
-        **(drawn(grid, limit) if frontier else {"pictures": {}, "legend": []}),
+        **(drawn(grid, share) if frontier else {"pictures": {}, "legend": []}),
         "records": max((one["records"] for one in found), default=0),
         "whole": all(one["whole"] for one in found),
     }

@@ -190,7 +190,7 @@ def preview(*, about: About, progress: Progress) -> dict[str, Any]:
         "whole": whole,
         # only what is shown: statistics of all pairs of columns would take most of the time
         "loss": measure_loss(paired).loss,
-        "linkage": link_paired(paired).risk if paired.quasi() else 100.0 * new.average_risk,
+        "linkage": link_paired(paired).risk if paired.quasi() else new.average_risk,
         "smallest": new.smallest_class,
         "alone_before": old.uniques,
         "alone_after": new.uniques,
@@ -222,7 +222,7 @@ def release(
         "alike": homogeneous(outcome.evaluation.risk_after),
         "figures": figures_of(outcome.evaluation),
         "exceeded": [
-            f"{one.name}: {one.measured:.3g} {one.unit}, where {one.allowed:g} are allowed."
+            f"{one.name}: {100 * one.measured:.3g} %, where {100 * one.allowed:g} are allowed."
             for one in outcome.exceeded
         ],
         "notes": list(outcome.notes),

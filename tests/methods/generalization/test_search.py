@@ -16,9 +16,10 @@ from methods.generalization.lattice_tables import (
 )
 from ontomask import privacy, quality
 from ontomask.errors import MethodError
+from ontomask.methods.base import record_limit
 from ontomask.methods.generalization import examination, groupings
 from ontomask.methods.generalization.best_effort import best_effort
-from ontomask.methods.generalization.evaluation import Evaluator, record_limit
+from ontomask.methods.generalization.evaluation import Evaluator
 from ontomask.methods.generalization.groupings import Grouper, Snapshots
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.search import exhaustive, make_evaluator, optimal

@@ -9,7 +9,8 @@ import numpy as np
 
 from ontomask.checks import AnyOf, Integer, Null, Real, check
 from ontomask.errors import MethodError, ParameterError
-from ontomask.methods.generalization.evaluation import Evaluation, Evaluator, record_limit
+from ontomask.methods.base import record_limit
+from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
 from ontomask.methods.generalization.examination import Examiner
 from ontomask.methods.generalization.groupings import Levels
 from ontomask.methods.generalization.lattice import Lattice

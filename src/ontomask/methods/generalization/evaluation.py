@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
@@ -26,13 +24,7 @@ from ontomask.privacy import (
 )
 from ontomask.quality import Lost, Measure, Partition, Quality
 
-__all__ = ["Evaluation", "Evaluator", "check_models", "record_limit", "refuse_without_people"]
-
-
-def record_limit(limit: float, records: int) -> int:
-    """How many records may be suppressed: the whole part of limit times records."""
-    # exact: in floats 0.29 * 100 is less than 29
-    return math.floor(Fraction(repr(float(limit))) * records)
+__all__ = ["Evaluation", "Evaluator", "check_models", "refuse_without_people"]
 
 
 @dataclass(frozen=True, eq=False)

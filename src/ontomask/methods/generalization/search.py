@@ -12,7 +12,8 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import Real, check
 from ontomask.errors import MethodError
-from ontomask.methods.generalization.evaluation import Evaluation, Evaluator, record_limit
+from ontomask.methods.base import record_limit
+from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
 from ontomask.methods.generalization.examination import Examiner
 from ontomask.methods.generalization.groupings import Grouping, Levels
 from ontomask.methods.generalization.lattice import Bounds, Lattice, below, spread
