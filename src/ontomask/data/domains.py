@@ -27,6 +27,7 @@ __all__ = [
     "Groups",
     "LabelGroups",
     "Labels",
+    "Listed",
     "Numbers",
     "Ranks",
     "Vocabulary",
@@ -94,6 +95,25 @@ class Domain:
 @dataclass(frozen=True, eq=False)
 class Labels(Domain):
     """Words of which one can only say whether they are equal."""
+
+
+@dataclass(frozen=True, eq=False)
+class Listed(Labels):
+    """Words with the place of each in the list that their distances were given for."""
+
+    places: Longs
+
+    aligned: ClassVar[tuple[str, ...]] = ("places",)
+
+    @property
+    def numbered(self) -> Longs:
+        """The places."""
+        return self.places
+
+    @property
+    def keys(self) -> Longs | Floats:
+        """The places."""
+        return self.places
 
 
 @dataclass(frozen=True, eq=False)

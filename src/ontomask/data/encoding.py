@@ -15,7 +15,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import did_you_mean
-from ontomask.data.domains import Concepts, Domain, Labels, Numbers, Ranks, Vocabulary
+from ontomask.data.domains import Concepts, Domain, Labels, Listed, Numbers, Ranks, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Column, Date, Flat, Nominal, Ordinal, Schema
 from ontomask.data.tables import LARGEST_EXACT, Table
@@ -255,7 +255,23 @@ def _midnight(day: datetime.date, zone: datetime.tzinfo | None) -> datetime.date
 
 def _flat(table: Table, name: str, column: Column) -> Attribute:
     codes, distinct = table.distinct(name)
+    if isinstance(column, Flat) and column.distances is not None:
+        places = _listed(name, column, distinct)
+        listed = Listed(tuple(distinct), places)
+        return _in_order(name, column, codes, listed, np.argsort(places))
     return _in_order(name, column, codes, Labels(tuple(distinct)), _sorted_places(distinct))
+
+
+def _listed(name: str, column: Flat, distinct: list[Any]) -> Longs:
+    """The places of values in the list of those whose distances are known."""
+    places = {value: place for place, value in enumerate(column.values)}
+    unknown = [value for value in distinct if value not in places]
+    if unknown:
+        raise DataError(
+            f"Column {name!r} holds {unknown[0]!r}, to which no distance is given; add it to its "
+            f"values, or correct it.{did_you_mean(unknown[0], [str(one) for one in column.values])}"
+        )
+    return np.array([places[value] for value in distinct], np.int64)
 
 
 def _sorted_places(distinct: list[Any]) -> Longs:

@@ -116,6 +116,8 @@ class Attribute:
     def distances(self, measure: str | None = None) -> ValueDistances:
         """How far the values of the domain are apart, by the column's measure or another one."""
         self.require_meaning()
+        if type(self.domain) is Labels:  # perhaps names of groups
+            return ValueDistances()
         concepts = self.domain.concepts if isinstance(self.domain, Concepts) else None
         return value_distances(self.column, concepts, measure)
 

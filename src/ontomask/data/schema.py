@@ -6,6 +6,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
+import numpy as np
+
 from ontomask.arrays import Ints
 from ontomask.cards import card, table
 from ontomask.checks import (
@@ -23,7 +25,7 @@ from ontomask.checks import (
 )
 from ontomask.data.rules import Rule
 from ontomask.errors import SchemaError
-from ontomask.semantics.distances import ValueDistances, column_space
+from ontomask.semantics.distances import ValueDistances, checked_table, column_space
 from ontomask.taxonomy.measures import MEASURES
 from ontomask.taxonomy.taxonomy import Taxonomy
 
@@ -195,7 +197,7 @@ class Date(Column):
 
 @dataclass(frozen=True)
 class Flat(Column):
-    """Words without a taxonomy: equal or not.
+    """Words without a taxonomy: equal or not, or as far apart as somebody says.
 
     Examples
     --------
@@ -203,9 +205,32 @@ class Flat(Column):
     >>> release = om.protect(frame, om.Schema(county=om.Flat()), om.LocalSuppression(k=2), seed=1)
     >>> release.frame["county"].to_list()
     ['Ash', 'Ash', None, None]
+    >>> near = om.Flat(values=["Ash", "Elm", "Oak"], distances=[[0, 3, 3], [3, 0, 1], [3, 1, 0]])
+    >>> release = om.protect(frame, om.Schema(county=near), om.Microaggregation(k=2), seed=1)
+    >>> release.frame["county"].to_list()
+    ['Ash', 'Ash', 'Elm', 'Elm']
     """
 
     kind: ClassVar[str] = "flat"
+
+    values: Annotated[
+        tuple[object, ...] | list[object],
+        Typed((list, tuple), "a list"),
+        "Where distances are given, all values that the column may have, each once.",
+    ] = field(default=(), kw_only=True)
+    distances: Annotated[
+        Any,
+        "How far the values are apart, if they are more than equal or not: a square matrix, or a "
+        "function of two values. The farthest two are 1 apart; larger numbers are scaled.",
+    ] = field(default=None, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "values", tuple(self.values))
+        if (self.distances is None) != (not self.values):
+            raise SchemaError("values and distances go together: which values are how far apart.")
+        if self.distances is not None:
+            object.__setattr__(self, "distances", checked_table(self.values, self.distances))
 
 
 @dataclass(frozen=True)
@@ -547,6 +572,8 @@ def value_distances(
     """
     if isinstance(column, Ordinal):
         return ValueDistances(highest=len(column.order) - 1)
+    if isinstance(column, Flat) and column.distances is not None:
+        return ValueDistances(table=np.array(column.distances, np.float64))
     if not isinstance(column, Nominal) or column.taxonomy is None or concepts is None:
         return ValueDistances()
     chosen = measure or column.measure

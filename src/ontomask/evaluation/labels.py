@@ -17,7 +17,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.data.domains import Concepts, Domain, Numbers
-from ontomask.data.schema import Column, Date, Nominal, Numeric, Ordinal
+from ontomask.data.schema import Column, Date, Flat, Nominal, Numeric, Ordinal
 from ontomask.data.values import is_star, read_span
 from ontomask.errors import DataError
 from ontomask.evaluation.features import written
@@ -41,6 +41,10 @@ class Words:
     name: str
     column: Column
     known: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.column, Flat):  # listed values are known by their places
+            self.remember(self.column.values)
 
     def originals(self, values: Sequence[object]) -> Floats:
         """The meanings of original values, which must have one; NaN where they are missing."""

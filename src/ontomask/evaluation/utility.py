@@ -178,15 +178,16 @@ def _from_centroid(one: PairedColumn) -> Floats:
 
 def _from_value(one: PairedColumn, sides: CodedSides) -> Floats:
     """Distance of each original value to the one in the middle: semantic mean, median or mode."""
-    people = sides.people[:-1]
+    people, every = sides.people[:-1], np.arange(sides.values.size)
     if sides.distances.space is not None:
         from_center: Floats = sides.distances.between(np.array([sides.center]), sides.values)[0]
         return from_center
-    if isinstance(one.column, Ordinal):
+    if sides.distances.table is not None:
+        middle = int((sides.originals_apart(every[:-1], every[:-1]) @ people).argmin())
+    elif isinstance(one.column, Ordinal):
         middle = int(np.searchsorted(np.cumsum(people), people.sum() / 2.0))
     else:
         middle = int(people.argmax())
-    every = np.arange(sides.values.size)
     from_middle: Floats = sides.originals_apart(every[[middle]], every)[0]
     return from_middle
 

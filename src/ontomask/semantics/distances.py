@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.errors import SchemaError
 from ontomask.kernels.formulas import EQUAL, RANKED, Formula, unrelated
 from ontomask.memory import LARGEST_TABLE, require_memory, row_blocks
 from ontomask.taxonomy.measures import MEASURES, Space
@@ -17,6 +18,7 @@ from ontomask.taxonomy.taxonomy import Taxonomy
 __all__ = [
     "MISSING_DISTANCE",
     "ValueDistances",
+    "checked_table",
     "column_space",
     "spread_out",
     "summed_from",
@@ -101,6 +103,30 @@ def spread_out(formula: Formula, known: Longs, count: int) -> Formula:
     return formula._replace(profiles=profiles, offsets=np.append(0, np.cumsum(sizes)))
 
 
+def checked_table(values: tuple[object, ...], given: Any) -> tuple[tuple[float, ...], ...]:
+    """Distances between all values, at most 1; those that a function says, or a matrix."""
+    if callable(given):
+        given = [[given(one, other) for other in values] for one in values]
+    try:
+        table = np.array(given, np.float64)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.shape != (len(values), len(values)) or not np.isfinite(table).all():
+        raise SchemaError(
+            f"distances must be a matrix of {len(values)} times {len(values)} numbers, one row and "
+            "one column for each of the values, or a function of two values."
+        )
+    plain = all(isinstance(value, Hashable) for value in values)
+    if not plain or len({*map(str, values)}) != len(values):
+        raise SchemaError("values must name every value once, in the order of the distances.")
+    if (table < 0).any() or (table != table.T).any() or table.diagonal().any():
+        raise SchemaError(
+            "distances must be at least 0, the same in both directions, and 0 from a value to "
+            "itself."
+        )
+    return tuple(map(tuple, (table / max(1.0, table.max())).tolist()))
+
+
 @dataclass(frozen=True, eq=False)
 class ValueDistances:
     """The distances between the values of a column.
@@ -114,16 +140,19 @@ class ValueDistances:
         The measure of a column with a taxonomy.
     highest
         The highest rank of a column with an order.
+    table
+        The distances of values that somebody has listed, by their places in the list.
     """
 
     space: Space | None = None
     highest: int | None = None
+    table: Floats | None = None
 
     def between(self, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
         """Distances from each value of `rows` to each of `columns`; -1 is the missing value.
 
         It is at distance 1 from all others, and so is a concept outside the column's part of the
-        taxonomy, which can only come from another table.
+        taxonomy, or a value that is not listed, which can only come from another table.
         """
         return table_between(rows, columns, self._known, self._inside)
 
@@ -133,17 +162,23 @@ class ValueDistances:
         known = self._inside(first) & self._inside(second)
         if self.space is not None and known.any():
             distances[known] = self.space.paired(first[known], second[known])
+        elif self.table is not None:
+            distances[known] = self.table[first[known], second[known]]
         elif self.highest is not None:
             distances[known] = np.abs(first - second)[known] / max(1, self.highest)
         return distances
 
     def _inside(self, values: Longs | Ints) -> Bools:
         known: Bools = values >= 0
+        if self.table is not None:
+            return known & (values < len(self.table))
         return known if self.space is None else known & (self.space.depths[values] > 0)
 
     def _known(self, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
         if self.space is not None:
             return self.space.between(rows, columns)
+        if self.table is not None:
+            return self.table[np.ix_(rows, columns)]
         if self.highest is not None:
             apart = np.abs(np.subtract.outer(rows, columns))
             return np.asarray(apart / max(1, self.highest), np.float64)

@@ -155,9 +155,8 @@ class Comparison:
     def is_formed(self, rows: int, values: int) -> bool:
         """Whether distances are computed as they are asked for: they are many, and can be."""
         space = self.distances.space
-        return rows * values > LARGEST_TABLE and (
-            space is None or space.measure.summary is not None
-        )
+        formed = space is None or space.measure.summary is not None
+        return rows * values > LARGEST_TABLE and formed and self.distances.table is None
 
     def attribute(self, rows: Longs, values: Longs) -> kernel.Attribute:
         """An attribute whose rows and values are compared only, without a table of them."""
