@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from ontomask.checks import Real, check
 from ontomask.comparison import Cell, Comparison, Methods, compare
 from ontomask.data.schema import Schema
 from ontomask.methods.base import Method
+from ontomask.plan.plan import Plan
 from ontomask.protection import protect
 from ontomask.release import Release
 
@@ -38,6 +40,8 @@ class Recommendation:
     >>> found = om.recommend(frame, schema, ["sa-mdav"], max_risk=0.4, k=[2, 3], workers=1)
     >>> found.protect(frame, seed=1).class_sizes
     {3: 3}
+    >>> found.plan("people.csv", seed=1).steps == found.steps
+    True
     """
 
     cell: Cell
@@ -48,6 +52,13 @@ class Recommendation:
     def protect(self, frame: object, seed: int | None = None, **settings: Any) -> Release:
         """Protect a table as recommended; the settings are those of `ontomask.protect`."""
         return protect(frame, self.schema, self.steps, seed, **settings)
+
+    def plan(self, table: str | os.PathLike[str], **settings: Any) -> Plan:
+        """The recommendation as a plan for the file of a table; settings are those of `Plan.of`.
+
+        ``found.plan("people.csv").save("plan.toml")`` writes what ``ontomask run plan.toml`` runs.
+        """
+        return Plan.of(self.schema, self.steps, table, **settings)
 
     def __repr__(self) -> str:
         return f"Recommendation({self})"

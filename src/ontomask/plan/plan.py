@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ontomask.cards import card
 from ontomask.data.files import is_table_name
@@ -14,7 +16,11 @@ from ontomask.methods.base import Method, Progress, silent
 from ontomask.plan.examination import Examination
 from ontomask.plan.execution import Job, Outcome, execute
 from ontomask.plan.reading import read_contents
+from ontomask.plan.schema import plan_schema
+from ontomask.plan.spelling import spelled
 from ontomask.plan.surveying import survey
+from ontomask.protection import seed_of, steps_of
+from ontomask.writing import write_new
 
 __all__ = ["Plan"]
 
@@ -46,6 +52,8 @@ class Plan(Job):
     ('age',)
     >>> [step.k for step in plan.steps]
     [2]
+    >>> sorted(om.Plan.json_schema()["required"])
+    ['columns', 'input', 'steps']
     """
 
     def __repr__(self) -> str:
@@ -79,6 +87,45 @@ class Plan(Job):
         """Read a plan from a text; paths in it start from `folder`."""
         place = Path(folder)
         return cls(read_contents(text, name, place), name, text, place)
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema,
+        method: Method | Sequence[Method],
+        table: str | os.PathLike[str],
+        *,
+        seed: int | None = None,
+        folder: str | os.PathLike[str] = ".",
+        taxonomies: Mapping[str, str | os.PathLike[str]] | None = None,
+    ) -> Plan:
+        """What was tried in Python as a plan that can be saved, edited and run.
+
+        Parameters
+        ----------
+        schema, method, seed
+            As in `ontomask.protect`.
+        table
+            The file of the table.
+        folder
+            Where paths start from: that of the file that the plan will be saved to.
+        taxonomies
+            For nominal columns whose taxonomy does not come with the package, its file.
+        """
+        steps, chosen = steps_of(method), seed_of(seed)
+        text = spelled(schema, steps, os.fspath(table), chosen, taxonomies or {})
+        return cls.parse(text, folder=folder)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the plan as a file, which `ontomask run` runs; a new one unless forced."""
+        target = Path(path)
+        write_new(target, self.text, force=force)
+        return target
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """The JSON Schema of plans, for editors."""
+        return plan_schema()
 
     @property
     def schema(self) -> Schema:

@@ -28,16 +28,7 @@ def _optional() -> Iterator[tuple[str, Any]]:
 
 
 def plan_schema() -> dict[str, Any]:
-    """The JSON Schema of a plan.
-
-    Examples
-    --------
-    >>> schema = om.plan_schema()
-    >>> "steps" in schema["properties"]
-    True
-    >>> "steps" in schema["required"]
-    True
-    """
+    """The JSON Schema of a plan."""
     fields: dict[str, Any] = {
         "seed": (
             Annotated[int | None, AnyOf(Integer(0), Null())],
