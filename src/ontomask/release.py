@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import os
+import typing
 import weakref
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
@@ -37,12 +38,20 @@ from ontomask.wording import all_alike
 from ontomask.writing import require_new, write_new
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from ontomask.data.files import FileFormat
     from ontomask.report.facts import Account
     from ontomask.report.pictures import Picture
 
-__all__ = ["AppliedScheme", "Original", "Release", "digest_of", "drawing", "spellings_of"]
+    Frame = TypeVar("Frame", default=Any)
+else:  # Python itself knows defaults from 3.13 on
+    Frame = typing.TypeVar("Frame")
 
+__all__ = ["AppliedScheme", "Frame", "Original", "Release", "digest_of", "drawing", "spellings_of"]
+
+FOR_ROOMS = {"account", "generator", "paired", "recount"}
+"""What other rooms ask of a release; an editor does not offer it."""
 NOT_KEPT = "(secret, not kept in a pickle)"
 
 
@@ -126,13 +135,14 @@ class AppliedScheme:
 
 
 @dataclass(frozen=True, eq=False)
-class Release(Framed):
+class Release(Framed, Generic[Frame]):
     """A protected table and the account of how it was made.
 
     Attributes
     ----------
     frame
-        The masked table: the same kind of frame that came in, with the published columns only.
+        The masked table: the same kind of frame that came in, with the published columns only. An
+        editor knows it: a Polars frame makes a `Release[pl.DataFrame]`.
     steps
         The methods with all their parameters, in the order they were applied.
     seed
@@ -166,7 +176,7 @@ class Release(Framed):
     [70]
     """
 
-    frame: Any
+    frame: Frame
     schema: Schema
     steps: tuple[Method, ...]
     seed: int
@@ -183,6 +193,9 @@ class Release(Framed):
     _rows: Longs | None = field(repr=False, default=None)
     _original: Original | None = field(repr=False, default=None)
     _columns: Mapping[str, Attribute] = field(repr=False, default_factory=dict)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__()} - FOR_ROOMS)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the reference to the original table behind, and the secrets of the steps."""

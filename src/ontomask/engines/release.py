@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
 
 from ontomask import protection as in_memory
+from ontomask.data.libraries import Framed
 from ontomask.data.schema import Schema
 from ontomask.data.tables import open_table
 from ontomask.engines.files import open_path
@@ -22,7 +23,7 @@ from ontomask.evaluation.unchanged import MOSTLY, UnchangedRisk
 from ontomask.findings import DEFECT, Finding, Verification
 from ontomask.methods.base import Method, Progress, silent
 from ontomask.promises import Permutation, Promise, Published, Records, Unchanged
-from ontomask.release import Release
+from ontomask.release import Frame, Release
 from ontomask.verify import verify
 
 if TYPE_CHECKING:
@@ -287,15 +288,39 @@ def _digests(main: Condensed) -> dict[str, str]:
     return {"input": open_table(before).digest(), "output": open_table(main.after).digest()}
 
 
+@overload
 def protect(
-    frame: object,
+    frame: str | os.PathLike[str] | Mapping[str, Any] | Framed,
     schema: Schema,
     method: Method | Sequence[Method],
     seed: int | None = None,
     *,
     keep_index: bool = False,
     progress: Progress = silent,
-) -> Release:
+) -> Release[Any]: ...
+
+
+@overload
+def protect(
+    frame: Frame,
+    schema: Schema,
+    method: Method | Sequence[Method],
+    seed: int | None = None,
+    *,
+    keep_index: bool = False,
+    progress: Progress = silent,
+) -> Release[Frame]: ...
+
+
+def protect(
+    frame: Any,
+    schema: Schema,
+    method: Method | Sequence[Method],
+    seed: int | None = None,
+    *,
+    keep_index: bool = False,
+    progress: Progress = silent,
+) -> Release[Any]:
     """Protect a table: apply one method or a list of them, verify, and return the release.
 
     Parameters
