@@ -8,6 +8,7 @@ understood by the schema, since some models ask how far their values are apart.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -26,6 +27,7 @@ from ontomask.engines.libraries import library_of
 from ontomask.engines.measuring import condensed
 from ontomask.engines.tables import LargeTable
 from ontomask.errors import DataError, MethodError
+from ontomask.evaluation.labels import Words
 from ontomask.findings import Failing, Finding
 from ontomask.methods.generalization.encoding import require_quasi, sensitive_columns
 from ontomask.methods.generalization.evaluation import refuse_without_people
@@ -110,7 +112,7 @@ class Checked:
     --------
     >>> frame = pl.DataFrame({"age": [34, 34, 34, 70], "ill": ["flu", "flu", "gout", "flu"]})
     >>> schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
-    >>> checked = om.check(frame, schema, [om.KAnonymity(2), om.LDiversity(1)])
+    >>> checked = om.check(frame, schema, [om.privacy.KAnonymity(2), om.privacy.LDiversity(1)])
     >>> [(one.holds, one.found, one.failing.records) for one in checked.models]
     [(False, 1.0, 1), (True, 1.0, 0)]
     >>> bool(checked)
@@ -166,14 +168,15 @@ def check(
         The table as it was, with whose distribution of sensitive values classes are compared; the
         table itself by default.
     population
-        A table of the population, its quasi-identifiers written as those of the table, for `KMap`,
-        `PopulationNoAttack` and `DeltaPresence`.
+        A table of the population, for `KMap`, `PopulationNoAttack` and `DeltaPresence`. Its values
+        are compared by what they mean (34.0 is 34, a code its name); what was generalized must be
+        written there as it is in the table.
 
     Examples
     --------
     >>> frame = pl.DataFrame({"age": ["30-39", "30-39", "60-69"], "sex": ["f", "f", "m"]})
     >>> schema = om.Schema(age=om.Numeric(), sex=om.Flat())
-    >>> checked = om.check(frame, schema, om.KAnonymity(2))
+    >>> checked = om.check(frame, schema, om.privacy.KAnonymity(2))
     >>> print(checked.models[0].asked)
     every combination of age, sex is shared by at least 2
     >>> checked.holds, checked.models[0].found, checked.models[0].failing
@@ -184,7 +187,7 @@ def check(
     require("models", asked, ListOf(wanted, empty=False))
     shown = _shown(*_opened(frame, _as_written(Schema.require(schema))))
     whole = shown.microdata if original is None else _whole(original, schema, shown)
-    people = None if population is None else _people(population, shown.quasi)
+    people = None if population is None else _people(population, schema, shown)
     found = verify(
         shown.table.native,
         [_promise(model, shown.quasi, whole, people) for model in asked],
@@ -271,17 +274,28 @@ def _whole(original: object, schema: Schema, shown: _Shown) -> Microdata:
     return encode(table, _understood(table, schema), spellings=spellings)
 
 
-def _people(population: object, quasi: tuple[str, ...]) -> Population:
-    """How many people have each combination."""
-    table = open_table(population)
-    for name in quasi:
+def _people(population: object, schema: Schema, shown: _Shown) -> Population:
+    """How many people have each combination, with values as the table writes them."""
+    table, people = open_table(population), Counter[tuple[object, ...]]()
+    for name in shown.quasi:
         require_quasi(table, name)
     rows = Rows(table, np.ones(len(table)), np.ones(len(table)))
-    classes = rows.classes(quasi)
-    firsts = np.unique(classes, return_index=True)[1].tolist()
-    columns = [rows.column(name) for name in quasi]
-    keys = [tuple(one.values[one.codes[first]] for one in columns) for first in firsts]
-    return tuple(zip(keys, rows.sizes(quasi).tolist(), strict=True))
+    firsts = np.unique(rows.classes(shown.quasi), return_index=True)[1].tolist()
+    columns = []
+    for name in shown.quasi:
+        seen, ours = rows.column(name), shown.table.seen(name).values
+        columns.append((seen.codes, _alike(Words(name, schema.column(name)), seen.values, ours)))
+    for first, size in zip(firsts, rows.sizes(shown.quasi).tolist(), strict=True):
+        people[tuple(values[codes[first]] for codes, values in columns)] += size
+    return tuple(people.items())
+
+
+def _alike(words: Words, theirs: Sequence[object], ours: Sequence[object]) -> list[object]:
+    """Values as another table writes those that mean the same: 34.0 as 34, a code as its name."""
+    words.remember(ours)
+    known = dict(zip(words.read(ours).tolist(), ours, strict=True))
+    meant = zip(words.read(theirs).tolist(), theirs, strict=True)
+    return [known.get(meaning, value) for meaning, value in meant]
 
 
 def _promise(
