@@ -92,7 +92,7 @@ def asked(models: list[object], by: By, keys: dict[str, object]) -> Iterator[tup
             yield (
                 f"generalization, {search}",
                 om.Generalization(
-                    [om.KAnonymity(K), *models],
+                    [om.privacy.KAnonymity(K), *models],
                     suppression_limit=0.05,
                     algorithm=search,
                     hierarchies=keys,
@@ -109,14 +109,14 @@ def plain(frame: pd.DataFrame, by: By) -> Iterator[str]:
 def closeness(frame: pd.DataFrame, ground: str, by: By) -> Iterator[str]:
     schema = schema_of(frame, ordered=ground == "ordered")
     for t in CLOSENESS:
-        for name, method in asked([om.TCloseness(t, ground)], by, hierarchies(frame)):
+        for name, method in asked([om.privacy.TCloseness(t, ground)], by, hierarchies(frame)):
             yield line(f"t = {t}, {name}", frame, schema, method)
 
 
 def diversity(frame: pd.DataFrame, by: By) -> Iterator[str]:
     schema = schema_of(frame)
     for least in DIVERSITY:
-        for name, method in asked([om.LDiversity(least)], _merging(by), hierarchies(frame)):
+        for name, method in asked([om.privacy.LDiversity(least)], _merging(by), hierarchies(frame)):
             yield line(f"l = {least}, {name}", frame, schema, method)
 
 

@@ -3,8 +3,8 @@
 Reads a folder with `conformance/adult_optimum.csv`, `conformance/adult_lattice.csv.gz` and
 `tables/adult/` (the Adult table, its hierarchies, a subset), and prints a table of cases with the
 number of differences: loss and levels of an optimum (`om.protect`), or validity, suppressed records
-and loss of every node of a lattice (`om.explore`) together with its optimum (`om.protect`).
-Hierarchies are given as files.
+and loss of every node of a lattice (`om.measuring.explore`) together with its optimum
+(`om.protect`). Hierarchies are given as files.
 
     python benchmarks/conformance.py --data FOLDER
 
@@ -305,7 +305,7 @@ def lattice_question(folder: Folder, row: dict[str, str]) -> Question:
 
 
 def lattice_case(name: str, question: Question, rows: Rows) -> Case:
-    table = om.explore(question.frame, question.schema, question.method)
+    table = om.measuring.explore(question.frame, question.schema, question.method)
     order = [table.names.index(column) for column in question.columns]
     places = {tuple(node): number for number, node in enumerate(table.levels[:, order].tolist())}
     everybody = len(question.folder.table("adult.csv"))

@@ -118,7 +118,7 @@ def report(title: str, taxonomy: om.Taxonomy, values: list[str]) -> None:
         f"{'measure':18}{'first s':>9}{'again s':>9}{'pairs/s':>15}{'x loop':>10}{'peak MB':>9}"
         f"{'paired/s':>12}{'single/s':>12}"
     )
-    for measure in om.measures():
+    for measure in om.knowledge.measures():
         first, _ = timed(lambda name=measure.name: taxonomy.distances(values, name))
         again = min(
             timed(lambda name=measure.name: taxonomy.distances(values, name))[0] for _ in range(5)

@@ -30,7 +30,7 @@ def hierarchies(frame: pl.DataFrame) -> dict[str, om.Hierarchy]:
     plain = {name: sorted(set(frame[name])) for name in ("sex", "county")}
     codes, taxonomy = sorted(set(frame["diagnosis"])), om.load_taxonomy("icd9cm")
     return {
-        "age": om.interval_hierarchy(frame["age"], (5, 10, 20, 40)),
+        "age": om.knowledge.interval_hierarchy(frame["age"], (5, 10, 20, 40)),
         **{name: om.Hierarchy.from_rows([[one, "*"] for one in plain[name]]) for name in plain},
         "diagnosis": om.Hierarchy.from_taxonomy(taxonomy, codes, by="depth"),
     }
@@ -85,7 +85,7 @@ def main() -> None:
     print(f"{'search':12}{'k':>4}{'classes':>9}{'narrowed':>10}{'right':>8}{'seconds':>9}")
     for search in SEARCHES:
         for k in (3, 5, 10):
-            start, models = time.perf_counter(), [om.KAnonymity(k)]
+            start, models = time.perf_counter(), [om.privacy.KAnonymity(k)]
             method = om.Generalization(models, 0.05, algorithm=search, hierarchies=given)
             release = om.protect(frame, schema, method, seed=1)
             classes, narrowed, right = attacked(frame, release, given)

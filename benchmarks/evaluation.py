@@ -84,9 +84,9 @@ def linkage(data: Path) -> Iterator[str]:
         frame, schema = claims(data, names)
         for title, method in methods.items():
             release = om.protect(frame, schema, method, seed=1)
-            om.record_linkage(frame.head(50), release.frame.head(50), schema)  # compile
+            om.measuring.record_linkage(frame.head(50), release.frame.head(50), schema)  # compile
             seconds, risk = timed(
-                lambda f=frame, r=release, s=schema: om.record_linkage(f, r.frame, s)
+                lambda f=frame, r=release, s=schema: om.measuring.record_linkage(f, r.frame, s)
             )
             estimate = plain_linkage(frame, release.frame, schema) * len(frame)
             figures = f"{seconds:9.2f}{100 * risk.risk:8.2f}{estimate:15.1f}{peak():9.0f}"
@@ -100,13 +100,17 @@ def correlation(data: Path) -> Iterator[str]:
     taxonomy = om.load_taxonomy("icd9cm")
     generator = np.random.default_rng(1)
     big = frame.iloc[generator.integers(0, len(frame), 1_000_000)]
-    mapping, samples = timed(lambda: [om.Sample.of(big[name].tolist(), taxonomy) for name in frame])
-    seconds, value = timed(lambda: om.semantic_correlation(*samples))
-    again, _ = timed(lambda: om.semantic_correlation(*samples))
+    mapping, samples = timed(
+        lambda: [om.statistics.Sample.of(big[name].tolist(), taxonomy) for name in frame]
+    )
+    seconds, value = timed(lambda: om.statistics.semantic_correlation(*samples))
+    again, _ = timed(lambda: om.statistics.semantic_correlation(*samples))
     yield f"mapping {mapping:.2f} s; sdCor {value:.4f} in {seconds:.2f} s, again {again:.3f} s"
-    small = [om.Sample.from_numbers(one.space.values[:2000], taxonomy) for one in samples]
+    small = [
+        om.statistics.Sample.from_numbers(one.space.values[:2000], taxonomy) for one in samples
+    ]
     plain, expected = timed(lambda: explicit(*(one.space.matrix() for one in small)))
-    fast, found = timed(lambda: om.semantic_correlation(*small))
+    fast, found = timed(lambda: om.statistics.semantic_correlation(*small))
     yield (
         f"2,000 records: {found:.6f} in {fast:.3f} s, n x n definition {expected:.6f} in "
         f"{plain:.3f} s (ratio {plain / fast:.0f})"
@@ -141,8 +145,8 @@ def grid(data: Path) -> Iterator[str]:
     """`compare` on the claims (dx_principal, procedure, age, los): the risk-utility map."""
     frame, schema = claims(data, ("dx_principal", "procedure", "age", "los"))
     hierarchies = {
-        "age": om.interval_hierarchy(frame["age"].unique().tolist(), [5, 10, 20, 40]),
-        "los": om.interval_hierarchy(frame["los"].unique().tolist(), [2, 4, 8, 16]),
+        "age": om.knowledge.interval_hierarchy(frame["age"].unique().tolist(), [5, 10, 20, 40]),
+        "los": om.knowledge.interval_hierarchy(frame["los"].unique().tolist(), [2, 4, 8, 16]),
     }
     methods = {
         "recoding": lambda k: om.Recoding(k),
@@ -154,7 +158,7 @@ def grid(data: Path) -> Iterator[str]:
         ),
         "hybrid": lambda k: om.Hybrid(k),
         "generalization": lambda k: om.Generalization(
-            [om.KAnonymity(k)], suppression_limit=0.05, hierarchies=hierarchies
+            [om.privacy.KAnonymity(k)], suppression_limit=0.05, hierarchies=hierarchies
         ),
         "suppression": lambda k: om.LocalSuppression(k),
     }

@@ -296,7 +296,7 @@ def meaning_section(folder: Path) -> None:
             nodes = release.details[0]["checked"]
             print(f"{name:14}{t:5.2f}{release.quality:9.5f}{nodes:7}{spent[0]:8.1f}{spent[1]:8.1f}")
         with _clock() as spent:
-            table = om.explore(frame, schema, best)
+            table = om.measuring.explore(frame, schema, best)
         least = table.losses["loss"][table.valid].min()
         print(f"{'every node':14}{t:5.2f}{least:9.5f}{len(table):7}{spent[0]:8.1f}{spent[1]:8.1f}")
 

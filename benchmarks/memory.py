@@ -44,8 +44,8 @@ def close(frame: pl.DataFrame, schema: om.Schema) -> object:
         code=om.Nominal(schema["code"].taxonomy, role="sensitive"), group=om.Flat(role="quasi")
     )
     groups = pl.Series("group", [str(row % 20) for row in range(frame.height)])
-    model = om.TCloseness(t=0.5, column="code", ground="semantic")
-    method = om.Generalization([om.KAnonymity(5), model], suppression_limit=1.0)
+    model = om.privacy.TCloseness(t=0.5, column="code", ground="semantic")
+    method = om.Generalization([om.privacy.KAnonymity(5), model], suppression_limit=1.0)
     return om.protect(frame.with_columns(groups), sensitive, method, seed=1)
 
 

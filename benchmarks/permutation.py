@@ -78,14 +78,14 @@ def masked_codes(method: Method, table: Microdata, seed: int) -> dict[str, np.nd
 # Behavior of rank swapping ----------------------------------------------------------------------
 
 
-def sample_of(table: Microdata, name: str) -> om.Sample:
+def sample_of(table: Microdata, name: str) -> om.statistics.Sample:
     column = table[name]
-    return om.Sample.from_numbers(
+    return om.statistics.Sample.from_numbers(
         column.concepts[column.codes], column.column.taxonomy, "wu-palmer"
     )
 
 
-def rmse(sample: om.Sample, codes: np.ndarray) -> float:
+def rmse(sample: om.statistics.Sample, codes: np.ndarray) -> float:
     return float(np.sqrt(np.mean(sample.matrix[sample.codes, codes] ** 2)))
 
 
@@ -101,22 +101,25 @@ class Figures:
 
 def figures(table: Microdata, method: RankSwapping, seeds: int) -> Figures:
     samples = {name: sample_of(table, name) for name in PAIR}
-    before = om.semantic_correlation(*samples.values())
+    before = om.statistics.semantic_correlation(*samples.values())
     errors, correlations, kept = [], [], True
     for seed in range(seeds):
         codes = masked_codes(method, table, seed)
         new = {name: dataclasses.replace(samples[name], codes=codes[name]) for name in PAIR}
         errors.append([rmse(samples[name], codes[name]) for name in PAIR])
-        correlations.append(om.semantic_correlation(*new.values()))
+        correlations.append(om.statistics.semantic_correlation(*new.values()))
         kept = kept and all(unchanged(samples[name], new[name]) for name in PAIR)
     difference = float(np.mean(np.abs(np.array(correlations) - before)))
     return Figures(np.mean(errors, axis=0), float(np.mean(correlations)), difference, kept)
 
 
-def unchanged(before: om.Sample, after: om.Sample) -> bool:
+def unchanged(before: om.statistics.Sample, after: om.statistics.Sample) -> bool:
     """Whether semantic mean and variance are the same."""
-    one, other = om.semantic_variance(before), om.semantic_variance(after)
-    return om.semantic_mean(before) == om.semantic_mean(after) and abs(one - other) < 1e-12
+    one, other = om.statistics.semantic_variance(before), om.statistics.semantic_variance(after)
+    return (
+        om.statistics.semantic_mean(before) == om.statistics.semantic_mean(after)
+        and abs(one - other) < 1e-12
+    )
 
 
 def method_of(variant: str, k: int, pool: str) -> RankSwapping:
@@ -129,7 +132,7 @@ def behavior(title: str, frame: pl.DataFrame, seeds: int, pool: str) -> None:
     samples = [sample_of(table, name) for name in PAIR]
     print(f"\n{title}: {len(table):,} records, pool {pool!r}, {seeds} seeds", end="; ")
     print(f"{samples[0].concepts.size} diagnoses, {samples[1].concepts.size} procedures", end="; ")
-    print(f"sdCor {om.semantic_correlation(*samples):.4f}")
+    print(f"sdCor {om.statistics.semantic_correlation(*samples):.4f}")
     found = {
         (variant, k): figures(table, method_of(variant, k, pool), seeds)
         for variant in VARIANTS

@@ -50,7 +50,7 @@ def main() -> None:
     table = senses(wordnet)
     ratings = [rating for *_, rating in rows]
     print(f"{len(rows)} pairs\n{'measure':18}{'ontomask':>10}{'expected':>10}")
-    for measure in om.measures():
+    for measure in om.knowledge.measures():
         closest = [
             wordnet.between(table[one], table[other], measure.name, root="taxonomy").min()
             for one, other, _ in rows

@@ -81,9 +81,9 @@ def hierarchies(frame: pl.DataFrame) -> dict[str, om.Hierarchy]:
 
 def _hierarchy(name: str, values: Sequence[str]) -> om.Hierarchy:
     if name == "age":
-        return om.interval_hierarchy(values, (5, 10, 20))
+        return om.knowledge.interval_hierarchy(values, (5, 10, 20))
     if name == "los":
-        return om.interval_hierarchy(values, (3, 6, 12))
+        return om.knowledge.interval_hierarchy(values, (3, 6, 12))
     if name == "dx_principal":
         return _coded("icd9cm", values, (0, 2, 3, 4, 5))
     if name == "procedure":
@@ -216,7 +216,10 @@ class Trial:
     def method(self, quality: Any) -> om.Generalization:
         """Generalization that may suppress any number of records."""
         return om.Generalization(
-            [om.KAnonymity(K)], suppression_limit=1.0, quality=quality, hierarchies=self.known
+            [om.privacy.KAnonymity(K)],
+            suppression_limit=1.0,
+            quality=quality,
+            hierarchies=self.known,
         )
 
     def relative(self, classifier: str, accuracies: Floats) -> Floats:
@@ -231,7 +234,9 @@ def explored(trial: Trial, sample: int, workers: int, clock: Clock) -> Outcome:
     """Measure and judge all nodes, and a sample of them by logistic regression."""
     qualities = (GRANULARITY, ENTROPY, DIVERGENCE, Classification(TARGET))
     with clock.part("measuring all nodes by four quality models"):
-        nodes = om.explore(trial.frame, trial.schema, trial.method(GRANULARITY), qualities)
+        nodes = om.measuring.explore(
+            trial.frame, trial.schema, trial.method(GRANULARITY), qualities
+        )
     with clock.part("judging all nodes by naive Bayes"):
         found = judge_nodes(trial.lattice, BAYES, nodes.levels, workers)
         bayes = trial.relative(BAYES, found)
@@ -553,9 +558,9 @@ alone hardly tell the payment, so diagnosis and procedure are used as well.
 SETUP = """\
 5-anonymity by full-domain generalization and suppression of any number of records; interwoven
 three-fold cross-validation, all columns as categories. All {nodes:,} nodes (the paper: 36,864) are
-measured by `om.explore` and judged by naive Bayes; {sample:,} of them, spread evenly over the ranks
-of that accuracy, and all picks are judged by logistic regression, the classifier of the paper.
-Relative accuracy is (accuracy - baseline) / (original - baseline).
+measured by `om.measuring.explore` and judged by naive Bayes; {sample:,} of them, spread evenly over
+the ranks of that accuracy, and all picks are judged by logistic regression, the classifier of the
+paper. Relative accuracy is (accuracy - baseline) / (original - baseline).
 """
 PRINTED_NOTES = (
     'The text gives "between not more than 5 % and not more than 20 %" for the three other models '

@@ -1,8 +1,8 @@
 """What classifiers learn at every node of a generalization lattice.
 
-Interwoven cross-validation as in `ontomask.judge_classification`, on codes instead of tables: a
-node is judged in milliseconds by naive Bayes, which is a matter of counting. The study compares
-some nodes with the library's own judgment.
+Interwoven cross-validation as in `ontomask.measuring.judge_classification`, on codes instead of
+tables: a node is judged in milliseconds by naive Bayes, which is a matter of counting. The study
+compares some nodes with the library's own judgment.
 """
 
 from __future__ import annotations

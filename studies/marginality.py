@@ -394,7 +394,7 @@ def table_claims(profiles: Mapping[str, Profile]) -> Iterator[Claim]:
 
 def definition_claims(frame: pl.DataFrame, small: bool) -> Iterator[Claim]:
     """What Section 2 says about distance, marginality, variance and covariance."""
-    sample = om.Sample.of(frame[DIAGNOSIS].to_list(), om.load_taxonomy("icd9cm"))
+    sample = om.statistics.Sample.of(frame[DIAGNOSIS].to_list(), om.load_taxonomy("icd9cm"))
     yield _distance_claim(sample)
     yield _s_distance_claim(frame, sample, 40 if small else 120)
     yield _integration_claim(frame)
@@ -419,7 +419,7 @@ def _is_metric(matrix: np.ndarray) -> list[bool]:
     ]
 
 
-def _distance_claim(sample: om.Sample) -> Claim:
+def _distance_claim(sample: om.statistics.Sample) -> Claim:
     matrix = sample.matrix
     return Claim.judged(
         "The semantic distance is a distance in the mathematical sense",
@@ -430,14 +430,14 @@ def _distance_claim(sample: om.Sample) -> Claim:
     )
 
 
-def _s_distance_claim(frame: pl.DataFrame, sample: om.Sample, count: int) -> Claim:
+def _s_distance_claim(frame: pl.DataFrame, sample: om.statistics.Sample, count: int) -> Claim:
     numbers = [frame[name].to_list() for name in NUMBERS]
-    attributes: list[om.Sample | Sequence[float]] = [sample, *numbers]
+    attributes: list[om.statistics.Sample | Sequence[float]] = [sample, *numbers]
     distinct = frame.with_row_index().unique([*NUMBERS, DIAGNOSIS], maintain_order=True)
     rows = distinct["index"].to_list()[:count]
     matrix = np.array(
         [
-            [om.s_distance(attributes, one, other) for other in rows[:place]]
+            [om.statistics.s_distance(attributes, one, other) for other in rows[:place]]
             + [0.0] * (count - place)
             for place, one in enumerate(rows)
         ]
@@ -468,8 +468,8 @@ def _integration_claim(frame: pl.DataFrame) -> Claim:
 
 
 def _example_claims() -> Iterator[Claim]:
-    sample = om.Sample.of(EXAMPLE_SAMPLE, EXAMPLE)
-    found = om.marginality(sample)
+    sample = om.statistics.Sample.of(EXAMPLE_SAMPLE, EXAMPLE)
+    found = om.statistics.marginality(sample)
     most = {EXAMPLE_SAMPLE[place] for place in np.flatnonzero(found >= found.max() - 1e-9)}
     least = {EXAMPLE_SAMPLE[place] for place in np.flatnonzero(found <= found.min() + 1e-9)}
     yield Claim.judged(
@@ -483,8 +483,9 @@ def _example_claims() -> Iterator[Claim]:
     yield Claim.judged(
         "Example: the nine marginalities, mean 5.07 and variance 5.79",
         "Section 2.2, Table 1; Examples 2 and 3",
-        [*right, abs(om.nominal_variance(sample) - 5.79) <= 0.015],
-        ", ".join(f"{one:.2f}" for one in found) + f"; variance {om.nominal_variance(sample):.2f}",
+        [*right, abs(om.statistics.nominal_variance(sample) - 5.79) <= 0.015],
+        ", ".join(f"{one:.2f}" for one in found)
+        + f"; variance {om.statistics.nominal_variance(sample):.2f}",
         "printed d(Alzheimer, meningitis) and d(Alzheimer, multiple sclerosis) are 0.65; "
         "Expression (1) gives 0.78 on the taxonomy described",
     )
@@ -492,9 +493,13 @@ def _example_claims() -> Iterator[Claim]:
 
 def _frequency_claim() -> Claim:
     """Marginality when a value becomes more frequent: by more records, or instead of others."""
-    before = om.marginality(om.Sample.of(EXAMPLE_SAMPLE, EXAMPLE))
-    added = om.marginality(om.Sample.of((*EXAMPLE_SAMPLE, *["lung cancer"] * 3), EXAMPLE))
-    instead = om.marginality(om.Sample.of((*["lung cancer"] * 4, *EXAMPLE_SAMPLE[4:]), EXAMPLE))
+    before = om.statistics.marginality(om.statistics.Sample.of(EXAMPLE_SAMPLE, EXAMPLE))
+    added = om.statistics.marginality(
+        om.statistics.Sample.of((*EXAMPLE_SAMPLE, *["lung cancer"] * 3), EXAMPLE)
+    )
+    instead = om.statistics.marginality(
+        om.statistics.Sample.of((*["lung cancer"] * 4, *EXAMPLE_SAMPLE[4:]), EXAMPLE)
+    )
     return Claim.judged(
         "If the frequency of a value increases, its marginality decreases",
         "Section 2.2",
@@ -506,7 +511,7 @@ def _frequency_claim() -> Claim:
     )
 
 
-def _variance_claim(sample: om.Sample) -> Claim:
+def _variance_claim(sample: om.statistics.Sample) -> Claim:
     """Variance of siblings against that of values from different categories."""
     taxonomy = sample.taxonomy
     by_parent: dict[str, list[str]] = {}
@@ -529,19 +534,19 @@ def _variance_claim(sample: om.Sample) -> Claim:
     )
 
 
-def _pairwise(sample: om.Sample, numbers: np.ndarray) -> float:
+def _pairwise(sample: om.statistics.Sample, numbers: np.ndarray) -> float:
     places = np.searchsorted(sample.concepts, numbers)
     return float(sample.matrix[np.ix_(places, places)].sum() / len(places))
 
 
-def _covariance_claim(sample: om.Sample) -> Claim:
+def _covariance_claim(sample: om.statistics.Sample) -> Claim:
     """The same two columns, paired in the same order, at random, and in opposite order."""
-    order = np.argsort(om.marginality(sample), kind="stable")
-    rising = om.Sample(sample.space, sample.concepts, sample.codes[order])
-    falling = om.Sample(sample.space, sample.concepts, sample.codes[order[::-1]])
+    order = np.argsort(om.statistics.marginality(sample), kind="stable")
+    rising = om.statistics.Sample(sample.space, sample.concepts, sample.codes[order])
+    falling = om.statistics.Sample(sample.space, sample.concepts, sample.codes[order[::-1]])
     mixed = np.random.default_rng(1).permutation(order)
-    anyhow = om.Sample(sample.space, sample.concepts, sample.codes[mixed])
-    found = [om.nominal_covariance(rising, one) for one in (rising, anyhow, falling)]
+    anyhow = om.statistics.Sample(sample.space, sample.concepts, sample.codes[mixed])
+    found = [om.statistics.nominal_covariance(rising, one) for one in (rising, anyhow, falling)]
     return Claim.judged(
         "Covariance is not negative, and higher when marginalities are positively correlated",
         "Section 2.3.2, Definition 3",
@@ -713,10 +718,10 @@ def profile_table(profiles: Mapping[str, Profile]) -> ResultTable:
 
 def share_of_diagnosis(frame: pl.DataFrame) -> float:
     """The mean share of the diagnosis in the squared S-distance of two random records."""
-    sample = om.Sample.of(frame[DIAGNOSIS].to_list(), om.load_taxonomy("icd9cm"))
+    sample = om.statistics.Sample.of(frame[DIAGNOSIS].to_list(), om.load_taxonomy("icd9cm"))
     mean = float(sample.counts @ sample.matrix @ sample.counts) / len(sample) ** 2
-    return (mean / om.nominal_variance(sample)) / (
-        len(NUMBERS) + mean / om.nominal_variance(sample)
+    return (mean / om.statistics.nominal_variance(sample)) / (
+        len(NUMBERS) + mean / om.statistics.nominal_variance(sample)
     )
 
 

@@ -206,7 +206,7 @@ def _farthest(release: om.Release) -> int:
     return max((rank for rank in ranks.values() if rank is not None), default=0)
 
 
-def _correlations(found: om.Evaluation) -> dict[str, tuple[float, float]]:
+def _correlations(found: om.results.Evaluation) -> dict[str, tuple[float, float]]:
     return {
         ", ".join(SHORT[name] for name in one.columns): (float(one.original), float(one.masked))
         for one in found.statistics
@@ -214,7 +214,7 @@ def _correlations(found: om.Evaluation) -> dict[str, tuple[float, float]]:
     }
 
 
-def _kept(found: om.Evaluation) -> bool:
+def _kept(found: om.results.Evaluation) -> bool:
     names = ("semantic mean", "semantic variance")
     return all(abs(one.difference) < 1e-9 for one in found.statistics if one.name in names)
 
@@ -257,19 +257,23 @@ class Features:
 def features(frame: pl.DataFrame) -> Features:
     """Measure a sample."""
     samples = {
-        name: om.Sample.of(frame[name].to_list(), om.load_taxonomy(TAXONOMIES[name]), "wu-palmer")
+        name: om.statistics.Sample.of(
+            frame[name].to_list(), om.load_taxonomy(TAXONOMIES[name]), "wu-palmer"
+        )
         for name in frame.columns
     }
     return Features(
         len(frame),
         {name: frame[name].n_unique() for name in frame.columns},
         {
-            name: sample.taxonomy.label_of(om.semantic_mean(sample))
+            name: sample.taxonomy.label_of(om.statistics.semantic_mean(sample))
             for name, sample in samples.items()
         },
-        {name: om.semantic_variance(sample) for name, sample in samples.items()},
+        {name: om.statistics.semantic_variance(sample) for name, sample in samples.items()},
         {
-            f"{SHORT[one]}, {SHORT[other]}": om.semantic_correlation(samples[one], samples[other])
+            f"{SHORT[one]}, {SHORT[other]}": om.statistics.semantic_correlation(
+                samples[one], samples[other]
+            )
             for one, other in combinations(frame.columns, 2)
         },
         int(frame.group_by(frame.columns).len()["len"].to_numpy().min()),

@@ -89,7 +89,7 @@ PRINTED_WHOLE, PRINTED_SAMPLES = _printed(_WHOLE), _printed(_SAMPLES)
 class Domain:
     """The nominal columns of the original table, through which releases are seen."""
 
-    samples: Mapping[str, om.Sample]
+    samples: Mapping[str, om.statistics.Sample]
     codes: Mapping[str, Mapping[str, int]]
 
     @classmethod
@@ -97,7 +97,9 @@ class Domain:
         """Take the tree of the diagnoses, and trees of one level for flat columns."""
         samples = {name: _flat_sample(frame[name].to_list()) for name in FLAT}
         taxonomy = om.load_taxonomy("icd9cm")
-        samples[DIAGNOSIS] = om.Sample.of(frame[DIAGNOSIS].to_list(), taxonomy, "weighted-path")
+        samples[DIAGNOSIS] = om.statistics.Sample.of(
+            frame[DIAGNOSIS].to_list(), taxonomy, "weighted-path"
+        )
         codes = {
             name: dict(zip(frame[name].to_list(), sample.codes.tolist(), strict=True))
             for name, sample in samples.items()
@@ -114,10 +116,12 @@ class Domain:
         return View(self, numbers, codes)
 
 
-def _flat_sample(values: Sequence[str]) -> om.Sample:
+def _flat_sample(values: Sequence[str]) -> om.statistics.Sample:
     parents: dict[str, list[str]] = {"any": []}
     parents |= {value: ["any"] for value in sorted(set(values))}
-    return om.Sample.of(values, om.Taxonomy.from_parents(parents, name="flat"), "weighted-path")
+    return om.statistics.Sample.of(
+        values, om.Taxonomy.from_parents(parents, name="flat"), "weighted-path"
+    )
 
 
 @dataclass(frozen=True)
@@ -136,10 +140,12 @@ class View:
             {name: one[rows] for name, one in self.codes.items()},
         )
 
-    def sample(self, name: str) -> om.Sample:
+    def sample(self, name: str) -> om.statistics.Sample:
         """A nominal column; distances are those of the original column."""
         known = self.domain.samples[name]
-        return om.Sample.with_matrix(known.space, known.concepts, self.codes[name], known.matrix)
+        return om.statistics.Sample.with_matrix(
+            known.space, known.concepts, self.codes[name], known.matrix
+        )
 
     def statistics(self) -> dict[Key, float]:
         """Means, variances and covariances, in the order of `KEYS`."""
@@ -147,14 +153,14 @@ class View:
         samples = {name: self.sample(name) for name in (*FLAT, DIAGNOSIS)}
         for name in COLUMNS:
             if name in samples:
-                found["mean", name] = float(om.marginality(samples[name]).min())
-                found["variance", name] = om.nominal_variance(samples[name])
+                found["mean", name] = float(om.statistics.marginality(samples[name]).min())
+                found["variance", name] = om.statistics.nominal_variance(samples[name])
             else:
                 found["mean", name] = float(self.numbers[name].mean())
                 found["variance", name] = float(self.numbers[name].var(ddof=1))
         for one, other in PAIRS:
             found["covariance", f"{one}, {other}"] = (
-                om.nominal_covariance(samples[one], samples[other])
+                om.statistics.nominal_covariance(samples[one], samples[other])
                 if one in samples
                 else float(np.cov(self.numbers[one], self.numbers[other])[0, 1])
             )
@@ -261,7 +267,7 @@ def _drawn_categories(
 
 def linkage(frame: pl.DataFrame, masked: pl.DataFrame, known: Sequence[str]) -> float:
     """The percentage of records linked correctly by S-distance."""
-    found = om.record_linkage(frame, masked, schema(), distance="s-distance", known=known)
+    found = om.measuring.record_linkage(frame, masked, schema(), distance="s-distance", known=known)
     return 100.0 * found.risk
 
 
@@ -384,8 +390,8 @@ def rank_differences(frame: pl.DataFrame, sizes: Sequence[int], seeds: int) -> d
 
 def _marginalities(frame: pl.DataFrame) -> dict[str, float]:
     values = frame[DIAGNOSIS].to_list()
-    sample = om.Sample.of(values, om.load_taxonomy("icd9cm"), "weighted-path")
-    return dict(zip(values, om.marginality(sample).tolist(), strict=True))
+    sample = om.statistics.Sample.of(values, om.load_taxonomy("icd9cm"), "weighted-path")
+    return dict(zip(values, om.statistics.marginality(sample).tolist(), strict=True))
 
 
 def _ranks(frame: pl.DataFrame, domain: Mapping[str, float]) -> Floats:
@@ -578,8 +584,10 @@ def diagnosis_claims(
         f"{100 * changed:.1f} % of the diagnoses are changed",
     )
     original = frame.select(NUMBERS).to_numpy().astype(np.float64)
-    sample = om.Sample.of(frame[DIAGNOSIS].to_list(), om.load_taxonomy("icd9cm"), "weighted-path")
-    values = om.marginality(sample)
+    sample = om.statistics.Sample.of(
+        frame[DIAGNOSIS].to_list(), om.load_taxonomy("icd9cm"), "weighted-path"
+    )
+    values = om.statistics.marginality(sample)
     drawn = impute_numbers(np.column_stack([original, values]), 1)[:, -1]
     back = float(np.isin(drawn.round(6), values.round(6)).mean())
     yield Claim.judged(
@@ -594,7 +602,7 @@ def mapping_claims(tables: Mapping[str, pl.DataFrame]) -> Iterator[Claim]:
     """What Sections 3.1 and 5 say about mapping categories to marginalities."""
     taxonomy = om.load_taxonomy("icd9cm")
     samples = {
-        name: om.Sample.of(one[DIAGNOSIS].to_list(), taxonomy, "weighted-path")
+        name: om.statistics.Sample.of(one[DIAGNOSIS].to_list(), taxonomy, "weighted-path")
         for name, one in tables.items()
     }
     shares = {name: _distinct(sample) for name, sample in samples.items()}
@@ -623,14 +631,14 @@ def mapping_claims(tables: Mapping[str, pl.DataFrame]) -> Iterator[Claim]:
     )
 
 
-def _distinct(sample: om.Sample) -> tuple[int, int]:
+def _distinct(sample: om.statistics.Sample) -> tuple[int, int]:
     """How many categories have a marginality of their own, of how many."""
     values = (sample.matrix @ sample.counts).round(6)
     counts = np.unique(values, return_counts=True)[1]
     return int((counts == 1).sum()), values.size
 
 
-def _far_neighbors(sample: om.Sample) -> float:
+def _far_neighbors(sample: om.statistics.Sample) -> float:
     """The share of categories whose neighbor in marginality is farther than the mean distance."""
     order = np.argsort(sample.matrix @ sample.counts, kind="stable")
     gaps = sample.matrix[order[:-1], order[1:]]

@@ -38,7 +38,8 @@ def test_models_and_strata_mean_the_column_too(in_table, said):
     schema = om.Schema.of({"sexe": om.Flat(), said: om.Flat(role="sensitive")})
     rows = [["f", "*"], ["m", "*"]]
     diverse = om.Generalization(
-        [om.KAnonymity(2), om.LDiversity(2, column=said)], hierarchies={"sexe": rows}
+        [om.privacy.KAnonymity(2), om.privacy.LDiversity(2, column=said)],
+        hierarchies={"sexe": rows},
     )
     assert om.protect(frame, schema, diverse, seed=1).frame.columns == ["sexe", in_table]
     apart = om.Suppression(2, strata=(said,))

@@ -135,7 +135,9 @@ def test_classifiers_are_judged_where_records_are_lost_or_permuted(method):
     pytest.importorskip("sklearn")
     schema = om.Schema.of({**mixed_schema(), "severity": om.Flat(role="other")})
     frame = FRAME.filter(pl.col("severity").is_not_null())
-    found = om.judge_classification(frame, schema, "severity", method, classifiers="tree", folds=2)
+    found = om.measuring.judge_classification(
+        frame, schema, "severity", method, classifiers="tree", folds=2
+    )
     assert found["tree"]
 
 
@@ -143,11 +145,11 @@ def test_classifiers_are_judged_on_any_method():
     pytest.importorskip("sklearn")
     schema = om.Schema.of({**mixed_schema(), "severity": om.Flat(role="other")})
     frame = FRAME.filter(pl.col("severity").is_not_null())
-    found = om.judge_classification(
+    found = om.measuring.judge_classification(
         frame, schema, "severity", om.Microaggregation(3), classifiers=["naive-bayes"], folds=3
     )
     assert "naive-bayes" in str(found)
-    assert found == om.judge_classification(
+    assert found == om.measuring.judge_classification(
         frame, schema, "severity", om.Microaggregation(3), classifiers=["naive-bayes"], folds=3
     )
 
@@ -163,7 +165,7 @@ def test_whole_chains_of_steps_are_compared_with_k_put_in():
 def test_the_k_of_a_privacy_model_is_put_in_too():
     frame = pl.DataFrame(mixed_columns(60)).select("diagnosis", "sex")
     schema = om.Schema(diagnosis=om.Nominal(DISEASES), sex=om.Flat(role="other"))
-    general = {"general": om.Generalization([om.KAnonymity(2)], 0.2)}
+    general = {"general": om.Generalization([om.privacy.KAnonymity(2)], 0.2)}
     two, thirty = om.compare(frame, schema, general, k=(2, 30), workers=1).cells
     assert two.error == thirty.error == ""
     assert thirty.loss > two.loss

@@ -10,12 +10,10 @@ import pytest
 
 import ontomask as om
 from ontomask.checks import Declared, texts_of
+from public import PUBLIC
 
-DECLARED = [
-    getattr(om, name)
-    for name in om.__all__
-    if inspect.isclass(getattr(om, name)) and issubclass(getattr(om, name), Declared)
-]
+KINDS = [one for one in PUBLIC.values() if inspect.isclass(one)]
+DECLARED = [kind for kind in KINDS if issubclass(kind, Declared)]
 
 
 @pytest.mark.parametrize("kind", DECLARED, ids=lambda kind: kind.__name__)
@@ -29,7 +27,13 @@ def test_every_parameter_is_told(kind):
 
 
 def test_methods_and_models_are_declared():
-    assert {om.Microaggregation, om.KAnonymity, om.Loss, om.Nominal, om.FileFormat} <= {*DECLARED}
+    assert {
+        om.Microaggregation,
+        om.privacy.KAnonymity,
+        om.quality.Loss,
+        om.Nominal,
+        om.files.FileFormat,
+    } <= {*DECLARED}
 
 
 def test_plans_are_told_without_docstrings():

@@ -11,6 +11,7 @@ import pytest
 
 import ontomask
 from ontomask.plan import plan_schema
+from public import PUBLIC
 
 pytest.importorskip("mkdocs")
 
@@ -58,13 +59,13 @@ def test_the_navigation_has_every_page_once_and_no_dead_one(config):
 
 def test_the_api_page_has_every_public_name_once():
     homes = [home for names in pages.themes().values() for home in names]
-    assert sorted(home.rsplit(".", 1)[1] for home in homes) == sorted(ontomask._HOMES)
+    assert sorted(homes) == sorted(f"{one.__module__}.{one.__name__}" for one in PUBLIC.values())
     shown = re.findall(r"^::: (\S+)$", pages.api_page(), re.MULTILINE)
     assert sorted(shown) == sorted(homes)
 
 
 def test_a_public_name_without_a_theme_is_noticed(monkeypatch):
-    monkeypatch.setitem(ontomask._HOMES, "nowhere", "cellar.box")
+    monkeypatch.setattr(ontomask.protect, "__module__", "ontomask.cellar.box")
     with pytest.raises(LookupError, match=r"ontomask\.cellar\.box has no theme"):
         pages.themes()
 

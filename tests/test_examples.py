@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 
 import ontomask as om
+from public import PUBLIC
 
-NAMES = [name for name in om.__all__ if callable(getattr(om, name))]
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def example_of(name):
     """The steps of the last section of a docstring, where examples belong."""
-    told, _, shown = inspect.getdoc(getattr(om, name)).rpartition("\n\nExamples\n--------\n")
+    told, _, shown = inspect.getdoc(PUBLIC[name]).rpartition("\n\nExamples\n--------\n")
     assert told, "no section of examples"
     assert "\n---" not in shown, "another section follows the examples"
     return doctest.DocTestParser().get_doctest(shown, {"om": om, "pl": pl}, name, None, 0)
@@ -26,7 +26,7 @@ def complaints(example):
     return "".join(said)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_example_holds(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     example = example_of(name)

@@ -3,129 +3,186 @@
 import subprocess
 import sys
 
+import numpy as np
+import polars as pl
+
 import ontomask as om
 from ontomask import errors
+from public import PUBLIC, names_in
 
-PUBLIC = [
-    "Ambiguity",
-    "AverageClassSize",
-    "AverageRisk",
-    "BetaLikeness",
-    "Checked",
-    "Classification",
-    "Comparison",
+ROOT = [
     "Count",
-    "Crosswalk",
     "Date",
-    "DeltaDisclosure",
-    "DeltaPresence",
-    "Discernibility",
     "DropColumns",
-    "EntropyLoss",
-    "EstimatedKMap",
-    "Evaluation",
-    "FileFormat",
     "Flat",
     "Generalization",
-    "Height",
     "Hierarchy",
     "Hybrid",
     "Identifier",
-    "KAnonymity",
-    "KLDivergence",
-    "KMap",
-    "LDiversity",
     "LocalSuppression",
-    "Loss",
-    "Mapping",
     "Microaggregation",
-    "NoAttack",
     "Noise",
     "Nominal",
-    "NonUniformEntropy",
     "Numeric",
     "Ordinal",
-    "Outcome",
     "Plan",
-    "PopulationNoAttack",
-    "PopulationProfitability",
-    "PopulationUniques",
     "Pram",
-    "Precision",
     "PrivateGeneralization",
-    "Profitability",
     "Pseudonyms",
     "RankSwapping",
     "Recoding",
-    "Recommendation",
-    "RecordsAtRisk",
     "Release",
     "Resampling",
     "Rounding",
     "Rule",
-    "Sample",
-    "SampleUniqueness",
     "Sampling",
     "Schema",
-    "Semantic",
     "Shuffling",
     "Suppression",
-    "TCloseness",
     "Taxonomy",
     "TopBottomCoding",
     "Weight",
     "__version__",
     "check",
     "compare",
-    "cut_hierarchy",
-    "date_hierarchy",
-    "date_taxonomy",
     "discharges",
     "errors",
     "evaluate",
-    "explore",
     "file_risk",
-    "frequency_hierarchy",
-    "interval_disclosure",
-    "interval_hierarchy",
-    "interval_taxonomy",
-    "judge_classification",
-    "load_crosswalk",
+    "files",
+    "knowledge",
     "load_taxonomy",
-    "marginality",
-    "masking_hierarchy",
-    "masking_taxonomy",
-    "measures",
-    "minimal_unique_sets",
-    "nested_taxonomy",
-    "nominal_covariance",
-    "nominal_mean",
-    "nominal_variance",
-    "order_hierarchy",
-    "partition_distance",
-    "plan_schema",
-    "population_uniqueness",
+    "measuring",
     "preset",
     "presets",
+    "privacy",
     "protect",
-    "read_file",
+    "quality",
     "recommend",
-    "record_linkage",
-    "s_distance",
-    "semantic_correlation",
-    "semantic_covariance",
-    "semantic_mean",
-    "semantic_variance",
-    "suggest_quasi_identifiers",
+    "results",
+    "statistics",
     "taxonomies",
-    "write_file",
 ]
+GROUPS = {
+    "files": [
+        "FileFormat",
+        "read_file",
+        "write_file",
+    ],
+    "knowledge": [
+        "Crosswalk",
+        "Mapping",
+        "cut_hierarchy",
+        "date_hierarchy",
+        "date_taxonomy",
+        "frequency_hierarchy",
+        "interval_hierarchy",
+        "interval_taxonomy",
+        "load_crosswalk",
+        "masking_hierarchy",
+        "masking_taxonomy",
+        "measures",
+        "nested_taxonomy",
+        "order_hierarchy",
+    ],
+    "measuring": [
+        "explore",
+        "interval_disclosure",
+        "judge_classification",
+        "minimal_unique_sets",
+        "partition_distance",
+        "population_uniqueness",
+        "record_linkage",
+        "suggest_quasi_identifiers",
+    ],
+    "privacy": [
+        "AverageRisk",
+        "BetaLikeness",
+        "DeltaDisclosure",
+        "DeltaPresence",
+        "EstimatedKMap",
+        "KAnonymity",
+        "KMap",
+        "LDiversity",
+        "NoAttack",
+        "PopulationNoAttack",
+        "PopulationProfitability",
+        "PopulationUniques",
+        "Profitability",
+        "RecordsAtRisk",
+        "SampleUniqueness",
+        "TCloseness",
+    ],
+    "quality": [
+        "Ambiguity",
+        "AverageClassSize",
+        "Classification",
+        "Discernibility",
+        "EntropyLoss",
+        "Height",
+        "KLDivergence",
+        "Loss",
+        "NonUniformEntropy",
+        "Precision",
+        "Semantic",
+    ],
+    "results": [
+        "Checked",
+        "Comparison",
+        "Evaluation",
+        "Outcome",
+        "Recommendation",
+    ],
+    "statistics": [
+        "Sample",
+        "marginality",
+        "nominal_covariance",
+        "nominal_mean",
+        "nominal_variance",
+        "s_distance",
+        "semantic_correlation",
+        "semantic_covariance",
+        "semantic_mean",
+        "semantic_variance",
+    ],
+}
 
 
 def test_public_names_are_pinned():
-    assert sorted(om.__all__) == PUBLIC
-    assert dir(om) == PUBLIC
-    assert all(getattr(om, name) is not None for name in PUBLIC)
+    assert sorted(om.__all__) == dir(om) == ROOT
+    assert {group: names_in(group) for group in om._GROUPS if group != "errors"} == GROUPS
+    assert all(getattr(om, name) is not None for name in ROOT)
+
+
+def test_a_name_has_one_place():
+    grouped = [name for names in GROUPS.values() for name in names]
+    assert len({*grouped, *ROOT}) == len(grouped) + len(ROOT)
+    assert len([name for name in ROOT if name not in (*om._GROUPS, "__version__")]) <= 45
+
+
+def test_an_editor_is_offered_nothing_internal():
+    """What a module imports for itself is none of its names."""
+    assert names_in("errors") == sorted(errors.__all__)
+    for name, thing in PUBLIC.items():
+        assert thing.__module__.startswith("ontomask."), name
+
+
+def offered(thing):
+    return [name for name in dir(thing) if not name.startswith("_")]
+
+
+def test_objects_offer_what_users_ask_of_them():
+    pets = om.Taxonomy.from_parents({"pet": [], "dog": ["pet"]})
+    assert [one for one in offered(pets) if isinstance(getattr(pets, one), np.ndarray)] == []
+    assert {"ancestors", "distances", "map"} <= {*offered(pets)}
+    assert offered(om.privacy.KAnonymity(3)) == ["k", "name"]
+    assert offered(om.Rounding(["a"], base=5)) == sorted(
+        ["algorithm", "base", "columns", "keeps", "name", "strata"]
+    )
+    frame = pl.DataFrame({"age": [1, 2, 3, 4]})
+    release = om.protect(frame, om.Schema(age=om.Numeric()), om.Microaggregation(2), seed=1)
+    assert {"evaluate", "frame", "report"} <= {*offered(release)}
+    assert not {"paired", "generator"} & {*offered(release)}
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -14,6 +14,7 @@ import ontomask as om
 from every_method.test_contract import CASES, schema_for
 from ontomask.methods.registry import METHODS
 from ontomask.plan.plan import Plan
+from public import PUBLIC
 from tables import mixed_columns, mixed_schema
 
 FRAME = pl.DataFrame(mixed_columns(60))
@@ -55,8 +56,8 @@ def test_other_results_tell_shares():
     schema = mixed_schema()
     masked = FRAME.with_columns(age=pl.col("age").reverse())
     results = [
-        om.record_linkage(FRAME, masked, schema),
-        om.interval_disclosure(FRAME["age"].to_list(), masked["age"].to_list()),
+        om.measuring.record_linkage(FRAME, masked, schema),
+        om.measuring.interval_disclosure(FRAME["age"].to_list(), masked["age"].to_list()),
         om.compare(FRAME, schema, ["sa-mdav"], k=[3], workers=1).rows(),
         om.file_risk(FRAME, schema).prosecutor,
     ]
@@ -71,9 +72,9 @@ def names_of(thing: Any) -> set[str]:
     return found if inspect.isclass(thing) else found & set(inspect.signature(thing).parameters)
 
 
-@pytest.mark.parametrize("name", [name for name in om.__all__ if callable(getattr(om, name))])
+@pytest.mark.parametrize("name", PUBLIC)
 def test_nothing_public_is_in_percent(name):
-    assert {one for one in names_of(getattr(om, name)) if "percent" in one} == set()
+    assert {one for one in names_of(PUBLIC[name]) if "percent" in one} == set()
 
 
 def test_who_gives_percent_is_told_the_fraction():

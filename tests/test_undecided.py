@@ -124,7 +124,7 @@ def test_one_option_leaves_all_of_them_out(folder):
     done = run("run", "t.toml", "--leave-out-undecided")
     assert done.exit_code == 0
     assert "Undecided, so not published: ward." in " ".join(done.stdout.split())
-    assert om.read_file("t-release/t.csv").columns == ("age",)
+    assert om.files.read_file("t-release/t.csv").columns == ("age",)
     manifest = json.loads((folder / "t-release" / "manifest.json").read_text())
     assert "Undecided, so not published: ward." in manifest["notes"]
 
@@ -148,7 +148,7 @@ def test_a_decision_is_all_that_is_missing(folder):
     (folder / "t.toml").write_text(text.replace('"undecided"', '"sensitive"'))
     assert run("check", "t.toml").exit_code == 0
     assert run("run", "t.toml").exit_code == 0
-    assert om.read_file("t-release/t.csv").columns == ("age", "ward")
+    assert om.files.read_file("t-release/t.csv").columns == ("age", "ward")
 
 
 def test_where_everything_is_undecided_nothing_is_released(folder):

@@ -109,8 +109,8 @@ def test_a_plain_release_with_a_sensitive_column_is_not_called_covered():
     schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
     plain = om.protect(frame, schema, om.Microaggregation(k=3), seed=1)
     assert judge(plain.verification).uncovered == ("ill",)
-    tens = {"age": om.interval_hierarchy(frame["age"], (10,))}
-    models = [om.KAnonymity(3), om.LDiversity(2)]
+    tens = {"age": om.knowledge.interval_hierarchy(frame["age"], (10,))}
+    models = [om.privacy.KAnonymity(3), om.privacy.LDiversity(2)]
     diverse = om.protect(frame, schema, om.Generalization(models, hierarchies=tens), seed=1)
     assert judge(diverse.verification).verdict is Verdict.COVERED
 

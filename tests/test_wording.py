@@ -31,8 +31,8 @@ def test_lists_of_names_and_numbers():
 
 METHODS = [
     *(om.Microaggregation(2), om.Recoding(2), om.Resampling(2), om.Hybrid(2), om.Suppression(2)),
-    *(om.RankSwapping(k=2), om.Sampling(size=2), om.Generalization([om.KAnonymity(2)])),
-    om.Generalization([om.KAnonymity(2)], algorithm="tuple"),
+    *(om.RankSwapping(k=2), om.Sampling(size=2), om.Generalization([om.privacy.KAnonymity(2)])),
+    om.Generalization([om.privacy.KAnonymity(2)], algorithm="tuple"),
 ]
 PLAN = """
 [input]
@@ -78,9 +78,9 @@ def test_commands_count_right(tmp_path, monkeypatch, content, command, said):
 
 def test_a_line_left_out_is_one_line(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n\n3,4\n")
-    assert "1 blank line was left out." in om.read_file(tmp_path / "t.csv").notes
+    assert "1 blank line was left out." in om.files.read_file(tmp_path / "t.csv").notes
     (tmp_path / "t.csv").write_text("a,b\n1,2\n\n\n3,4\n")
-    assert "2 blank lines were left out." in om.read_file(tmp_path / "t.csv").notes
+    assert "2 blank lines were left out." in om.files.read_file(tmp_path / "t.csv").notes
 
 
 # What was seen of a large table -------------------------------------------------------------------

@@ -41,17 +41,21 @@ def test_matrix_of_nine_diagnoses(name):
 def test_marginalities_of_nine_diagnoses():
     example = EXAMPLES["diagnoses_exact"]
     sample = Sample.of(example["sample"], taxonomy("diagnoses_exact"))
-    np.testing.assert_allclose(om.marginality(sample), example["source_marginality"], atol=0.03)
-    assert om.nominal_mean(sample) == "Alzheimer"
-    assert om.nominal_variance(sample) == pytest.approx(example["source_variance"], abs=0.03)
+    np.testing.assert_allclose(
+        om.statistics.marginality(sample), example["source_marginality"], atol=0.03
+    )
+    assert om.statistics.nominal_mean(sample) == "Alzheimer"
+    assert om.statistics.nominal_variance(sample) == pytest.approx(
+        example["source_variance"], abs=0.03
+    )
 
 
 def test_marginalities_on_the_natural_taxonomy():
     example = EXAMPLES["diagnoses_natural"]
     sample = Sample.of(example["sample"], taxonomy("diagnoses_natural"))
-    last = om.marginality(sample)[4:]
+    last = om.statistics.marginality(sample)[4:]
     np.testing.assert_allclose(last, [5.46, 5.46, 5.56, 5.56, 6.14], atol=0.03)
-    assert om.nominal_variance(sample) == pytest.approx(5.97, abs=0.03)
+    assert om.statistics.nominal_variance(sample) == pytest.approx(5.97, abs=0.03)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +82,7 @@ def test_centroids_by_path_length(name, values, sums, centroid):
     found = tax.between(list(expected), column, "path").sum(axis=1)
     assert found.tolist() == list(expected.values())
     assert set(tax.minimum_hierarchy(column)) == set(expected)
-    assert om.semantic_mean(Sample.of(column, tax, "path")) == example[centroid]
+    assert om.statistics.semantic_mean(Sample.of(column, tax, "path")) == example[centroid]
 
 
 def test_the_bivariate_centroid():
@@ -97,7 +101,7 @@ def test_the_bivariate_centroid():
         assert total(*concepts.split(",")) == expected
     for tax, column, centroid in zip(taxonomies, columns, example["centroid"], strict=True):
         repeated = np.repeat(column, weights).tolist()
-        assert om.semantic_mean(Sample.of(repeated, tax, "path")) == centroid
+        assert om.statistics.semantic_mean(Sample.of(repeated, tax, "path")) == centroid
 
 
 def test_rankings_around_coma_and_neuropathy():

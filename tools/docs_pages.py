@@ -6,8 +6,10 @@ is made whenever the site is built. The other reference pages lie in docs (`docs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -57,8 +59,10 @@ def api_page() -> str:
     """Every public name, by theme, with its docstring."""
     parts = [
         "# Python API",
-        "Everything is reached from `import ontomask as om`, the errors in "
-        "[`om.errors`](../guides/errors.md); the examples take `import polars as pl` as done, too.",
+        "What is typed every day is reached from `import ontomask as om`, the rest from "
+        "one module for each theme, the errors from [`om.errors`](../guides/errors.md). "
+        "The examples take `import polars as pl` as done, too.",
+        *_modules(),
     ]
     for theme, names in themes().items():
         parts += [f"## {theme}", *(_documented(one) for one in names)]
@@ -69,9 +73,10 @@ def themes() -> dict[str, list[str]]:
     """The true homes of all public names, by theme."""
     starts = {start: theme for theme, rooms in THEMES.items() for start in rooms}
     found: list[tuple[int, str, str]] = []
-    for name, room in ontomask._HOMES.items():
-        start = _fitting(room, starts)
-        found.append((list(starts).index(start), name.lower(), _home(name, room)))
+    for one in public_things():
+        start = _fitting(one.__module__.removeprefix("ontomask."), starts)
+        home = f"{one.__module__}.{one.__name__}"
+        found.append((list(starts).index(start), one.__name__.lower(), home))
     grouped: dict[str, list[str]] = {theme: [] for theme in THEMES}
     for place, _, home in sorted(found):
         grouped[list(starts.values())[place]].append(home)
@@ -85,10 +90,26 @@ def _fitting(room: str, starts: Iterable[str]) -> str:
     return max(fitting, key=len)
 
 
-def _home(name: str, room: str) -> str:
-    """Where a name is defined, which is not always where it is exported from."""
-    module = getattr(ontomask, name).__module__
-    return f"{module}.{name}" if module.startswith("ontomask.") else f"ontomask.{room}.{name}"
+def public_things() -> Iterator[Any]:
+    """Every public class and function but the errors."""
+    yield from (getattr(ontomask, name) for name in ontomask._HOMES)
+    for room in _rooms().values():
+        yield from (getattr(room, name) for name in _names(room))
+
+
+def _rooms() -> dict[str, ModuleType]:
+    return {one: getattr(ontomask, one) for one in ontomask._GROUPS if one != "errors"}
+
+
+def _names(room: ModuleType) -> list[str]:
+    return [name for name in dir(room) if not name.startswith("_")]
+
+
+def _modules() -> Iterator[str]:
+    """Which names each module has."""
+    for name, room in _rooms().items():
+        names = ", ".join(f"`{one}`" for one in _names(room))
+        yield f"* `om.{name}`: {names}"
 
 
 def _documented(path: str) -> str:

@@ -10,6 +10,8 @@ masked = pl.DataFrame(  # what somebody else masked
     }
 )
 schema = om.Schema(age=om.Numeric(), sex=om.Flat(), illness=om.Flat("sensitive"))
-checked = om.check(masked, schema, [om.KAnonymity(2), om.LDiversity(2), om.TCloseness(0.7)])
+checked = om.check(
+    masked, schema, [om.privacy.KAnonymity(2), om.privacy.LDiversity(2), om.privacy.TCloseness(0.7)]
+)
 print(checked)
 print(checked.holds, [one.failing for one in checked.models])

@@ -18,7 +18,7 @@ schema = om.Schema(
     outcome=om.Flat(role="sensitive"),
 )
 method = om.Generalization(
-    [om.KAnonymity(2), om.LDiversity(2, column="outcome")],
+    [om.privacy.KAnonymity(2), om.privacy.LDiversity(2, column="outcome")],
     suppression_limit=0.25,
     hierarchies={
         "sex": [["f", "*"], ["m", "*"]],  # rows: the value, then its generalizations

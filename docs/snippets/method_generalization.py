@@ -11,7 +11,7 @@ frame = pl.DataFrame(
 )
 schema = om.Schema(age=om.Numeric(), diagnosis=om.Nominal(icd9))
 method = om.Generalization(
-    [om.KAnonymity(3)],
+    [om.privacy.KAnonymity(3)],
     suppression_limit=0.15,
     hierarchies={"age": {"intervals": [10, 20, 40]}},
 )

@@ -13,5 +13,5 @@ schema = om.Schema(age=om.Numeric(), diagnosis=om.Nominal(icd9))
 release = om.protect(frame, schema, om.Hybrid(k=3), seed=1)
 for old, new in zip(frame.rows(), release.frame.rows(), strict=True):
     print(old, "→", new)
-linked = om.record_linkage(frame, release.frame, schema, distance="s-distance")
+linked = om.measuring.record_linkage(frame, release.frame, schema, distance="s-distance")
 print(linked)

@@ -8,5 +8,5 @@ print(pets.lcs(["terrier", "beagle"]))  # dog
 print(pets.distance("terrier", "cat", measure="path"))  # 3.0
 print(pets.map(["hounds", "Cat"]).ids)  # ('dog', 'cat')
 
-months = om.date_taxonomy(["2024-01-31", "2024-02-01", "2025-02-01"])
+months = om.knowledge.date_taxonomy(["2024-01-31", "2024-02-01", "2025-02-01"])
 print(months.ancestors("2024-01-31"))

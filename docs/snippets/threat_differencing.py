@@ -11,8 +11,8 @@ people = {
 tuesday = pl.DataFrame(people)
 monday = tuesday.head(6)  # the last patient came on Tuesday
 schema = om.Schema(age=om.Numeric(role="quasi"), charge=om.Numeric(role="sensitive"))
-tens = {"age": om.interval_hierarchy(tuesday["age"], (10,))}
-method = om.Generalization([om.KAnonymity(3)], hierarchies=tens)
+tens = {"age": om.knowledge.interval_hierarchy(tuesday["age"], (10,))}
+method = om.Generalization([om.privacy.KAnonymity(3)], hierarchies=tens)
 
 first, second = (om.protect(day, schema, method, seed=1).frame for day in (monday, tuesday))
 print(Counter(second.rows()) - Counter(first.rows()))

@@ -19,6 +19,6 @@ elements = [
 ]
 group = {"source": "icd-9", "target": "icd-10", "element": elements}
 Path("map.json").write_text(json.dumps({"resourceType": "ConceptMap", "group": [group]}))
-walk = om.load_crosswalk("map.json")
+walk = om.knowledge.load_crosswalk("map.json")
 print(walk)
 print(icd.map(["410.9", "4111", "I20"], overrides=walk).ids)  # 411.1 is either: their parent

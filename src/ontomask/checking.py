@@ -292,10 +292,11 @@ def _people(population: object, schema: Schema, shown: _Shown) -> Population:
 
 def _alike(words: Words, theirs: Sequence[object], ours: Sequence[object]) -> list[object]:
     """Values as another table writes those that mean the same: 34.0 as 34, a code as its name."""
-    words.remember(ours)
-    known = dict(zip(words.read(ours).tolist(), ours, strict=True))
-    meant = zip(words.read(theirs).tolist(), theirs, strict=True)
-    return [known.get(meaning, value) for meaning, value in meant]
+    own, asked = ([one for one in side if one is not None] for side in (ours, theirs))
+    words.remember(own)
+    known = dict(zip(words.read(own).tolist(), own, strict=True))
+    meant = dict(zip(asked, words.read(asked).tolist(), strict=True))
+    return [known.get(meant.get(value), value) for value in theirs]
 
 
 def _promise(

@@ -16,7 +16,7 @@ import math
 import numbers
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import (
     Annotated,
     Any,
@@ -490,6 +490,11 @@ class Declared:
 
     def __post_init__(self) -> None:
         validate(self)
+
+    def __dir__(self) -> list[str]:
+        """The parameters: what else there is, is for those who write such a class."""
+        named = {"kind", "name"} & set(super().__dir__())
+        return sorted(named.union(one.name for one in fields(self)))  # type: ignore[arg-type]
 
 
 def texts_of(kind: type) -> dict[str, str]:

@@ -371,8 +371,9 @@ def judge_classification(
     >>> ages, statuses = [30, 31, 32, 70, 71, 72] * 5, ["home", "home", "died"] * 10
     >>> frame = pl.DataFrame({"age": ages, "status": statuses})
     >>> schema = om.Schema(age=om.Numeric(), status=om.Flat(role="sensitive"))
-    >>> method = om.Microaggregation(k=3)
-    >>> judged = om.judge_classification(frame, schema, "status", method, classifiers="zero-r")
+    >>> judged = om.measuring.judge_classification(
+    ...     frame, schema, "status", om.Microaggregation(k=3), classifiers="zero-r"
+    ... )
     >>> judged.classes, judged.trained
     (('died', 'home'), 30)
     >>> round(judged.baseline.accuracy, 3)  # what the other classifiers have to beat

@@ -176,3 +176,7 @@ class UnknownConceptError(TaxonomyError, KeyError):
 
 class UnmappedValuesError(TaxonomyError):
     """Values of a column have no concept in the taxonomy."""
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

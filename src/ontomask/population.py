@@ -205,7 +205,7 @@ def population_uniqueness(sizes: Sequence[int] | Longs, fraction: float) -> Popu
 
     Examples
     --------
-    >>> estimated = om.population_uniqueness([1, 1, 1, 2, 2, 3, 4, 6], fraction=0.1)
+    >>> estimated = om.measuring.population_uniqueness([1, 1, 1, 2, 2, 3, 4, 6], fraction=0.1)
     >>> estimated.population, estimated.sample_uniques
     (200, 3)
     >>> round(estimated.zayatz.uniques, 1)

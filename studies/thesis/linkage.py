@@ -116,15 +116,19 @@ Chains = Mapping[str, Mapping[int, Linked]]
 
 def link(material: Material, levels: Mapping[str, om.Hierarchy], k: int) -> Linked:
     """Generalize single tuples until k is reached, and link."""
-    method = om.Generalization([om.KAnonymity(k)], algorithm="tuple", hierarchies=levels)
+    method = om.Generalization([om.privacy.KAnonymity(k)], algorithm="tuple", hierarchies=levels)
     words = om.Schema.of(dict.fromkeys(material.frame.columns, om.Flat()))
     release = om.protect(material.frame, words, method, seed=1)
     risks = {
         measure: 100.0
-        * om.record_linkage(material.frame, release.frame, material.schema, measure=measure).risk
+        * om.measuring.record_linkage(
+            material.frame, release.frame, material.schema, measure=measure
+        ).risk
         for measure in MEASURES
     }
-    same = om.record_linkage(material.frame, release.frame, material.schema, distance="matching")
+    same = om.measuring.record_linkage(
+        material.frame, release.frame, material.schema, distance="matching"
+    )
     found = om.evaluate(material.frame, release.frame, material.schema, distances=())
     return Linked({**risks, MATCHING: 100.0 * same.risk}, found.loss.semantic_loss)
 

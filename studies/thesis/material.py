@@ -170,7 +170,7 @@ def measured(material: Material, method: Any, seed: int, measure: str = "logsc")
     view = material.view(measure)
     found = om.evaluate(material.frame, release.frame, view)
     semantic, matching = (100.0 * one.risk for one in found.linkage)
-    swapped = om.record_linkage(release.frame, material.frame, view, distance="matching")
+    swapped = om.measuring.record_linkage(release.frame, material.frame, view, distance="matching")
     return Outcome(
         100.0 * found.loss.loss,
         found.loss.sse,

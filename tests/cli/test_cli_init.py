@@ -158,7 +158,7 @@ def test_useless_columns_are_left_out_with_the_reason(folder):
 @pytest.mark.parametrize("suffix", ["xlsx", "sav", "dta", "parquet"])
 def test_other_formats(folder, suffix):
     frame = pl.DataFrame({"age": [20, 21, 22] * 8, "sex": ["f", "m"] * 12})
-    om.write_file(frame, folder / f"people.{suffix}")
+    om.files.write_file(frame, folder / f"people.{suffix}")
     assert run("init", f"people.{suffix}").exit_code == 0
     checked_and_run("people.toml")
     assert names_in(folder / "people-release") == sorted(
@@ -173,7 +173,7 @@ def test_labels_of_spss_files(folder):
     pyreadstat.write_sav(frame, str(folder / "p.sav"), variable_value_labels=labels)
     assert run("init", "p.sav").exit_code == 0
     checked_and_run("p.toml")
-    released = om.read_file(folder / "p-release" / "p.sav").frame
+    released = om.files.read_file(folder / "p-release" / "p.sav").frame
     assert set(released["sex"].to_list()) <= {"female", "male"}
 
 

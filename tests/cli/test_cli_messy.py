@@ -36,7 +36,7 @@ def planned(text, *options):
     Path("t.toml").write_text(plan.replace("unchanged = 10 ", "unchanged = 100 "), encoding="utf-8")
     done = run("run", "t.toml", "--force")
     assert done.exit_code == 0, done.stderr
-    return " ".join(shown.stdout.split()), plan, om.read_file("t-release/t.csv").frame
+    return " ".join(shown.stdout.split()), plan, om.files.read_file("t-release/t.csv").frame
 
 
 TOTAL = sum(int(row.split(",")[0]) for row in ROWS)

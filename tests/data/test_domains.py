@@ -117,8 +117,10 @@ def test_a_column_that_stays_at_level_0_keeps_its_meaning():
 
 def test_two_generalizations_stand_for_the_values_before_the_first():
     frame = FRAME.select("age")
-    first = om.Generalization([om.KAnonymity(2)], hierarchies={"age": TENS}, suppression_limit=0.2)
-    second = om.Generalization([om.KAnonymity(3)], hierarchies={"age": TWENTIES})
+    first = om.Generalization(
+        [om.privacy.KAnonymity(2)], hierarchies={"age": TENS}, suppression_limit=0.2
+    )
+    second = om.Generalization([om.privacy.KAnonymity(3)], hierarchies={"age": TWENTIES})
     state = masked(first, start(frame, om.Schema(age=om.Numeric())))
     assert members(state.microdata["age"]) == {"20s": {21, 25}, "30s": {34, 38}}
     state = masked(second, state)
@@ -128,7 +130,7 @@ def test_two_generalizations_stand_for_the_values_before_the_first():
 def test_generalized_concepts_stand_for_the_column_s_own_concepts_below_them():
     schema = om.Schema(diagnosis=om.Nominal(DISEASES))
     frame = pl.DataFrame({"diagnosis": ["flu", "cold", "flu", "cold"]})
-    state = masked(om.Generalization([om.KAnonymity(4)]), start(frame, schema))
+    state = masked(om.Generalization([om.privacy.KAnonymity(4)]), start(frame, schema))
     column = state.microdata["diagnosis"]
     assert isinstance(column.domain, Concepts)
     assert list(members(column).values()) == [{"flu", "cold"}]

@@ -129,7 +129,7 @@ def coded(library, order, *, ordered):
 def generalized(frame):
     """A release that has other values than the table."""
     hierarchy = [[value, group, "*"] for value, group in MASKED.items()]
-    method = om.Generalization([om.KAnonymity(6)], hierarchies={"x": hierarchy})
+    method = om.Generalization([om.privacy.KAnonymity(6)], hierarchies={"x": hierarchy})
     return om.protect(frame, om.Schema(x=om.Flat()), method, seed=1).frame
 
 

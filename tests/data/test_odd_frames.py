@@ -186,7 +186,7 @@ METHODS = [
     om.Suppression(2),
     om.RankSwapping(k=3),
     om.Sampling(size=4),
-    om.Generalization([om.KAnonymity(2)], suppression_limit=1.0),
+    om.Generalization([om.privacy.KAnonymity(2)], suppression_limit=1.0),
 ]
 SENTENCE = re.compile(r"(?s)[A-Zk'].+ .+[.?]$")
 """A whole one (k is the parameter), perhaps followed by a list."""

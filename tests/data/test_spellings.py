@@ -29,10 +29,10 @@ MASKINGS = [
     om.Pseudonyms(("sex",), key="a secret of the house"),
     [om.LocalSuppression(3), om.RankSwapping(k=6, keeps=False)],
     om.Generalization(
-        [om.KAnonymity(3)],
+        [om.privacy.KAnonymity(3)],
         suppression_limit=0.5,
         hierarchies={
-            "age": om.interval_hierarchy(range(100), widths=[10, 50]),
+            "age": om.knowledge.interval_hierarchy(range(100), widths=[10, 50]),
             "sex": [["f", "*"], ["m", "*"]],
         },
     ),
@@ -182,7 +182,7 @@ def test_a_hierarchy_may_be_written_as_the_column_is():
     columns = {"diagnosis": ["Flu", "COLD", "covids"] * 2, "age": [30] * 6, "sex": ["f"] * 6}
     rows = [["Flu", "infection", "*"], ["COLD", "infection", "*"], ["covids", "infection", "*"]]
     method = om.Generalization(
-        [om.KAnonymity(3)],
+        [om.privacy.KAnonymity(3)],
         hierarchies={"diagnosis": rows, "age": [["30", "*"]], "sex": [["f", "*"]]},
     )
     released = om.protect(pl.DataFrame(columns), schema_of("error"), method, seed=1).frame

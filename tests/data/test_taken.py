@@ -15,7 +15,7 @@ def test_files_dictionaries_and_releases_are_tables(tmp_path):
     path = tmp_path / "people.csv"
     pl.DataFrame(PEOPLE).write_csv(path)
     expected = om.protect(pl.DataFrame(PEOPLE), SCHEMA, METHOD, seed=1)
-    read = om.read_file(path, kinds={"age": "numeric"})
+    read = om.files.read_file(path, kinds={"age": "numeric"})
     for given in (PEOPLE, read):
         release = om.protect(given, SCHEMA, METHOD, seed=1)
         assert release.frame.equals(expected.frame)

@@ -45,7 +45,7 @@ SCHEMA = om.Schema.of(
 )
 SUPPRESSING = om.Schema.of({**SCHEMA, "note": om.Flat("other", missing="suppress")})
 HIERARCHIES = {
-    "age": om.interval_hierarchy(range(20, 50), (5, 10)),
+    "age": om.knowledge.interval_hierarchy(range(20, 50), (5, 10)),
     ODD: om.Hierarchy.from_rows([["0", "low", "*"], ["1", "low", "*"], ["2.5", "high", "*"]]),
     "sex": om.Hierarchy.from_rows([["m", "*"], ["f", "*"]]),
 }
@@ -71,24 +71,28 @@ STEPS = {
     "by stratum": [om.Microaggregation(3, strata=("wage",))],
     "recoding": [om.Recoding(4)],
     "generalization": [
-        om.Generalization([om.KAnonymity(4)], suppression_limit=0.2, hierarchies=HIERARCHIES)
+        om.Generalization(
+            [om.privacy.KAnonymity(4)], suppression_limit=0.2, hierarchies=HIERARCHIES
+        )
     ],
     "diversity and closeness": [
         om.Generalization(
-            [om.KAnonymity(3), om.LDiversity(2), om.TCloseness(0.4)],
+            [om.privacy.KAnonymity(3), om.privacy.LDiversity(2), om.privacy.TCloseness(0.4)],
             suppression_limit=0.1,
             outliers="drop",
             hierarchies=HIERARCHIES,
         )
     ],
-    "locally": [om.Generalization([om.KAnonymity(4)], algorithm="local", hierarchies=HIERARCHIES)],
+    "locally": [
+        om.Generalization([om.privacy.KAnonymity(4)], algorithm="local", hierarchies=HIERARCHIES)
+    ],
     "suppression": [om.Suppression(3)],
     "stars": [om.Suppression(3, outliers="star")],
     "rounding first": [om.Rounding(("age", "cost"), 10), om.Microaggregation(5)],
     "pseudonyms": [om.Pseudonyms(("id",), KEY), om.Suppression(3)],
     "dropped": [om.Suppression(3), om.DropColumns(("sex", "wage"))],
     "top coding": [om.TopBottomCoding(("wage",), top_share=0.2, replace="mean")],
-    "a model of sensitive values": [om.Microaggregation(3, privacy=[om.LDiversity(2)])],
+    "a model of sensitive values": [om.Microaggregation(3, privacy=[om.privacy.LDiversity(2)])],
     "resampling": [om.Resampling(4)],
     "hybrid": [om.Hybrid(4, algorithm="sa-mdav")],
     "pram": [om.Pram(columns=("sex", "illness"))],

@@ -76,7 +76,7 @@ def test_left_out_records_belong_to_the_whole_table_of_closeness():
     frame = pl.concat([pl.DataFrame(COLUMNS)] * 4)
     declared = schema(cost=om.Numeric("other", missing="suppress"))
     rows = [[str(age), "*"] for age in (20, 30, 40)]
-    step = om.Generalization([om.TCloseness(0.9)], hierarchies={"age": rows})
+    step = om.Generalization([om.privacy.TCloseness(0.9)], hierarchies={"age": rows})
     _, release = compared(frame, declared, step)
     counts = next(one for one in release.promises if hasattr(one, "counts")).counts
     assert sum(count for _, count in counts) == len(frame)
@@ -157,7 +157,7 @@ def test_the_guide_lists_every_method_and_says_which_are_refused():
 
 def test_weights_that_a_recount_would_need_are_refused():
     declared = schema(cost=om.Weight())
-    step = om.Generalization([om.LDiversity(2)], hierarchies={"age": [["20", "*"]]})
+    step = om.Generalization([om.privacy.LDiversity(2)], hierarchies={"age": [["20", "*"]]})
     with pytest.raises(MethodError, match="holds no weights"):
         om.protect(pl.DataFrame(COLUMNS).lazy(), declared, step, seed=1)
 

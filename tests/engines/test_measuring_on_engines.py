@@ -88,7 +88,9 @@ def test_risk_is_that_of_the_records(engine, folder):
     assert found.structure == known.structure
     assert found.sensitive == known.sensitive
     assert found.population == known.population
-    assert om.minimal_unique_sets(large, SCHEMA) == om.minimal_unique_sets(people(), SCHEMA)
+    assert om.measuring.minimal_unique_sets(large, SCHEMA) == om.measuring.minimal_unique_sets(
+        people(), SCHEMA
+    )
 
 
 def test_risk_of_persons_needs_the_records():

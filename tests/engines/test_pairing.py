@@ -15,7 +15,7 @@ pytest.importorskip("duckdb")
 
 MORE = '\n[evaluation]\ncolumns = ["age", "sex", "cost"]\n'
 HIERARCHIES = {
-    "age": om.interval_hierarchy(range(20, 60), (5, 10)),
+    "age": om.knowledge.interval_hierarchy(range(20, 60), (5, 10)),
     "sex": om.Hierarchy.from_rows([["m", "*"], ["f", "*"]]),
 }
 SCHEMA = om.Schema(
@@ -55,7 +55,10 @@ def large(monkeypatch):
 
 MASKED = {
     "microaggregation": (om.Microaggregation(5), "parquet"),
-    "generalization": (om.Generalization([om.KAnonymity(3)], hierarchies=HIERARCHIES), "csv"),
+    "generalization": (
+        om.Generalization([om.privacy.KAnonymity(3)], hierarchies=HIERARCHIES),
+        "csv",
+    ),
     "pram": (om.Pram(columns=("sex",)), "csv"),
 }
 

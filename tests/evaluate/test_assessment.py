@@ -24,9 +24,12 @@ def test_a_population_lowers_the_journalists_risk():
 
 
 def test_combinations_that_single_people_out():
-    rows = {row["columns"]: row["minimal"] for row in om.minimal_unique_sets(PEOPLE, SCHEMA).rows()}
+    rows = {
+        row["columns"]: row["minimal"]
+        for row in om.measuring.minimal_unique_sets(PEOPLE, SCHEMA).rows()
+    }
     assert rows == {"d": 2, "s": 0, "d, s": 0}
 
 
 def test_quasi_identifiers_are_suggested():
-    assert om.suggest_quasi_identifiers(PEOPLE).columns
+    assert om.measuring.suggest_quasi_identifiers(PEOPLE).columns

@@ -609,11 +609,11 @@ def test_generalized_releases_are_judged_as_scikit_learn_judges_them(search):
     )
     schema = om.Schema(age=om.Numeric(), town=om.Flat(), ill=om.Flat(role="sensitive"))
     hierarchies = {
-        "age": om.interval_hierarchy(age.tolist(), [5, 10, 50]),
+        "age": om.knowledge.interval_hierarchy(age.tolist(), [5, 10, 50]),
         "town": [(f"t{one:02d}", f"r{one // 6}", "*") for one in range(12)],
     }
     method = om.Generalization(
-        [om.KAnonymity(15)],
+        [om.privacy.KAnonymity(15)],
         algorithm=search,
         suppression_limit=0.1,
         hierarchies=hierarchies,

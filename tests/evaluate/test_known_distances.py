@@ -25,11 +25,13 @@ def tables():
 
 
 def test_a_sample_with_known_distances_takes_them():
-    sample = om.Sample.of(LEAVES, DISEASES)
-    doubled = om.Sample.with_matrix(
+    sample = om.statistics.Sample.of(LEAVES, DISEASES)
+    doubled = om.statistics.Sample.with_matrix(
         sample.space, sample.concepts, sample.codes, 2.0 * sample.matrix
     )
-    assert om.nominal_variance(doubled) == pytest.approx(2.0 * om.nominal_variance(sample))
+    assert om.statistics.nominal_variance(doubled) == pytest.approx(
+        2.0 * om.statistics.nominal_variance(sample)
+    )
 
 
 def test_statistics_agree_with_samples_made_anew(tables):
@@ -38,12 +40,12 @@ def test_statistics_agree_with_samples_made_anew(tables):
         (one.name, one.columns): one.masked
         for one in measure_statistics(pair_tables(original, masked, schema), subdomains=2)
     }
-    samples = [om.Sample.of(masked[name].to_list(), DISEASES) for name in masked.columns]
+    samples = [om.statistics.Sample.of(masked[name].to_list(), DISEASES) for name in masked.columns]
     assert found["marginality variance", ("second",)] == pytest.approx(
-        om.nominal_variance(samples[1])
+        om.statistics.nominal_variance(samples[1])
     )
     assert found["semantic correlation", ("first", "second")] == pytest.approx(
-        om.semantic_correlation(*samples)
+        om.statistics.semantic_correlation(*samples)
     )
 
 

@@ -121,7 +121,7 @@ def test_a_concept_is_a_set_after_generalization_and_a_point_after_clustering():
     ]
     as_sets = om.evaluate(frame, released, schema, hierarchies={"d": PLACES}).loss.semantic_loss
     assert as_sets == pytest.approx(np.mean(expected))
-    method = om.Generalization([om.KAnonymity(3)])
+    method = om.Generalization([om.privacy.KAnonymity(3)])
     own = om.protect(frame, schema, method, seed=1)
     assert own.frame["d"].to_list() == released["d"].to_list()
     assert own.evaluate().loss.semantic_loss == pytest.approx(as_sets)
@@ -183,9 +183,9 @@ def test_linkage_of_intervals_agrees_with_the_definition(ages, data):
 
     frame, masked = pl.DataFrame({"n": ages}), pl.DataFrame({"n": labels})
     schema = om.Schema(n=om.Numeric())
-    assert om.record_linkage(frame, masked, schema).risk == pytest.approx(risk(distance))
+    assert om.measuring.record_linkage(frame, masked, schema).risk == pytest.approx(risk(distance))
     inside = risk(lambda age, label: float(age not in sets[label]), most=1)
-    found = om.record_linkage(frame, masked, schema, distance="matching").risk
+    found = om.measuring.record_linkage(frame, masked, schema, distance="matching").risk
     assert found == pytest.approx(inside)
 
 
@@ -243,7 +243,7 @@ TOWN_SCHEMA = om.Schema(town=om.Flat(), sex=om.Flat())
         (om.Suppression(2, outliers="star"), 0, 3),
         (
             om.Generalization(
-                [om.KAnonymity(3)],
+                [om.privacy.KAnonymity(3)],
                 suppression_limit=0.4,
                 hierarchies={
                     "town": [[one, "*"] for one in "abcd"],

@@ -51,7 +51,7 @@ CASES = [
     om.DropColumns(("sex",)),
     *(
         om.Generalization(
-            [om.KAnonymity(3)],
+            [om.privacy.KAnonymity(3)],
             suppression_limit=0.5,
             algorithm=search,
             hierarchies=mixed_hierarchies(),
@@ -64,7 +64,9 @@ CASES = [
             ("mondrian", {}),
         )
     ),
-    om.Generalization([om.KAnonymity(3)], algorithm="tuple", hierarchies=mixed_hierarchies()),
+    om.Generalization(
+        [om.privacy.KAnonymity(3)], algorithm="tuple", hierarchies=mixed_hierarchies()
+    ),
     om.PrivateGeneralization(
         1.0,
         0.05,

@@ -264,7 +264,7 @@ def _with_model(option: Option, people: People, generator: Generator) -> dict[st
     model = made(option.kind, people, generator, option)
     models = [model]
     if generator.random() < 0.6:
-        models.insert(0, om.KAnonymity(int(generator.integers(2, 5))))
+        models.insert(0, om.privacy.KAnonymity(int(generator.integers(2, 5))))
     needed = {"population": people.population(generator)} if model.needs_population else {}
     return {"privacy": models, "hierarchies": people.hierarchies, **needed}
 

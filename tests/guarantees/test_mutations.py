@@ -255,23 +255,28 @@ def of_illness(kind: type, model: Any, holds: Callable[[Rows], bool], given: str
 
 def _classes() -> Iterator[Case]:
     size, limits = room.ClassSize, 0.05
-    yield Case(size, generalized(om.KAnonymity(5)), enough(5))
+    yield Case(size, generalized(om.privacy.KAnonymity(5)), enough(5))
     yield Case(size, om.Microaggregation(5), enough(5), given="clusters")
-    yield Case(size, generalized(om.NoAttack(9, 2)), enough(5), given="no attack")
+    yield Case(size, generalized(om.privacy.NoAttack(9, 2)), enough(5), given="no attack")
     yield Case(size, om.Microaggregation(5), enough_persons(5), UNIT, given="persons")
     yield Case(size, om.Resampling(5), enough_persons(5), UNIT, given="persons resampled")
     yield Case(room.SequenceSize, om.Microaggregation(3), enough_alike(3), WHOLES)
-    yield Case(room.AverageRiskLimit, generalized(om.AverageRisk(0.081)), average(0.081))
-    yield Case(room.UniquenessLimit, generalized(om.SampleUniqueness(0.01)), at_risk(0.9, 0.01))
-    yield Case(room.RiskLimit, generalized(om.RecordsAtRisk(0.2, 0.04)), at_risk(0.2, 0.04))
+    yield Case(room.AverageRiskLimit, generalized(om.privacy.AverageRisk(0.081)), average(0.081))
+    yield Case(
+        room.UniquenessLimit, generalized(om.privacy.SampleUniqueness(0.01)), at_risk(0.9, 0.01)
+    )
+    yield Case(room.RiskLimit, generalized(om.privacy.RecordsAtRisk(0.2, 0.04)), at_risk(0.2, 0.04))
     for estimator in ("poisson", "zero-truncated-poisson"):
-        model = om.EstimatedKMap(30, 0.1, estimator, limits)
+        model = om.privacy.EstimatedKMap(30, 0.1, estimator, limits)
         holds = poisson(30, 0.1, limits, truncated=estimator != "poisson")
         yield Case(room.EstimatedMapSize, generalized(model), holds, given=estimator)
-    model = om.PopulationUniques(0.002, 0.2, "zayatz")
+    model = om.privacy.PopulationUniques(0.002, 0.2, "zayatz")
     holds = zayatz(0.002, 0.2)
     yield Case(room.PopulationUniquenessLimit, generalized(model), holds, rounds=10)
-    game, persons = om.Profitability(*GAME), paying(lambda one: len({row["person"] for row in one}))
+    game, persons = (
+        om.privacy.Profitability(*GAME),
+        paying(lambda one: len({row["person"] for row in one})),
+    )
     yield Case(room.Payout, generalized(game), paying(len))
     yield Case(room.Payout, generalized(game), persons, UNIT, given="persons")
     private = om.PrivateGeneralization(3.0, 0.05, [{"town": 1, "age": 2}], hierarchies=ROWS)
@@ -279,20 +284,20 @@ def _classes() -> Iterator[Case]:
 
 
 def _population() -> Iterator[Case]:
-    weighed = generalized(om.KMap(12))
+    weighed = generalized(om.privacy.KMap(12))
     yield Case(room.MapSize, weighed, enough_weight(12), WEIGHED, given="weights")
-    attack = generalized(om.PopulationNoAttack(23, 2))
+    attack = generalized(om.privacy.PopulationNoAttack(23, 2))
     yield Case(room.MapSize, attack, enough_weight(12), WEIGHED, given="no attack by weights")
-    people = of_population(om.KMap(12))
+    people = of_population(om.privacy.KMap(12))
     yield Case(room.MapSize, people, enough_people(12), cautious=True)
-    attack = of_population(om.PopulationNoAttack(23, 2))
+    attack = of_population(om.privacy.PopulationNoAttack(23, 2))
     yield Case(room.MapSize, attack, enough_people(12), cautious=True, given="no attack")
-    game = om.PopulationProfitability(*GAME)
+    game = om.privacy.PopulationProfitability(*GAME)
     weighed = paying(lambda one: sum(row["weight"] for row in one))
     yield Case(room.Payout, generalized(game), weighed, WEIGHED, given="weights")
     held = paying(lambda one: fitting(one[0]) or 0.01)
     yield Case(room.Payout, of_population(game), held, cautious=True, given="population")
-    present = of_population(om.DeltaPresence(0.0, 0.8))
+    present = of_population(om.privacy.DeltaPresence(0.0, 0.8))
     yield Case(room.Presence, present, few_present(0.8), cautious=True)
 
 
@@ -308,7 +313,9 @@ def _values() -> Iterator[Case]:
             {"kind": "entropy", "estimator": name} if name == "grassberger" else {"kind": name}
         )
         l, c = (3, 1.0) if name == "distinct" else (2, 1.5) if name == "recursive" else (2.2, 1.0)  # noqa: E741
-        yield of_illness(kind, om.LDiversity(l, c=c, **options), values("illness", fits), name)
+        yield of_illness(
+            kind, om.privacy.LDiversity(l, c=c, **options), values("illness", fits), name
+        )
     kind = room.Closeness
     for ground, distance in {
         "equal": counting.equal_ground,
@@ -316,22 +323,24 @@ def _values() -> Iterator[Case]:
         "semantic": counting.semantic_ground(PARENTS),
     }.items():
         method = om.Generalization(
-            [om.TCloseness(0.15, ground=ground)], 0.1, hierarchies={**ROWS, "illness": SITES}
+            [om.privacy.TCloseness(0.15, ground=ground)],
+            0.1,
+            hierarchies={**ROWS, "illness": SITES},
         )
         holds = close("illness", 0.15, distance)
         yield Case(kind, method, holds, ILL, (*QUASI, "illness"), given=ground)
     holds = close("pain", 0.12, counting.ordered_ground(PAIN))
-    method = generalized(om.TCloseness(0.12, ground="ordered"))
+    method = generalized(om.privacy.TCloseness(0.12, ground="ordered"))
     yield Case(kind, method, holds, IN_PAIN, (*QUASI, "pain"), given="ordered")
-    method = om.Microaggregation(5, privacy=[om.TCloseness(0.3)], privacy_by="t-first")
+    method = om.Microaggregation(5, privacy=[om.privacy.TCloseness(0.3)], privacy_by="t-first")
     holds = close("illness", 0.3, counting.equal_ground)
     yield Case(kind, method, holds, ILL, (*QUASI, "illness"), given="clusters")
     holds = compared("illness", lambda p, q: not counting.is_delta_disclosing(p, q, 0.9))
-    yield of_illness(room.Disclosure, om.DeltaDisclosure(0.9), holds)
+    yield of_illness(room.Disclosure, om.privacy.DeltaDisclosure(0.9), holds)
     for way in ("basic", "enhanced"):
         enhanced = way == "enhanced"
         fits = lambda p, q, e=enhanced: counting.is_beta_like(p, q, 0.8, enhanced=e)  # noqa: E731
-        model = om.BetaLikeness(0.8, kind=way)
+        model = om.privacy.BetaLikeness(0.8, kind=way)
         yield of_illness(room.Likeness, model, compared("illness", fits), way)
 
 

@@ -155,6 +155,6 @@ def test_a_step_that_needs_what_generalization_takes_away_is_told_to_come_first(
     columns, whole = mixed_columns(gaps=False), mixed_schema()
     schema = om.Schema.of({name: whole[name], "charge": om.Numeric(role="other")})
     rows = [[str(value), "any"] for value in sorted(set(columns[name]))]
-    first = om.Generalization([om.KAnonymity(60)], hierarchies={name: rows})
+    first = om.Generalization([om.privacy.KAnonymity(60)], hierarchies={name: rows})
     with pytest.raises(om.errors.MethodError, match=f"'{name}' was generalized .* before that"):
         om.protect(pl.DataFrame(columns), schema, [first, later], 1)

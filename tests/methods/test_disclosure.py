@@ -91,7 +91,7 @@ WAYS = ("merge", "t-first", "k-first")
 @pytest.mark.parametrize("t", [0.25, 0.35])
 def test_every_class_is_as_close_as_asked(way, name, column, t):
     frame = people()
-    method = om.Microaggregation(4, privacy=[om.TCloseness(t, name)], privacy_by=way)
+    method = om.Microaggregation(4, privacy=[om.privacy.TCloseness(t, name)], privacy_by=way)
     release = om.protect(frame, schema(column), method, seed=1)
     found, whole = classes(release.frame, column), collections.Counter(frame[column])
     assert min(one.total() for one in found) >= 4
@@ -103,27 +103,27 @@ def test_every_class_is_as_close_as_asked(way, name, column, t):
 
 
 MODELS = {
-    "distinct": (om.LDiversity(3), lambda p, q: len(p) >= 3),
+    "distinct": (om.privacy.LDiversity(3), lambda p, q: len(p) >= 3),
     "entropy": (
-        om.LDiversity(2.5, kind="entropy"),
+        om.privacy.LDiversity(2.5, kind="entropy"),
         lambda p, q: (
             -sum(x / p.total() * math.log(x / p.total()) for x in p.values())
             >= math.log(2.5) - 1e-9
         ),
     ),
     "recursive": (
-        om.LDiversity(2, kind="recursive", c=2.0),
+        om.privacy.LDiversity(2, kind="recursive", c=2.0),
         lambda p, q: max(p.values()) < 2 * sum(sorted(p.values(), reverse=True)[1:]),
     ),
     "beta": (
-        om.BetaLikeness(1.5),
+        om.privacy.BetaLikeness(1.5),
         lambda p, q: all(p[v] / p.total() <= 2.5 * q[v] / q.total() + 1e-9 for v in p),
     ),
     "delta": (
-        om.DeltaDisclosure(2.5),
+        om.privacy.DeltaDisclosure(2.5),
         lambda p, q: all(abs(math.log2(p[v] / p.total() / (q[v] / q.total()))) < 2.5 for v in p),
     ),
-    "k": (om.KAnonymity(9), lambda p, q: p.total() >= 9),
+    "k": (om.privacy.KAnonymity(9), lambda p, q: p.total() >= 9),
 }
 
 
@@ -147,7 +147,7 @@ def test_every_model_holds_by_merging(model, method):
 
 def test_models_of_the_whole_table_hold_by_merging():
     release = om.protect(
-        people(), schema(), om.Microaggregation(3, privacy=[om.AverageRisk(0.1)]), seed=1
+        people(), schema(), om.Microaggregation(3, privacy=[om.privacy.AverageRisk(0.1)]), seed=1
     )
     found = classes(release.frame, "diagnosis")
     assert 1 < len(found) <= 0.1 * 240
@@ -155,7 +155,9 @@ def test_models_of_the_whole_table_hold_by_merging():
 
 def test_the_clusters_of_a_hybrid_satisfy_the_models_and_nothing_is_promised():
     plain = om.protect(people(), schema(), om.Hybrid(3), seed=1)
-    release = om.protect(people(), schema(), om.Hybrid(3, privacy=[om.LDiversity(3)]), seed=1)
+    release = om.protect(
+        people(), schema(), om.Hybrid(3, privacy=[om.privacy.LDiversity(3)]), seed=1
+    )
     assert release.details[0]["clusters"] < plain.details[0]["clusters"]
     assert [one.promise for one in release.verification.findings] == [
         one.promise for one in plain.verification.findings
@@ -164,7 +166,9 @@ def test_the_clusters_of_a_hybrid_satisfy_the_models_and_nothing_is_promised():
 
 def test_refined_clusters_keep_the_models():
     for way, better in itertools.product(("merge",), (True, False)):
-        method = om.Microaggregation(3, refine=better, privacy=[om.TCloseness(0.3)], privacy_by=way)
+        method = om.Microaggregation(
+            3, refine=better, privacy=[om.privacy.TCloseness(0.3)], privacy_by=way
+        )
         release = om.protect(people(), schema(), method, seed=1)
         whole = collections.Counter(people()["diagnosis"])
         found = classes(release.frame, "diagnosis")
@@ -173,7 +177,7 @@ def test_refined_clusters_keep_the_models():
 
 def test_strata_are_compared_with_the_whole_table():
     frame = people(200)
-    method = om.Microaggregation(4, strata=("sex",), privacy=[om.TCloseness(0.35)])
+    method = om.Microaggregation(4, strata=("sex",), privacy=[om.privacy.TCloseness(0.35)])
     release = om.protect(frame, schema(), method, seed=1)
     whole = collections.Counter(frame["diagnosis"])
     assert sorted(release.frame["sex"]) == sorted(frame["sex"])
@@ -185,7 +189,7 @@ def test_strata_are_compared_with_the_whole_table():
 
 def test_records_left_out_before_still_count_in_the_whole_table():
     frame = people(200)
-    steps = [om.Sampling(share=0.6), om.Microaggregation(4, privacy=[om.TCloseness(0.4)])]
+    steps = [om.Sampling(share=0.6), om.Microaggregation(4, privacy=[om.privacy.TCloseness(0.4)])]
     release = om.protect(frame, schema(), steps, seed=1)
     whole = collections.Counter(frame["diagnosis"])
     found = classes(release.frame, "diagnosis")
@@ -194,7 +198,7 @@ def test_records_left_out_before_still_count_in_the_whole_table():
 
 def test_survey_weights_are_people():
     frame = people().with_columns(w=pl.Series(np.random.default_rng(2).uniform(1, 9, 240)))
-    method = om.Microaggregation(3, privacy=[om.TCloseness(0.3), om.KMap(40)])
+    method = om.Microaggregation(3, privacy=[om.privacy.TCloseness(0.3), om.privacy.KMap(40)])
     release = om.protect(frame, schema(w=om.Weight()), method, seed=1)
     whole = collections.Counter()
     for value, weight in frame.select("diagnosis", "w").rows():
@@ -384,7 +388,7 @@ def test_slices_need_no_more_than_the_formula_says():
     frame = pl.DataFrame({"age": generator.normal(size=240), "pay": generator.permutation(240)})
     both = om.Schema(age=om.Numeric(), pay=om.Numeric(role="sensitive"))
     method = om.Microaggregation(
-        3, privacy=[om.TCloseness(0.0625, "ordered")], privacy_by="t-first"
+        3, privacy=[om.privacy.TCloseness(0.0625, "ordered")], privacy_by="t-first"
     )
     release = om.protect(frame, both, method, seed=1)
     size = math.ceil(240 / (2 * 239 * 0.0625 + 1))
@@ -394,7 +398,7 @@ def test_slices_need_no_more_than_the_formula_says():
 
 @pytest.mark.parametrize("way", WAYS)
 def test_all_records_together_are_as_close_as_can_be(way):
-    method = om.Microaggregation(3, privacy=[om.TCloseness(0.0)], privacy_by=way)
+    method = om.Microaggregation(3, privacy=[om.privacy.TCloseness(0.0)], privacy_by=way)
     release = om.protect(people(241), schema(), method, seed=1)
     assert release.verification.kept
     assert [one.total() for one in classes(release.frame, "diagnosis")] == [241]
@@ -405,7 +409,7 @@ def test_all_records_together_are_as_close_as_can_be(way):
 def test_halves_are_tried_before_one_cluster(way, count):
     # The half of the records with each diagnosis, up to one, is as close as this.
     t = 7 / 2 / (count // 2)
-    method = om.Microaggregation(3, privacy=[om.TCloseness(t)], privacy_by=way)
+    method = om.Microaggregation(3, privacy=[om.privacy.TCloseness(t)], privacy_by=way)
     release = om.protect(people(count), schema(), method, seed=1)
     assert len(classes(release.frame, "diagnosis")) >= 2
 
@@ -420,14 +424,14 @@ def refused(call, *args, **options):
 
 
 def test_a_way_that_does_not_fit_the_models():
-    said = refused(om.Microaggregation, 3, privacy=[om.LDiversity(2)], privacy_by="t-first")
+    said = refused(om.Microaggregation, 3, privacy=[om.privacy.LDiversity(2)], privacy_by="t-first")
     assert said == (
         "privacy_by='t-first' forms clusters by t-closeness, but privacy names 0 such models; give "
         "one TCloseness(…), or use privacy_by='merge'."
     )
-    close = om.TCloseness(0.2)
+    close = om.privacy.TCloseness(0.2)
     assert "names 2" in refused(
-        om.Hybrid, 3, privacy=[close, om.TCloseness(0.1)], privacy_by="k-first"
+        om.Hybrid, 3, privacy=[close, om.privacy.TCloseness(0.1)], privacy_by="k-first"
     )
     assert "leave out refine" in refused(
         om.Microaggregation, 3, privacy=[close], privacy_by="k-first", refine=True
@@ -435,18 +439,18 @@ def test_a_way_that_does_not_fit_the_models():
 
 
 def test_models_that_clusters_cannot_have():
-    presence = om.DeltaPresence(0, 0.5)
+    presence = om.privacy.DeltaPresence(0, 0.5)
     assert "only generalization takes" in refused(om.Recoding, 3, privacy=[presence])
     assert "leave out strata" in refused(
-        om.Microaggregation, 3, privacy=[om.DeltaDisclosure(1)], strata=("sex",)
+        om.Microaggregation, 3, privacy=[om.privacy.DeltaDisclosure(1)], strata=("sex",)
     )
     assert "leave out privacy" in refused(
-        om.Resampling, 3, algorithm="heer", privacy=[om.LDiversity(2)]
+        om.Resampling, 3, algorithm="heer", privacy=[om.privacy.LDiversity(2)]
     )
 
 
 def test_no_sensitive_column():
-    method = om.Microaggregation(3, privacy=[om.LDiversity(2)])
+    method = om.Microaggregation(3, privacy=[om.privacy.LDiversity(2)])
     plain = om.Schema(age=om.Numeric(), sex=om.Flat())
     said = refused(om.protect, people().select("age", "sex"), plain, method, seed=1)
     assert said == (
@@ -456,18 +460,20 @@ def test_no_sensitive_column():
 
 
 def test_a_ground_without_meaning_for_the_column():
-    ordered = om.Microaggregation(3, privacy=[om.TCloseness(0.2, "ordered")], privacy_by="t-first")
+    ordered = om.Microaggregation(
+        3, privacy=[om.privacy.TCloseness(0.2, "ordered")], privacy_by="t-first"
+    )
     assert "needs a column with an order" in refused(
         om.protect, people(), schema(), ordered, seed=1
     )
-    semantic = om.Recoding(3, privacy=[om.TCloseness(0.2, "semantic")])
+    semantic = om.Recoding(3, privacy=[om.privacy.TCloseness(0.2, "semantic")])
     assert "needs a nominal column with a taxonomy" in refused(
         om.protect, people(), schema("severity"), semantic, seed=1
     )
 
 
 def test_more_values_than_there_are():
-    method = om.Microaggregation(3, privacy=[om.LDiversity(9)])
+    method = om.Microaggregation(3, privacy=[om.privacy.LDiversity(9)])
     assert "only 7 different values" in refused(om.protect, people(), schema(), method, seed=1)
 
 
@@ -475,7 +481,7 @@ def test_not_even_all_records_together_do():
     frame = people().with_columns(
         sex=pl.when(pl.col("diagnosis") == "covid").then(pl.lit("f")).otherwise(pl.lit("m"))
     )
-    method = om.Microaggregation(3, strata=("sex",), privacy=[om.TCloseness(0.1)])
+    method = om.Microaggregation(3, strata=("sex",), privacy=[om.privacy.TCloseness(0.1)])
     said = refused(om.protect, frame, schema(), method, seed=1)
     assert "not even all" in said
     assert "leave out strata" in said

@@ -69,7 +69,7 @@ METHODS = {
     "refined": om.Microaggregation(k=K, refine=True),
     "thorough": om.Microaggregation(k=K, refine="thorough", rounds=2),
     "refined mdav": om.Microaggregation(k=K, algorithm="mdav", refine=True),
-    "merged": om.Microaggregation(k=K, privacy=[om.KAnonymity(K + 3)]),
+    "merged": om.Microaggregation(k=K, privacy=[om.privacy.KAnonymity(K + 3)]),
     "strata": om.Microaggregation(k=K, strata=("sex",)),
     "blocks": om.Microaggregation(k=K, block_size=12),
     "refined blocks": om.Microaggregation(k=K, algorithm="mdav", refine=True, block_size=12),
@@ -81,7 +81,7 @@ METHODS = {
     "local suppression": om.LocalSuppression(k=K),
     **{
         search: om.Generalization(
-            privacy=[om.KAnonymity(K)],
+            privacy=[om.privacy.KAnonymity(K)],
             algorithm=search,
             suppression_limit=0.1,
             hierarchies=HIERARCHIES,
@@ -92,16 +92,19 @@ METHODS = {
     "resampling": om.Resampling(k=K),
     "resampling in strata": om.Resampling(k=K, strata=("sex",)),
     "tuples in strata": om.Generalization(
-        privacy=[om.KAnonymity(K)], algorithm="tuple", hierarchies=HIERARCHIES, strata=("sex",)
+        privacy=[om.privacy.KAnonymity(K)],
+        algorithm="tuple",
+        hierarchies=HIERARCHIES,
+        strata=("sex",),
     ),
     "no attack": om.Generalization(
-        privacy=[om.NoAttack(adversary_gain=K - 0.5, adversary_cost=1)],
+        privacy=[om.privacy.NoAttack(adversary_gain=K - 0.5, adversary_cost=1)],
         suppression_limit=0.1,
         hierarchies=HIERARCHIES,
     ),
     **{
         way: om.Microaggregation(
-            k=K, privacy=[om.TCloseness(0.4, ground="ordered")], privacy_by=way
+            k=K, privacy=[om.privacy.TCloseness(0.4, ground="ordered")], privacy_by=way
         )
         for way in ("t-first", "k-first")
     },
@@ -114,7 +117,7 @@ def test_every_class_has_k_persons(method: om.Method, seed: int) -> None:
     """Though many classes of the table have k records of fewer persons."""
     frame = visits(seed=seed)
     schema = declared(age=om.Numeric(role="other")) if method.name == "suppression" else declared()
-    if any(isinstance(model, om.TCloseness) for model in getattr(method, "privacy", ())):
+    if any(isinstance(model, om.privacy.TCloseness) for model in getattr(method, "privacy", ())):
         schema = declared(charge=om.Numeric(role="sensitive"))
     release = om.protect(frame, schema, method, seed=seed)
     assert min(persons_in_classes(frame, release)) >= K
@@ -218,14 +221,17 @@ class TestMistakes:
         with pytest.raises(MethodError, match="k is 9, but there are only 7 persons"):
             om.protect(visits(7), declared(), om.Microaggregation(k=9))
         with pytest.raises(MethodError, match="k is 9, but there are only 7 persons"):
-            om.protect(visits(7), declared(), om.Generalization(privacy=[om.KAnonymity(9)]))
+            om.protect(visits(7), declared(), om.Generalization(privacy=[om.privacy.KAnonymity(9)]))
 
     @pytest.mark.parametrize(
         ("method", "said"),
         [
-            (om.Generalization(privacy=[om.AverageRisk(0.1)]), "AverageRisk counts records"),
             (
-                om.Microaggregation(k=3, privacy=[om.SampleUniqueness(0.1)]),
+                om.Generalization(privacy=[om.privacy.AverageRisk(0.1)]),
+                "AverageRisk counts records",
+            ),
+            (
+                om.Microaggregation(k=3, privacy=[om.privacy.SampleUniqueness(0.1)]),
                 "SampleUniqueness counts records",
             ),
         ],

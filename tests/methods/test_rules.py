@@ -117,7 +117,7 @@ MENDED = [
 """Methods that would make people impossible, and do not where there are rules."""
 HARMLESS = [
     om.Recoding(4),
-    om.Generalization([om.KAnonymity(4)], hierarchies=ROWS),
+    om.Generalization([om.privacy.KAnonymity(4)], hierarchies=ROWS),
     om.PrivateGeneralization(2.0, 0.1, [{"sex": 1, "age": 2, "code": 1}], hierarchies=ROWS),
     om.Suppression(2),
     om.LocalSuppression(3),

@@ -132,7 +132,7 @@ def space(values, measure):
     return DISEASES.space(DISEASES.indices_of(sorted(set(values))), measure, **options)
 
 
-@pytest.mark.parametrize("measure", [None, *(one.name for one in om.measures())])
+@pytest.mark.parametrize("measure", [None, *(one.name for one in om.knowledge.measures())])
 @pytest.mark.parametrize("method", [om.Microaggregation, om.Recoding])
 def test_records_of_the_table_go_to_the_nearest_released_combination(measure, method):
     generator = np.random.default_rng(4)

@@ -197,10 +197,10 @@ class TestMistakes:
             (om.Hybrid(k=3), "masks single records"),
             (om.LocalSuppression(k=3), "masks single records"),
             (om.Suppression(k=3), "masks single records"),
-            (om.Generalization(privacy=[om.KAnonymity(3)]), "masks single records"),
+            (om.Generalization(privacy=[om.privacy.KAnonymity(3)]), "masks single records"),
             (om.Microaggregation(k=3, strata=("sex",)), "strata looks at single records"),
             (
-                om.Microaggregation(k=3, privacy=[om.KAnonymity(5)]),
+                om.Microaggregation(k=3, privacy=[om.privacy.KAnonymity(5)]),
                 "privacy looks at single records",
             ),
         ],

@@ -49,9 +49,13 @@ def test_means_variances_and_values_are_kept_exactly():
         assert not release[name].equals(frame[name])
     assert release["stay"].mean() == pytest.approx(frame["stay"].mean(), rel=1e-12)
     assert release["stay"].var() == pytest.approx(frame["stay"].var(), rel=1e-12)
-    before, after = (om.Sample.of(one["diagnosis"].to_list(), DISEASES) for one in (frame, release))
-    assert om.nominal_mean(after) == om.nominal_mean(before)
-    assert om.nominal_variance(after) == pytest.approx(om.nominal_variance(before), rel=1e-12)
+    before, after = (
+        om.statistics.Sample.of(one["diagnosis"].to_list(), DISEASES) for one in (frame, release)
+    )
+    assert om.statistics.nominal_mean(after) == om.statistics.nominal_mean(before)
+    assert om.statistics.nominal_variance(after) == pytest.approx(
+        om.statistics.nominal_variance(before), rel=1e-12
+    )
     assert release.select("age", "charge").equals(frame.select("age", "charge"))
 
 
@@ -80,8 +84,8 @@ def test_concepts_of_equal_marginality_map_back_exactly():
     values = ["flu", "cold"] * 20 + ["asthma"] * 7
     frame = pl.DataFrame({"diagnosis": values, "age": list(range(47))})
     schema = om.Schema(diagnosis=om.Nominal(DISEASES), age=om.Numeric())
-    sample = om.Sample.of(values, DISEASES)
-    assert om.marginality(sample)[0] == om.marginality(sample)[1]
+    sample = om.statistics.Sample.of(values, DISEASES)
+    assert om.statistics.marginality(sample)[0] == om.statistics.marginality(sample)[1]
     release = protected(Shuffling(confidential=["diagnosis"], given=["age"]), frame, schema)
     assert Counter(release.frame["diagnosis"]) == Counter(values)
 

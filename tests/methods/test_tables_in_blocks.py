@@ -23,7 +23,7 @@ METHODS = {
     "v-mdav": om.Microaggregation(K, algorithm="v-mdav", gamma=2.0),
     "refined": om.Microaggregation(K, refine=True),
     "medoids": om.Microaggregation(K, centers="medoid", weighting="frequency"),
-    "merged": om.Microaggregation(K, privacy=[om.LDiversity(2, column="charge")]),
+    "merged": om.Microaggregation(K, privacy=[om.privacy.LDiversity(2, column="charge")]),
     "recoding": om.Recoding(K),
     "hybrid": om.Hybrid(K),
 }
@@ -152,7 +152,7 @@ def test_blocks_that_would_do_nothing_are_refused():
         om.Recoding(3, algorithm="random", block_size=50)
     for kind in (om.Microaggregation, om.Hybrid):
         with pytest.raises(MethodError, match="leave out block_size, or use privacy_by='merge'"):
-            kind(3, privacy=[om.TCloseness(0.2)], privacy_by="t-first", block_size=50)
+            kind(3, privacy=[om.privacy.TCloseness(0.2)], privacy_by="t-first", block_size=50)
 
 
 def context(progress) -> Context:

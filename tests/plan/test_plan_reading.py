@@ -388,7 +388,7 @@ def test_a_plan_says_what_it_says(tmp_path):
     ]
     assert plan.schema["severity"].order == ("mild", "moderate", "severe")
     assert plan.schema.quasi == ("diagnosis", "age", "admitted", "severity", "sex")
-    assert plan.contents.limits.max_loss == 20
+    assert plan.contents.limits.max_loss == 0.2
     assert plan.contents.evaluation.settings["distances"] == ["matching"]
     assert plan.target == tmp_path / "plan-release"
     assert plan.with_seed(9).contents.seed == 9

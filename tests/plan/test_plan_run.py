@@ -302,7 +302,7 @@ SUFFIXES = ["csv", "csv.gz", "tsv", "parquet", "xlsx", "sav", "dta"]
 
 
 def write_typed(path) -> None:
-    om.write_file(typed(), path)
+    om.files.write_file(typed(), path)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -551,9 +551,9 @@ def test_what_is_odd_in_a_table_is_said_once_and_not_in_the_release(tmp_path, su
     if suffix == "csv":
         path.write_text("".join(",".join(row) + "\n" for row in rows))
     else:
-        om.write_file(pl.DataFrame(rows[1:], schema=["Title", "-"], orient="row"), path)
+        om.files.write_file(pl.DataFrame(rows[1:], schema=["Title", "-"], orient="row"), path)
     outcome = Plan.parse(MESSY.format(suffix=suffix), folder=tmp_path).run()
-    released = om.read_file(outcome.table).frame
+    released = om.files.read_file(outcome.table).frame
     assert released.columns == ["age", "job"]
     assert len(released) == 31
     assert released["age"].max() <= 90

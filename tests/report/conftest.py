@@ -89,7 +89,7 @@ class Case:
     frame: Any
     schema: om.Schema
     release: om.Release
-    evaluation: om.Evaluation
+    evaluation: om.results.Evaluation
     account: Account
 
     def gathered(self, **more: Any) -> Account:
@@ -132,7 +132,7 @@ METHODS = {
     ),
     "generalization": lambda: make_case(
         om.Generalization(
-            [om.KAnonymity(4), om.LDiversity(2, column="diagnosis")],
+            [om.privacy.KAnonymity(4), om.privacy.LDiversity(2, column="diagnosis")],
             suppression_limit=0.2,
             hierarchies=hierarchies(),
         ),

@@ -97,7 +97,7 @@ def test_numbers_are_in_intervals_and_many_values_are_others():
 
 def test_generalized_values_are_compared_at_the_level_of_the_release():
     step = om.Generalization(
-        privacy=[om.KAnonymity(k=4)],
+        privacy=[om.privacy.KAnonymity(k=4)],
         suppression_limit=1.0,
         hierarchies={"age": {"intervals": [5]}, "sex": {"star": True}, "pet": {"star": True}},
         levels={"age": 1, "sex": 0, "pet": 1},

@@ -80,7 +80,7 @@ HIERARCHIES = {
 
 def generalization(*more: Any, **parameters: Any) -> om.Generalization:
     return om.Generalization(
-        [om.KAnonymity(K), *more],
+        [om.privacy.KAnonymity(K), *more],
         suppression_limit=0.2,
         hierarchies=HIERARCHIES,
         **parameters,
@@ -91,8 +91,8 @@ SAME = {
     "suppression": (SCHEMA, om.Suppression(k=K), outliers),
     "generalization": (SCHEMA, generalization(outliers="drop"), outliers),
     "too few to star": (SCHEMA, generalization(), outliers),
-    "diversity": (SCHEMA, generalization(om.LDiversity(2, column="ill")), outliers),
-    "closeness": (SCHEMA, generalization(om.TCloseness(0.6, column="ill")), outliers),
+    "diversity": (SCHEMA, generalization(om.privacy.LDiversity(2, column="ill")), outliers),
+    "closeness": (SCHEMA, generalization(om.privacy.TCloseness(0.6, column="ill")), outliers),
     "missing": (SUPPRESSING, om.Microaggregation(k=K), lambda *a: without_town(outliers(*a))),
     "then microaggregation": (
         SCHEMA,
@@ -491,7 +491,7 @@ kind = "numeric"
         (om.Suppression(k=K, outliers="star"), "No record was left out."),
         (
             generalization(algorithm="tuple").__class__(
-                [om.KAnonymity(K)], hierarchies=HIERARCHIES
+                [om.privacy.KAnonymity(K)], hierarchies=HIERARCHIES
             ),
             "",
         ),
@@ -595,7 +595,9 @@ def test_how_deep_a_taxonomy_goes_for_those_left_out_is_not_told():
     pages, heights = {}, set()
     for last in ("odder", "most"):
         frame = pl.DataFrame({"ill": ["flu"] * 3 + ["cold"] * 3 + [last]})
-        method = om.Generalization([om.KAnonymity(5)], suppression_limit=0.2, outliers="drop")
+        method = om.Generalization(
+            [om.privacy.KAnonymity(5)], suppression_limit=0.2, outliers="drop"
+        )
         release = om.protect(frame, om.Schema(ill=om.Nominal(deep)), method, seed=1)
         assert release.frame["ill"].to_list() == ["infection"] * 6
         heights.add(release.generalized["ill"])

@@ -93,7 +93,7 @@ def test_linkage_compares_with_the_table_as_it_was(case):
     figure = figures.linkage(case.account, PUBLIC)
     before = 100 * case.evaluation.risk_before.average_risk
     assert all(one["before"] == pytest.approx(before, abs=0.5) for one in values(figure))
-    risks = [one.risk for one in case.evaluation.linkage]
+    risks = [100 * one.risk for one in case.evaluation.linkage]
     assert [one["after"] for one in values(figure)] == pytest.approx(risks, abs=0.5)
 
 
@@ -209,7 +209,7 @@ def test_a_column_of_nothing_but_stars_has_no_chart_and_breaks_none(remade):
     schema = om.Schema(age=om.Numeric(), town=om.Flat())
     built = {"age": {"intervals": [5]}, "town": {"star": True}}
     account = remade(
-        om.Generalization([om.KAnonymity(15)], hierarchies=built), frame, schema
+        om.Generalization([om.privacy.KAnonymity(15)], hierarchies=built), frame, schema
     ).account
     columns = {one.name: one for one in account.columns}
     assert figures.distribution(columns["age"], PUBLIC, 40) is None

@@ -236,7 +236,7 @@ def test_a_table_masked_elsewhere_has_no_promise(case):
 
 def test_local_recoding_says_that_values_can_be_narrowed_down(case):
     for search, said in (("mondrian", True), ("optimal", False)):
-        step = om.Generalization([om.KAnonymity(2)], algorithm=search)
+        step = om.Generalization([om.privacy.KAnonymity(2)], algorithm=search)
         page = render(case.gathered(steps=[step], details=[{}]))
         assert ("<b>Downcoding.</b>" in page) is said
         assert "<b>Differencing.</b>" in page
@@ -244,7 +244,7 @@ def test_local_recoding_says_that_values_can_be_narrowed_down(case):
 
 def test_minimality_is_a_threat_to_promises_about_values(cases, case):
     assert "<b>Minimality.</b>" in render(cases["generalization"].account)
-    step = om.Generalization([om.KAnonymity(2)])
+    step = om.Generalization([om.privacy.KAnonymity(2)])
     assert "<b>Minimality.</b>" not in render(case.gathered(steps=[step], details=[{}]))
 
 
@@ -341,7 +341,7 @@ def test_a_promise_names_every_column(remade):
 
 @pytest.mark.parametrize(
     ("risk", "said"),
-    [(0, "0"), (0.5, "fewer than 1"), (12.3, "12"), (99.5, "more than 99"), (100, "100")],
+    [(0, "0"), (0.005, "fewer than 1"), (0.123, "12"), (0.995, "more than 99"), (1, "100")],
 )
 def test_cases_of_a_hundred(risk, said):
     assert sentences.cases(risk) == said
@@ -397,7 +397,7 @@ def _made(kind):
         "key": "0123456789abcdef",
         "confidential": ["a"],
         "base": 5.0,
-        "privacy": [om.KAnonymity(5)],
+        "privacy": [om.privacy.KAnonymity(5)],
         "share": 0.5,
         "top": 90.0,
         "epsilon": 1.0,
@@ -405,6 +405,7 @@ def _made(kind):
         "schemes": [{"a": 1}],
     }
     taken = {one.name for one in dataclasses.fields(kind)}
+    taken -= {"share"} if "k" in taken else set()
     needed = {name: value for name, value in given.items() if name in taken}
     return kind(**needed)
 
@@ -420,7 +421,7 @@ def test_secrets_values_and_paths_stay_out_of_parameters():
     steps = (
         om.Pseudonyms(columns=["a"], key="a secret word of mine"),
         om.Pram(columns=["a"], order=["flu", "plague"], matrix=[[1, 0], [0, 1]]),
-        om.Generalization([om.KAnonymity(5)], hierarchies={"a": "/home/clerk/a.csv"}),
+        om.Generalization([om.privacy.KAnonymity(5)], hierarchies={"a": "/home/clerk/a.csv"}),
     )
     public = [one.value for step in steps for one in describe_step(step, {}, ["a"]).parameters]
     full = [one.full for step in steps for one in describe_step(step, {}, ["a"]).parameters]
@@ -479,7 +480,7 @@ def test_every_quality_model_says_what_its_figure_is():
 
 
 def test_what_would_tell_how_many_were_left_out_is_no_public_parameter():
-    generalization = om.Generalization([om.KAnonymity(5)], suppression_limit=0.05)
+    generalization = om.Generalization([om.privacy.KAnonymity(5)], suppression_limit=0.05)
     steps = (
         (om.Sampling(share=0.9), "share", "0.9"),
         (om.Sampling(size=80), "size", "80"),
@@ -491,5 +492,5 @@ def test_what_would_tell_how_many_were_left_out_is_no_public_parameter():
         shown = next(one for one in facts.parameters if one.name == name)
         assert shown.full == full
         assert shown.value in (UNTOLD, "chosen by the method")
-    none = describe_step(om.Generalization([om.KAnonymity(5)]), {}, []).parameters
+    none = describe_step(om.Generalization([om.privacy.KAnonymity(5)]), {}, []).parameters
     assert next(one for one in none if one.name == "suppression_limit").value == "0"

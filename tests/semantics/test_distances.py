@@ -20,7 +20,7 @@ from reference.knowledge import SlowTaxonomy
 from strategies import random_attribute, random_parents
 from tables import DISEASES, LEAVES
 
-EVERY_MEASURE = pytest.mark.parametrize("measure", [one.name for one in om.measures()])
+EVERY_MEASURE = pytest.mark.parametrize("measure", [one.name for one in om.knowledge.measures()])
 
 
 @EVERY_MEASURE
@@ -129,11 +129,14 @@ def test_ties_of_means_are_not_decided_by_rounding(places, repeats):
         for side in "xyz"
         for name in [f"{side}leaf{place % 5}" if place < 10 else f"{side}{place % 5}"] * repeats
     ]
-    sample = om.Sample.of(names, TIED)
-    assert om.nominal_mean(sample)[0] == "x"
-    assert om.semantic_mean(sample)[0] in "rx"
+    sample = om.statistics.Sample.of(names, TIED)
+    assert om.statistics.nominal_mean(sample)[0] == "x"
+    assert om.statistics.semantic_mean(sample)[0] in "rx"
     schema, frame = om.Schema(d=om.Nominal(TIED)), pl.DataFrame({"d": names})
-    for operators, mean in (("marginality", om.nominal_mean), ("semantic", om.semantic_mean)):
+    for operators, mean in (
+        ("marginality", om.statistics.nominal_mean),
+        ("semantic", om.statistics.semantic_mean),
+    ):
         method = om.Microaggregation(len(names), operators=operators)
         (found,) = set(om.protect(frame, schema, method, seed=1).frame["d"])
         assert found == mean(sample)

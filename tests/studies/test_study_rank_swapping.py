@@ -137,7 +137,10 @@ def test_outcomes_are_those_of_the_release():
         frame, study.schema_of(frame.columns), study.swap("dynamic", 5, "all"), seed=0
     ).frame
     icd9 = om.load_taxonomy("icd9cm")
-    samples = [om.Sample.of([*one["dx_principal"]], icd9, "wu-palmer") for one in (frame, masked)]
+    samples = [
+        om.statistics.Sample.of([*one["dx_principal"]], icd9, "wu-palmer")
+        for one in (frame, masked)
+    ]
     distances = samples[0].matrix[samples[0].codes, samples[1].codes]
     assert found.rmse["diagnosis"] == pytest.approx(float(np.sqrt(np.mean(distances**2))))
     assert found.kept

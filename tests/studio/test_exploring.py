@@ -60,7 +60,7 @@ def test_the_lattice_is_the_librarys_and_a_node_is_fixed_in_the_plan(browser, ge
     assert "10 combinations of levels" in part
     frame = pl.read_csv(folder / "discharges.csv")
     plan = general.plan()
-    nodes = om.explore(frame, plan.schema, plan.steps[0])
+    nodes = om.measuring.explore(frame, plan.schema, plan.steps[0])
     chosen = int(np.flatnonzero((nodes.levels == [1, 2]).all(axis=1))[0])
     assert f"{nodes.losses['loss'][chosen]:.4f}" in part
     look = browser.get("/part/solutions?node=1.2").text

@@ -47,7 +47,7 @@ def test_a_concept_map_sends_codes_to_concepts(concept_map):
     path = concept_map(
         group(element("I21.9", ("mi", "equivalent")), element("J11", ("flu", "wider")))
     )
-    walk = om.load_crosswalk(path)
+    walk = om.knowledge.load_crosswalk(path)
     assert (walk.source, walk.target, len(walk)) == ("http://icd", "http://snomed", 2)
     mapping = DISEASES.map(["I21.9", "I219", "J11"], overrides=walk)
     assert mapping.ids == ("mi", "mi", "flu")
@@ -70,7 +70,7 @@ def test_a_concept_map_sends_codes_to_concepts(concept_map):
 )
 def test_no_more_is_said_than_the_source_says(concept_map, targets, concept):
     path = concept_map(group(element("x", *targets), element("y", ("flu", "equal"))))
-    found = om.load_crosswalk(path).into(DISEASES)
+    found = om.knowledge.load_crosswalk(path).into(DISEASES)
     assert found.get("x") == concept
     assert found["y"] == "flu"
     if concept is None:
@@ -92,12 +92,12 @@ def test_the_relations_of_both_releases_are_told_alike(concept_map):
     ]
     assert all(RELATIONS.get(old) == RELATIONS.get(new) for old, new in pairs)
     newer = {"code": "x", "target": [{"code": "flu", "relationship": "equivalent"}]}
-    assert om.load_crosswalk(concept_map(group(newer)))["x"] == ("flu",)
+    assert om.knowledge.load_crosswalk(concept_map(group(newer)))["x"] == ("flu",)
 
 
 def test_the_closest_relation_comes_first(concept_map):
     targets = [("flu", "narrower"), ("mi", "relatedto"), ("angina", "equal")]
-    assert om.load_crosswalk(concept_map(group(element("x", *targets))))["x"] == (
+    assert om.knowledge.load_crosswalk(concept_map(group(element("x", *targets))))["x"] == (
         "angina",
         "mi",
         "flu",
@@ -110,8 +110,8 @@ def test_several_pairs_of_vocabularies_have_to_be_chosen_from(concept_map):
         group(element("x", ("mi", "equal")), target="http://other"),
     )
     with pytest.raises(ParameterError, match="from http://icd to http://other; from http://icd to"):
-        om.load_crosswalk(path)
-    assert om.load_crosswalk(path, target="http://other")["x"] == ("mi",)
+        om.knowledge.load_crosswalk(path)
+    assert om.knowledge.load_crosswalk(path, target="http://other")["x"] == ("mi",)
 
 
 @pytest.mark.parametrize(
@@ -132,12 +132,12 @@ def test_broken_concept_maps(tmp_path, content, error, words):
     path = tmp_path / "map.json"
     path.write_text(json.dumps(content))
     with pytest.raises(error, match=words):
-        om.load_crosswalk(path)
+        om.knowledge.load_crosswalk(path)
 
 
 def test_a_missing_file(tmp_path):
     with pytest.raises(SourceNotFoundError, match="There is no file"):
-        om.load_crosswalk(tmp_path / "map.json")
+        om.knowledge.load_crosswalk(tmp_path / "map.json")
 
 
 @pytest.fixture
@@ -168,23 +168,23 @@ def folder(tmp_path):
 
 
 def test_omop_relations_send_codes_to_codes_or_concept_ids(folder):
-    walk = om.load_crosswalk(folder, source="ICD10", target="SNOMED")
+    walk = om.knowledge.load_crosswalk(folder, source="ICD10", target="SNOMED")
     assert dict(walk) == {"I21.9": ("mi",), "I20": ("angina",)}
     assert DISEASES.map(["I219"], overrides=walk).ids == ("mi",)
-    numbers = om.load_crosswalk(folder, source="ICD10", target="SNOMED", ids="concept_id")
+    numbers = om.knowledge.load_crosswalk(folder, source="ICD10", target="SNOMED", ids="concept_id")
     assert numbers["I21.9"] == ("1",)
     assert str(walk) == "A crosswalk of 2 codes from ICD10 to SNOMED"
 
 
 def test_omop_needs_both_ends(folder):
     with pytest.raises(ParameterError, match="say which two"):
-        om.load_crosswalk(folder, source="ICD10")
+        om.knowledge.load_crosswalk(folder, source="ICD10")
     with pytest.raises(ParameterError, match="vocabularies='ICD11'; it has ICD10, ICD9CM, SNOMED"):
-        om.load_crosswalk(folder, source="ICD11", target="SNOMED")
+        om.knowledge.load_crosswalk(folder, source="ICD11", target="SNOMED")
 
 
 def test_a_column_is_protected_through_a_crosswalk(folder):
-    walk = om.load_crosswalk(folder, source="ICD10", target="SNOMED")
+    walk = om.knowledge.load_crosswalk(folder, source="ICD10", target="SNOMED")
     column = om.Nominal(DISEASES, overrides=walk, output="id")
     frame = {"diagnosis": ["I21.9", "I20", "I21.9", "I20"]}
     import polars as pl

@@ -177,7 +177,7 @@ def test_corpus_counts_from_a_mapping_and_from_a_file(tmp_path):
 
 
 def test_measures_are_listed_with_formula_and_citation():
-    listed = om.measures()
+    listed = om.knowledge.measures()
     assert [measure.name for measure in listed] == list(module.MEASURES)
     assert all(measure.formula and measure.citation for measure in listed)
 

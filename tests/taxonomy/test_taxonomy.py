@@ -143,5 +143,5 @@ def test_repr_tells_the_size():
 
 def test_one_concept_is_a_taxonomy():
     taxonomy = Taxonomy.from_parents({"only": []})
-    for measure in om.measures():
+    for measure in om.knowledge.measures():
         assert taxonomy.distances(["only", "only"], measure.name).tolist() == [[0, 0], [0, 0]]

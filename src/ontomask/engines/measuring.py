@@ -93,7 +93,7 @@ def minimal_unique_sets(
     Examples
     --------
     >>> frame = pl.DataFrame({"sex": ["f", "f", "m", "m"], "age": [30, 40, 30, 40]})
-    >>> found = om.minimal_unique_sets(frame, om.Schema(sex=om.Flat(), age=om.Numeric()))
+    >>> found = om.measuring.minimal_unique_sets(frame, om.Schema(sex=om.Flat(), age=om.Numeric()))
     >>> found.combinations[0].columns, found.combinations[0].unique
     (('sex', 'age'), 4)
     """

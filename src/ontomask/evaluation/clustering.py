@@ -5,11 +5,13 @@ Partition distance after López de Mántaras (1991): d = (2 I(A∩B) - I(A) - I(
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ontomask.arrays import Floats, Longs
+from ontomask.errors import DataError
 from ontomask.evaluation.pairing import Paired, PairedColumn, tuple_groups
 from ontomask.evaluation.sides import NumberSides
 
@@ -25,24 +27,39 @@ class ClusteringLoss:
     records: int
 
 
-def partition_distance(first: Longs, second: Longs, weights: Floats | None = None) -> float:
+def partition_distance(
+    first: Sequence[object] | Longs,
+    second: Sequence[object] | Longs,
+    weights: Sequence[float] | Floats | None = None,
+) -> float:
     """Distance of two partitions of the same records, from their entropies in bits.
+
+    Parameters
+    ----------
+    first, second
+        For each record the name or number of its part.
+    weights
+        How much each record counts; all alike by default.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> halves, alternating = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    >>> float(om.partition_distance(halves, halves))
+    >>> halves, alternating = ["a", "a", "b", "b"], [0, 1, 0, 1]
+    >>> om.measuring.partition_distance(halves, halves)
     0.0
-    >>> float(om.partition_distance(halves, alternating))
+    >>> om.measuring.partition_distance(halves, alternating)
     1.0
     """
-    shares = np.ones(first.size) if weights is None else weights
-    width = int(second.max()) + 1
-    joint = _entropy(first * width + second, shares)
+    shares = np.ones(len(first)) if weights is None else np.asarray(weights, np.float64)
+    if not len(first) == len(second) == shares.size or not shares.size:
+        raise DataError(
+            f"Both partitions must tell the part of each record, but there are {len(first)} and "
+            f"{len(second)} of them (and {shares.size} weights); give the same records."
+        )
+    one, other = (np.unique(np.asarray(each), return_inverse=True)[1] for each in (first, second))
+    joint = _entropy(one * (int(other.max()) + 1) + other, shares)
     if joint == 0.0:
         return 0.0
-    return (2.0 * joint - _entropy(first, shares) - _entropy(second, shares)) / joint
+    return (2.0 * joint - _entropy(one, shares) - _entropy(other, shares)) / joint
 
 
 def _entropy(labels: Longs, weights: Floats) -> float:

@@ -114,7 +114,7 @@ def record_linkage(
     --------
     >>> original = pl.DataFrame({"age": [30, 40, 50, 60]})
     >>> masked = pl.DataFrame({"age": [35, 35, 55, 55]})
-    >>> linkage = om.record_linkage(original, masked, om.Schema(age=om.Numeric()))
+    >>> linkage = om.measuring.record_linkage(original, masked, om.Schema(age=om.Numeric()))
     >>> linkage.risk, linkage.chance  # and what guessing would reach
     (0.5, 0.25)
     """

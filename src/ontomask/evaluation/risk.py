@@ -467,7 +467,7 @@ def interval_disclosure(
     Examples
     --------
     >>> before, after = [100, 200, 300, 400], [100, 210, 360, 800]
-    >>> disclosure = om.interval_disclosure(before, after, [0.01, 0.05, 0.2])
+    >>> disclosure = om.measuring.interval_disclosure(before, after, [0.01, 0.05, 0.2])
     >>> dict(zip(disclosure.widths, disclosure.shares))
     {0.01: 0.25, 0.05: 0.5, 0.2: 0.75}
     """

@@ -151,7 +151,7 @@ def suggest_quasi_identifiers(table: object, *, max_size: int = 2) -> Suggestion
     Examples
     --------
     >>> frame = pl.DataFrame(om.discharges(500, seed=1)).select("patient", "sex", "age", "county")
-    >>> suggested = om.suggest_quasi_identifiers(frame)
+    >>> suggested = om.measuring.suggest_quasi_identifiers(frame)
     >>> sorted(suggested.quasi_identifiers)
     ['age', 'county', 'sex']
     >>> [one.column for one in suggested.columns if one.role == "identifier"]

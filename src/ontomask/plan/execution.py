@@ -81,7 +81,7 @@ class Outcome(Run):
     ... '''
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     om.write_file(pl.DataFrame({"age": [34, 36, 71, 69]}), f"{folder}/patients.csv")
+    ...     om.files.write_file(pl.DataFrame({"age": [34, 36, 71, 69]}), f"{folder}/patients.csv")
     ...     outcome = om.Plan.parse(text, folder=folder).run()
     >>> outcome.table.name, outcome.verification.kept
     ('patients.csv', True)

@@ -67,3 +67,19 @@ __all__ = [
     "chosen_column",
     "grassberger",
 ]
+
+_FOR_ROOMS = {
+    "Classes",
+    "Domain",
+    "Ground",
+    "Histogram",
+    "PrivacyModel",
+    "TableModel",
+    "chosen_column",
+    "grassberger",
+}
+"""What other rooms need of this one, and nobody else."""
+
+
+def __dir__() -> list[str]:
+    return sorted(set(__all__) - _FOR_ROOMS)

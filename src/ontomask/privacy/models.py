@@ -101,7 +101,7 @@ class KAnonymity(PrivacyModel):
     Examples
     --------
     >>> table, ages = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]}), {"intervals": [5, 10, 20]}
-    >>> method = om.Generalization([om.KAnonymity(3)], hierarchies={"age": ages})
+    >>> method = om.Generalization([om.privacy.KAnonymity(3)], hierarchies={"age": ages})
     >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
     >>> release.frame["age"].unique(maintain_order=True).to_list()
     ['[30, 40)', '[50, 60)']
@@ -135,7 +135,7 @@ class KMap(PrivacyModel):
     --------
     >>> people = pl.DataFrame({"town": ["Reus", "Falset", "Vic", "Berga"] * 2})
     >>> regions = [["Reus", "south"], ["Falset", "south"], ["Vic", "north"], ["Berga", "north"]]
-    >>> models = [om.KMap(3)]
+    >>> models = [om.privacy.KMap(3)]
     >>> method = om.Generalization(models, hierarchies={"town": regions}, population=people)
     >>> release = om.protect(people.head(5), om.Schema(town=om.Flat()), method)
     >>> release.frame["town"].to_list()
@@ -168,7 +168,7 @@ class DeltaPresence(PrivacyModel):
     --------
     >>> people = pl.DataFrame({"town": ["Reus", "Falset", "Vic", "Berga"] * 2})
     >>> regions = [["Reus", "south"], ["Falset", "south"], ["Vic", "north"], ["Berga", "north"]]
-    >>> models = [om.DeltaPresence(0, 0.8)]
+    >>> models = [om.privacy.DeltaPresence(0, 0.8)]
     >>> method = om.Generalization(models, hierarchies={"town": regions}, population=people)
     >>> release = om.protect(people.head(5), om.Schema(town=om.Flat()), method)
     >>> release.frame["town"].to_list()
@@ -219,7 +219,7 @@ class LDiversity(PrivacyModel):
     >>> ages, ills = [31, 32, 35, 36, 51, 52, 55, 56], ["flu", "flu", "flu", "asthma"] * 2
     >>> table = pl.DataFrame({"age": ages, "ill": ills})
     >>> schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
-    >>> method = om.Microaggregation(2, privacy=[om.LDiversity(2)])
+    >>> method = om.Microaggregation(2, privacy=[om.privacy.LDiversity(2)])
     >>> om.protect(table, schema, method, seed=1).frame["age"].to_list()
     [34, 34, 34, 34, 53, 53, 53, 53]
     """
@@ -314,7 +314,7 @@ class TCloseness(PrivacyModel):
     >>> ages, ills = [31, 32, 35, 36, 51, 52, 55, 56], ["flu", "flu", "flu", "asthma"] * 2
     >>> table = pl.DataFrame({"age": ages, "ill": ills})
     >>> schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
-    >>> method = om.Microaggregation(2, privacy=[om.TCloseness(0.2)])
+    >>> method = om.Microaggregation(2, privacy=[om.privacy.TCloseness(0.2)])
     >>> om.protect(table, schema, method, seed=1).frame["age"].to_list()
     [34, 34, 34, 34, 53, 53, 53, 53]
     """
@@ -350,7 +350,7 @@ class DeltaDisclosure(PrivacyModel):
     >>> ages, ills = [31, 32, 35, 36, 51, 52, 55, 56], ["flu", "flu", "flu", "asthma"] * 2
     >>> table = pl.DataFrame({"age": ages, "ill": ills})
     >>> schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
-    >>> method = om.Microaggregation(2, privacy=[om.DeltaDisclosure(0.5)])
+    >>> method = om.Microaggregation(2, privacy=[om.privacy.DeltaDisclosure(0.5)])
     >>> om.protect(table, schema, method, seed=1).frame["age"].to_list()
     [34, 34, 34, 34, 53, 53, 53, 53]
     """
@@ -385,7 +385,7 @@ class BetaLikeness(PrivacyModel):
     >>> ages, ills = [31, 32, 35, 36, 51, 52, 55, 56], ["flu", "flu", "flu", "asthma"] * 2
     >>> table = pl.DataFrame({"age": ages, "ill": ills})
     >>> schema = om.Schema(age=om.Numeric(), ill=om.Flat(role="sensitive"))
-    >>> method = om.Microaggregation(2, privacy=[om.BetaLikeness(0.5)])
+    >>> method = om.Microaggregation(2, privacy=[om.privacy.BetaLikeness(0.5)])
     >>> om.protect(table, schema, method, seed=1).frame["age"].to_list()
     [34, 34, 34, 34, 53, 53, 53, 53]
     """
@@ -457,7 +457,7 @@ class AverageRisk(SmallestGo):
     Examples
     --------
     >>> table = pl.DataFrame({"city": ["Reus"] * 3 + ["Tarragona"] * 3 + ["Falset"]})
-    >>> models, stars = [om.AverageRisk(0.4)], {"city": {"star": True}}
+    >>> models, stars = [om.privacy.AverageRisk(0.4)], {"city": {"star": True}}
     >>> method = om.Generalization(models, suppression_limit=0.2, hierarchies=stars)
     >>> release = om.protect(table, om.Schema(city=om.Flat()), method)
     >>> release.left_out, release.frame["city"].unique(maintain_order=True).to_list()
@@ -479,7 +479,7 @@ class SampleUniqueness(SmallestGo):
     Examples
     --------
     >>> table = pl.DataFrame({"city": ["Reus"] * 3 + ["Tarragona"] * 3 + ["Falset"]})
-    >>> models, stars = [om.SampleUniqueness(0.1)], {"city": {"star": True}}
+    >>> models, stars = [om.privacy.SampleUniqueness(0.1)], {"city": {"star": True}}
     >>> method = om.Generalization(models, suppression_limit=0.2, hierarchies=stars)
     >>> release = om.protect(table, om.Schema(city=om.Flat()), method)
     >>> release.left_out, release.frame["city"].unique(maintain_order=True).to_list()

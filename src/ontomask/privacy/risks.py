@@ -52,7 +52,7 @@ class EstimatedKMap(PrivacyModel):
 
     Examples
     --------
-    >>> model = om.EstimatedKMap(10, fraction=0.01)
+    >>> model = om.privacy.EstimatedKMap(10, fraction=0.01)
     >>> model.least
     3
     >>> table, ages = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]}), {"intervals": [5, 10, 20]}
@@ -105,7 +105,7 @@ class RecordsAtRisk(SmallestGo):
     Examples
     --------
     >>> table = pl.DataFrame({"city": ["Reus"] * 3 + ["Tarragona"] * 3 + ["Falset"]})
-    >>> models, stars = [om.RecordsAtRisk(0.5, share=0.1)], {"city": {"star": True}}
+    >>> models, stars = [om.privacy.RecordsAtRisk(0.5, share=0.1)], {"city": {"star": True}}
     >>> method = om.Generalization(models, suppression_limit=0.2, hierarchies=stars)
     >>> release = om.protect(table, om.Schema(city=om.Flat()), method)
     >>> release.left_out, release.frame["city"].unique(maintain_order=True).to_list()
@@ -131,7 +131,7 @@ class PopulationUniques(TableModel):
     Examples
     --------
     >>> table = pl.DataFrame({"city": ["Reus"] * 3 + ["Tarragona"] * 3 + ["Falset"]})
-    >>> models, stars = [om.PopulationUniques(0.01, fraction=0.1)], {"city": {"star": True}}
+    >>> models, stars = [om.privacy.PopulationUniques(0.01, fraction=0.1)], {"city": {"star": True}}
     >>> method = om.Generalization(models, suppression_limit=0.2, hierarchies=stars)
     >>> release = om.protect(table, om.Schema(city=om.Flat()), method)
     >>> release.left_out, release.frame["city"].unique(maintain_order=True).to_list()
@@ -191,7 +191,7 @@ class NoAttack(PrivacyModel):
 
     Examples
     --------
-    >>> model = om.NoAttack(adversary_gain=300, adversary_cost=120)
+    >>> model = om.privacy.NoAttack(adversary_gain=300, adversary_cost=120)
     >>> model.k
     3
     >>> table, ages = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]}), {"intervals": [5, 10, 20]}
@@ -234,7 +234,7 @@ class PopulationNoAttack(PrivacyModel):
     --------
     >>> people = pl.DataFrame({"town": ["Reus", "Falset", "Vic", "Berga"] * 2})
     >>> regions = [["Reus", "south"], ["Falset", "south"], ["Vic", "north"], ["Berga", "north"]]
-    >>> models = [om.PopulationNoAttack(adversary_gain=300, adversary_cost=120)]
+    >>> models = [om.privacy.PopulationNoAttack(adversary_gain=300, adversary_cost=120)]
     >>> method = om.Generalization(models, hierarchies={"town": regions}, population=people)
     >>> release = om.protect(people.head(5), om.Schema(town=om.Flat()), method)
     >>> release.frame["town"].to_list()
@@ -272,7 +272,7 @@ class Profitability(PrivacyModel):
 
     Examples
     --------
-    >>> model = om.Profitability(100, 250, adversary_gain=300, adversary_cost=120)
+    >>> model = om.privacy.Profitability(100, 250, adversary_gain=300, adversary_cost=120)
     >>> table, ages = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]}), {"intervals": [5, 10, 20]}
     >>> method = om.Generalization([model], hierarchies={"age": ages})
     >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
@@ -323,8 +323,9 @@ class PopulationProfitability(Profitability):
     --------
     >>> people = pl.DataFrame({"town": ["Reus", "Falset", "Vic", "Berga"] * 2})
     >>> regions = [["Reus", "south"], ["Falset", "south"], ["Vic", "north"], ["Berga", "north"]]
-    >>> models = [om.PopulationProfitability(100, 250, adversary_gain=300, adversary_cost=120)]
-    >>> method = om.Generalization(models, hierarchies={"town": regions}, population=people)
+    >>> stakes = {"adversary_gain": 300, "adversary_cost": 120}
+    >>> model = om.privacy.PopulationProfitability(100, 250, **stakes)
+    >>> method = om.Generalization([model], hierarchies={"town": regions}, population=people)
     >>> release = om.protect(people.head(5), om.Schema(town=om.Flat()), method)
     >>> release.frame["town"].to_list()
     ['south', 'south', 'north', 'north', 'south']

@@ -54,3 +54,20 @@ __all__ = [
     "Semantic",
     "quality_model",
 ]
+
+_FOR_ROOMS = {
+    "AGGREGATES",
+    "QUALITIES",
+    "AttributeFacts",
+    "Facts",
+    "Measure",
+    "Partition",
+    "Quality",
+    "Recoded",
+    "quality_model",
+}
+"""What other rooms need of this one, and nobody else."""
+
+
+def __dir__() -> list[str]:
+    return sorted(set(__all__) - _FOR_ROOMS)

@@ -113,8 +113,8 @@ class Loss(Quality):
     --------
     >>> table = pl.DataFrame({"age": [31, 31, 58, 58], "sex": ["m", "f", "m", "f"]})
     >>> stars = {"age": {"star": True}, "sex": {"star": True}}
-    >>> quality = om.Loss(weights={"age": 3})
-    >>> method = om.Generalization([om.KAnonymity(2)], quality=quality, hierarchies=stars)
+    >>> quality = om.quality.Loss(weights={"age": 3})
+    >>> method = om.Generalization([om.privacy.KAnonymity(2)], quality=quality, hierarchies=stars)
     >>> release = om.protect(table, om.Schema(age=om.Numeric(), sex=om.Flat()), method)
     >>> release.details[0]["levels"], round(release.details[0]["quality"], 2)
     ({'age': 0, 'sex': 1}, 0.19)
@@ -155,8 +155,8 @@ class Precision(Quality):
     --------
     >>> table = pl.DataFrame({"age": [31, 31, 58, 58], "sex": ["m", "f", "m", "f"]})
     >>> stars = {"age": {"star": True}, "sex": {"star": True}}
-    >>> quality = om.Precision(weights={"sex": 2})
-    >>> method = om.Generalization([om.KAnonymity(2)], quality=quality, hierarchies=stars)
+    >>> quality = om.quality.Precision(weights={"sex": 2})
+    >>> method = om.Generalization([om.privacy.KAnonymity(2)], quality=quality, hierarchies=stars)
     >>> release = om.protect(table, om.Schema(age=om.Numeric(), sex=om.Flat()), method)
     >>> release.details[0]["levels"], round(release.details[0]["quality"], 2)
     ({'age': 1, 'sex': 0}, 0.33)
@@ -199,8 +199,8 @@ class Height(Quality):
     --------
     >>> table = pl.DataFrame({"age": [31, 31, 58, 58], "sex": ["m", "f", "m", "f"]})
     >>> stars = {"age": {"star": True}, "sex": {"star": True}}
-    >>> quality = om.Height(weights={"sex": 2})
-    >>> method = om.Generalization([om.KAnonymity(2)], quality=quality, hierarchies=stars)
+    >>> quality = om.quality.Height(weights={"sex": 2})
+    >>> method = om.Generalization([om.privacy.KAnonymity(2)], quality=quality, hierarchies=stars)
     >>> release = om.protect(table, om.Schema(age=om.Numeric(), sex=om.Flat()), method)
     >>> release.details[0]["levels"], round(release.details[0]["quality"], 2)
     ({'age': 1, 'sex': 0}, 1.0)
@@ -234,8 +234,8 @@ class EntropyLoss(Quality):
     Examples
     --------
     >>> table = pl.DataFrame({"age": [31, 31, 36, 52, 55, 58]})
-    >>> ages, quality = {"age": {"intervals": [5, 10, 20]}}, om.EntropyLoss()
-    >>> method = om.Generalization([om.KAnonymity(3)], quality=quality, hierarchies=ages)
+    >>> ages, quality = {"age": {"intervals": [5, 10, 20]}}, om.quality.EntropyLoss()
+    >>> method = om.Generalization([om.privacy.KAnonymity(3)], quality=quality, hierarchies=ages)
     >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
     >>> round(release.details[0]["quality"], 2)
     3.34
@@ -274,8 +274,8 @@ class NonUniformEntropy(Quality):
     --------
     >>> table = pl.DataFrame({"age": [31, 31, 58, 58], "sex": ["m", "f", "m", "f"]})
     >>> stars = {"age": {"star": True}, "sex": {"star": True}}
-    >>> quality = om.NonUniformEntropy(normalized=True)
-    >>> method = om.Generalization([om.KAnonymity(2)], quality=quality, hierarchies=stars)
+    >>> quality = om.quality.NonUniformEntropy(normalized=True)
+    >>> method = om.Generalization([om.privacy.KAnonymity(2)], quality=quality, hierarchies=stars)
     >>> release = om.protect(table, om.Schema(age=om.Numeric(), sex=om.Flat()), method)
     >>> release.details[0]["levels"], round(release.details[0]["quality"], 2)
     ({'age': 0, 'sex': 1}, 1.0)
@@ -313,8 +313,8 @@ class Discernibility(Quality):
     Examples
     --------
     >>> table = pl.DataFrame({"age": [31, 31, 36, 52, 55, 58]})
-    >>> ages, quality = {"age": {"intervals": [5, 10, 20]}}, om.Discernibility()
-    >>> method = om.Generalization([om.KAnonymity(3)], quality=quality, hierarchies=ages)
+    >>> ages, quality = {"age": {"intervals": [5, 10, 20]}}, om.quality.Discernibility()
+    >>> method = om.Generalization([om.privacy.KAnonymity(3)], quality=quality, hierarchies=ages)
     >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
     >>> round(release.details[0]["quality"], 2)
     18.0
@@ -335,8 +335,8 @@ class AverageClassSize(Quality):
     Examples
     --------
     >>> table = pl.DataFrame({"age": [31, 31, 36, 52, 55, 58]})
-    >>> ages, quality = {"age": {"intervals": [5, 10, 20]}}, om.AverageClassSize()
-    >>> method = om.Generalization([om.KAnonymity(3)], quality=quality, hierarchies=ages)
+    >>> ages, quality = {"age": {"intervals": [5, 10, 20]}}, om.quality.AverageClassSize()
+    >>> method = om.Generalization([om.privacy.KAnonymity(3)], quality=quality, hierarchies=ages)
     >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
     >>> round(release.details[0]["quality"], 2)
     3.0
@@ -359,8 +359,8 @@ class Ambiguity(Quality):
     Examples
     --------
     >>> table = pl.DataFrame({"age": [31, 31, 36, 52, 55, 58]})
-    >>> ages, quality = {"age": {"intervals": [5, 10, 20]}}, om.Ambiguity()
-    >>> method = om.Generalization([om.KAnonymity(3)], quality=quality, hierarchies=ages)
+    >>> ages, quality = {"age": {"intervals": [5, 10, 20]}}, om.quality.Ambiguity()
+    >>> method = om.Generalization([om.privacy.KAnonymity(3)], quality=quality, hierarchies=ages)
     >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
     >>> round(release.details[0]["quality"], 2)
     15.0
@@ -381,8 +381,8 @@ class KLDivergence(Quality):
     Examples
     --------
     >>> table = pl.DataFrame({"age": [31, 31, 36, 52, 55, 58]})
-    >>> ages, quality = {"age": {"intervals": [5, 10, 20]}}, om.KLDivergence()
-    >>> method = om.Generalization([om.KAnonymity(3)], quality=quality, hierarchies=ages)
+    >>> ages, quality = {"age": {"intervals": [5, 10, 20]}}, om.quality.KLDivergence()
+    >>> method = om.Generalization([om.privacy.KAnonymity(3)], quality=quality, hierarchies=ages)
     >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
     >>> round(release.details[0]["quality"], 2)
     0.18
@@ -405,8 +405,8 @@ class Semantic(Quality):
     --------
     >>> table = pl.DataFrame({"age": [31, 31, 58, 58], "sex": ["m", "f", "m", "f"]})
     >>> stars = {"age": {"star": True}, "sex": {"star": True}}
-    >>> quality = om.Semantic(weights={"sex": 2})
-    >>> method = om.Generalization([om.KAnonymity(2)], quality=quality, hierarchies=stars)
+    >>> quality = om.quality.Semantic(weights={"sex": 2})
+    >>> method = om.Generalization([om.privacy.KAnonymity(2)], quality=quality, hierarchies=stars)
     >>> release = om.protect(table, om.Schema(age=om.Numeric(), sex=om.Flat()), method)
     >>> release.details[0]["levels"], round(release.details[0]["quality"], 2)
     ({'age': 1, 'sex': 0}, 0.15)
@@ -434,8 +434,9 @@ class Classification(Quality):
     --------
     >>> table = pl.DataFrame({"age": [31, 31, 58, 58], "sex": ["m", "f"] * 2, "sick": [0, 0, 1, 1]})
     >>> schema = om.Schema(age=om.Numeric(), sex=om.Flat(), sick=om.Flat(role="sensitive"))
-    >>> stars, quality = {"age": {"star": True}, "sex": {"star": True}}, om.Classification("sick")
-    >>> method = om.Generalization([om.KAnonymity(2)], quality=quality, hierarchies=stars)
+    >>> stars = {"age": {"star": True}, "sex": {"star": True}}
+    >>> quality = om.quality.Classification("sick")
+    >>> method = om.Generalization(k=2, quality=quality, hierarchies=stars)
     >>> release = om.protect(table, schema, method)
     >>> release.details[0]["levels"], release.details[0]["quality"]
     ({'age': 0, 'sex': 1}, 0.0)

@@ -32,7 +32,8 @@ def semantic_mean(sample: Sample) -> str:
     Examples
     --------
     >>> pets = om.Taxonomy.from_parents({"pet": [], "dog": ["pet"], "pug": ["dog"], "lab": ["dog"]})
-    >>> om.semantic_mean(om.Sample.of(["pug", "lab", "dog"], pets, measure="path"))
+    >>> sample = om.statistics.Sample.of(["pug", "lab", "dog"], pets, measure="path")
+    >>> om.statistics.semantic_mean(sample)
     'dog'
     """
     candidates = _candidates(sample)
@@ -69,11 +70,11 @@ def semantic_covariance(first: Compared, second: Compared) -> float:
     Examples
     --------
     >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
-    >>> first = om.Sample.of(["cat", "cat", "dog", "dog"], pets, measure="path")
-    >>> second = om.Sample.of(["cat", "dog", "cat", "dog"], pets, measure="path")
-    >>> om.semantic_covariance(first, first)
+    >>> first = om.statistics.Sample.of(["cat", "cat", "dog", "dog"], pets, measure="path")
+    >>> second = om.statistics.Sample.of(["cat", "dog", "cat", "dog"], pets, measure="path")
+    >>> om.statistics.semantic_covariance(first, first)
     1.0
-    >>> om.semantic_covariance(first, second)
+    >>> om.statistics.semantic_covariance(first, second)
     0.0
     """
     return float(np.sqrt(max(_centered_product(first, second), 0.0)))
@@ -85,9 +86,10 @@ def semantic_variance(sample: Compared) -> float:
     Examples
     --------
     >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
-    >>> round(om.semantic_variance(om.Sample.of(["cat", "cat", "dog"], pets, measure="path")), 3)
+    >>> sample = om.statistics.Sample.of(["cat", "cat", "dog"], pets, measure="path")
+    >>> round(om.statistics.semantic_variance(sample), 3)
     0.889
-    >>> om.semantic_variance(om.Sample.of(["cat", "cat", "cat"], pets))
+    >>> om.statistics.semantic_variance(om.statistics.Sample.of(["cat", "cat", "cat"], pets))
     0.0
     """
     count = sample.total
@@ -104,9 +106,9 @@ def semantic_correlation(first: Compared, second: Compared) -> float:
     Examples
     --------
     >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
-    >>> first = om.Sample.of(["cat", "cat", "dog", "dog"], pets)
-    >>> second = om.Sample.of(["dog", "dog", "cat", "cat"], pets)
-    >>> round(om.semantic_correlation(first, second), 6)
+    >>> first = om.statistics.Sample.of(["cat", "cat", "dog", "dog"], pets)
+    >>> second = om.statistics.Sample.of(["dog", "dog", "cat", "cat"], pets)
+    >>> round(om.statistics.semantic_correlation(first, second), 6)
     1.0
     """
     spread = semantic_variance(first) * semantic_variance(second)

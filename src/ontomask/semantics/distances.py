@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -103,7 +103,7 @@ def spread_out(formula: Formula, known: Longs, count: int) -> Formula:
     return formula._replace(profiles=profiles, offsets=np.append(0, np.cumsum(sizes)))
 
 
-def checked_table(values: tuple[object, ...], given: Any) -> tuple[tuple[float, ...], ...]:
+def checked_table(values: Sequence[object], given: Any) -> tuple[tuple[float, ...], ...]:
     """Distances between all values, at most 1; those that a function says, or a matrix."""
     if callable(given):
         given = [[given(one, other) for other in values] for one in values]
@@ -178,7 +178,8 @@ class ValueDistances:
         if self.space is not None:
             return self.space.between(rows, columns)
         if self.table is not None:
-            return self.table[np.ix_(rows, columns)]
+            listed: Floats = self.table[np.ix_(rows, columns)]
+            return listed
         if self.highest is not None:
             apart = np.abs(np.subtract.outer(rows, columns))
             return np.asarray(apart / max(1, self.highest), np.float64)

@@ -35,7 +35,8 @@ def marginality(sample: Compared) -> Floats:
     Examples
     --------
     >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
-    >>> om.marginality(om.Sample.of(["cat", "dog", "dog"], pets, measure="path")).tolist()
+    >>> sample = om.statistics.Sample.of(["cat", "dog", "dog"], pets, measure="path")
+    >>> om.statistics.marginality(sample).tolist()
     [4.0, 2.0, 2.0]
     """
     return value_marginality(sample)[sample.codes]
@@ -47,7 +48,7 @@ def nominal_mean(sample: Sample) -> str:
     Examples
     --------
     >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
-    >>> om.nominal_mean(om.Sample.of(["cat", "dog", "dog"], pets))
+    >>> om.statistics.nominal_mean(om.statistics.Sample.of(["cat", "dog", "dog"], pets))
     'dog'
     """
     first = first_least(value_marginality(sample), sample.total)
@@ -60,7 +61,8 @@ def nominal_variance(sample: Compared) -> float:
     Examples
     --------
     >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
-    >>> round(om.nominal_variance(om.Sample.of(["cat", "dog", "dog"], pets, measure="path")), 3)
+    >>> sample = om.statistics.Sample.of(["cat", "dog", "dog"], pets, measure="path")
+    >>> round(om.statistics.nominal_variance(sample), 3)
     2.667
     """
     return float(value_marginality(sample) @ sample.counts) / sample.total
@@ -72,9 +74,9 @@ def nominal_covariance(first: Compared, second: Compared) -> float:
     Examples
     --------
     >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
-    >>> first = om.Sample.of(["cat", "dog", "dog"], pets, measure="path")
-    >>> second = om.Sample.of(["dog", "cat", "cat"], pets, measure="path")
-    >>> round(om.nominal_covariance(first, second), 3)
+    >>> first = om.statistics.Sample.of(["cat", "dog", "dog"], pets, measure="path")
+    >>> second = om.statistics.Sample.of(["dog", "cat", "cat"], pets, measure="path")
+    >>> round(om.statistics.nominal_covariance(first, second), 3)
     2.667
     """
     check_same_records(first, second)
@@ -93,10 +95,10 @@ def s_distance(attributes: Sequence[Sample | Sequence[float]], one: int, other: 
     Examples
     --------
     >>> pets = om.Taxonomy.from_parents({"pet": [], "cat": ["pet"], "dog": ["pet"]})
-    >>> pet = om.Sample.of(["cat", "dog", "dog"], pets)
+    >>> pet = om.statistics.Sample.of(["cat", "dog", "dog"], pets)
     >>> age = [34.0, 36.0, 71.0]
-    >>> round(om.s_distance([pet, age], 0, 1), 2), round(om.s_distance([pet, age], 1, 2), 2)
-    (0.87, 1.19)
+    >>> [round(om.statistics.s_distance([pet, age], one, one + 1), 2) for one in (0, 1)]
+    [0.87, 1.19]
     """
     total = 0.0
     for attribute in attributes:

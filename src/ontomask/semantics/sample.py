@@ -117,10 +117,10 @@ class Sample(Compared):
     Examples
     --------
     >>> icd9 = om.load_taxonomy("icd9cm")
-    >>> column = om.Sample.of(["250.00", "250.13", "428.0", "428.0"], icd9)
+    >>> column = om.statistics.Sample.of(["250.00", "250.13", "428.0", "428.0"], icd9)
     >>> len(column.codes), column.distinct
     (4, 3)
-    >>> om.semantic_mean(column)
+    >>> om.statistics.semantic_mean(column)
     '428.0'
     """
 

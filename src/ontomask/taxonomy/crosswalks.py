@@ -61,7 +61,8 @@ class Crosswalk(Mapping[str, tuple[str, ...]]):
 
     Examples
     --------
-    >>> walk = om.Crosswalk({"I21": {"22298006": "equivalent"}}, source="ICD-10", target="SNOMED")
+    >>> pairs = {"I21": {"22298006": "equivalent"}}
+    >>> walk = om.knowledge.Crosswalk(pairs, source="ICD-10", target="SNOMED")
     >>> walk["I21"]
     ('22298006',)
     >>> snomed = om.Taxonomy.from_parents({"56265001": [], "22298006": ["56265001"]})
@@ -139,7 +140,7 @@ def load_crosswalk(
 
     Examples
     --------
-    >>> om.load_crosswalk("no-such-file.json")
+    >>> om.knowledge.load_crosswalk("no-such-file.json")
     Traceback (most recent call last):
     ...
     ontomask.errors.SourceNotFoundError: There is no file 'no-such-file.json'; check the path.

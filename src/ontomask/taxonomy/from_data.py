@@ -106,7 +106,7 @@ def interval_hierarchy(
 
     Examples
     --------
-    >>> ages = om.interval_hierarchy([3, 17, 34, 71], widths=[10, 20], top=65)
+    >>> ages = om.knowledge.interval_hierarchy([3, 17, 34, 71], widths=[10, 20], top=65)
     >>> for row in ages.cells():
     ...     print(row)
     ['3', '[0, 10)', '[0, 20)', '*']
@@ -134,7 +134,7 @@ def cut_hierarchy(values: Iterable[object], cuts: Sequence[float]) -> Hierarchy:
 
     Examples
     --------
-    >>> for row in om.cut_hierarchy([3, 17, 34, 71], cuts=[6, 18, 65]).cells():
+    >>> for row in om.knowledge.cut_hierarchy([3, 17, 34, 71], cuts=[6, 18, 65]).cells():
     ...     print(row)
     ['3', '< 6', '< 18', '*']
     ['17', '[6, 18)', '< 18', '*']
@@ -202,7 +202,7 @@ def interval_taxonomy(
 
     Examples
     --------
-    >>> ages = om.interval_taxonomy([3, 17, 34, 38], width=10)
+    >>> ages = om.knowledge.interval_taxonomy([3, 17, 34, 38], width=10)
     >>> ages.lcs(["34", "38"])
     '[30, 40)'
     >>> ages.lcs(["17", "38"])
@@ -348,7 +348,7 @@ def masking_hierarchy(
 
     Examples
     --------
-    >>> om.masking_hierarchy(["28013", "28020"]).cells()[0]
+    >>> om.knowledge.masking_hierarchy(["28013", "28020"]).cells()[0]
     ['28013', '2801*', '280**', '28***', '2****', '*']
     """
     rows = _mask_rows(values, character, from_right)
@@ -378,7 +378,7 @@ def masking_taxonomy(
 
     Examples
     --------
-    >>> codes = om.masking_taxonomy(["28013", "28020", "41001"])
+    >>> codes = om.knowledge.masking_taxonomy(["28013", "28020", "41001"])
     >>> codes.lcs(["28013", "28020"])
     '280**'
     """
@@ -432,7 +432,7 @@ def date_hierarchy(
 
     Examples
     --------
-    >>> days = om.date_hierarchy(["2024-01-31", "2024-05-01"], units=["quarter", "year"])
+    >>> days = om.knowledge.date_hierarchy(["2024-01-31", "2024-05-01"], units=["quarter", "year"])
     >>> days.cells()
     [['2024-01-31', '2024-Q1', '2024', '*'], ['2024-05-01', '2024-Q2', '2024', '*']]
     """
@@ -453,7 +453,7 @@ def date_taxonomy(values: Iterable[object], *, name: str = "") -> Taxonomy:
 
     Examples
     --------
-    >>> days = om.date_taxonomy(["2024-01-31", "2024-02-01", "2025-02-01"])
+    >>> days = om.knowledge.date_taxonomy(["2024-01-31", "2024-02-01", "2025-02-01"])
     >>> days.lcs(["2024-01-31", "2024-02-01"])
     '2024'
     """
@@ -495,7 +495,7 @@ def order_hierarchy(values: Sequence[object], *, fanout: int = 2) -> Hierarchy:
 
     Examples
     --------
-    >>> for row in om.order_hierarchy(["none", "mild", "strong", "fatal"]).cells():
+    >>> for row in om.knowledge.order_hierarchy(["none", "mild", "strong", "fatal"]).cells():
     ...     print(row)
     ['none', 'none – mild', '*']
     ['mild', 'none – mild', '*']
@@ -528,7 +528,7 @@ def frequency_hierarchy(
 
     Examples
     --------
-    >>> om.frequency_hierarchy(["Ash", "Ash", "Ash", "Elm", "Oak"], thresholds=[2]).cells()
+    >>> om.knowledge.frequency_hierarchy(["Ash", "Ash", "Elm", "Oak"], thresholds=[2]).cells()
     [['Ash', 'Ash', '*'], ['Elm', 'other', '*'], ['Oak', 'other', '*']]
     """
     check("thresholds", list(thresholds), ListOf(Integer(1), empty=False))
@@ -566,9 +566,9 @@ def nested_taxonomy(*columns: Sequence[object], name: str = "") -> Taxonomy:
 
     Examples
     --------
-    >>> places = om.nested_taxonomy(["Reus", "Valls", "Olot"], ["Tarragona", "Tarragona", "Girona"])
+    >>> places = om.knowledge.nested_taxonomy(["Reus", "Valls", "Vic"], ["South", "South", "North"])
     >>> places.lcs(["Reus", "Valls"])
-    'Tarragona'
+    'South'
     """
     if len(columns) < 2:
         raise ParameterError(

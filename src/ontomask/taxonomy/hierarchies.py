@@ -52,7 +52,7 @@ class Hierarchy:
     >>> ages.height, ages.labels[1]
     (2, ('30s', '70s'))
     >>> frame = pl.DataFrame({"age": ["34", "36", "36", "71", "71"]})
-    >>> method = om.Generalization([om.KAnonymity(2)], hierarchies={"age": ages})
+    >>> method = om.Generalization([om.privacy.KAnonymity(2)], hierarchies={"age": ages})
     >>> om.protect(frame, om.Schema(age=om.Flat()), method, seed=1).frame["age"].to_list()
     ['30s', '30s', '30s', '70s', '70s']
     """

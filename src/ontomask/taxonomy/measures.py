@@ -291,7 +291,7 @@ def measures() -> tuple[Measure, ...]:
 
     Examples
     --------
-    >>> measure = next(one for one in om.measures() if one.name == "path")
+    >>> measure = next(one for one in om.knowledge.measures() if one.name == "path")
     >>> measure.formula
     'least number of is-a links from c1 to c2 through a common ancestor'
     """

@@ -34,6 +34,14 @@ __all__ = ["Taxonomy"]
 REMEMBERED = 2**16
 """The ancestors of so many concepts are kept for questions about single ones."""
 
+FOR_ROOMS = {
+    *("ancestor_arrays", "children_arrays", "depths", "hyponym_counts", "ids_of", "index_of"),
+    *("indices_of", "lcs_number", "leaf_counts", "leaf_mask", "minimum_hierarchy_numbers"),
+    *("name_offsets", "name_ranks", "parent_numbers", "parent_offsets", "space", "subsumer_counts"),
+    *("term_index", "totals", "ways_up"),
+}
+"""What other rooms ask of a taxonomy, in numbers; an editor does not offer it."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Taxonomy:
@@ -448,6 +456,9 @@ class Taxonomy:
 
         check("depth", depth, Integer(0))
         return tree_of(self, self.ids[0] if concept is None else concept, depth, values)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__()} - FOR_ROOMS)
 
     # Distances ------------------------------------------------------------------------------
 

@@ -68,7 +68,7 @@ def test_the_order_of_the_rows_of_a_hierarchy_means_nothing(order):
     rows = [ILLNESS[place] for place in order]
     frame = pd.DataFrame({"sex": list("ffmm"), "ill": list("abcd")})
     for t, level in ((0.3, 1), (0.499, 1), (0.5, 0)):
-        release = protected(frame, om.TCloseness(t, "hierarchical"), rows)
+        release = protected(frame, om.privacy.TCloseness(t, "hierarchical"), rows)
         assert release.levels == {"sex": level}
     generator = np.random.default_rng(order)
     wide = pd.DataFrame(
@@ -78,7 +78,7 @@ def test_the_order_of_the_rows_of_a_hierarchy_means_nothing(order):
             "ill": generator.choice(list("abcd"), 60, p=[0.4, 0.3, 0.2, 0.1]),
         }
     )
-    release = protected(wide, om.TCloseness(0.25, "hierarchical"), rows)
+    release = protected(wide, om.privacy.TCloseness(0.25, "hierarchical"), rows)
     ground = tree_ground(ILLNESS)
     assert largest_distance(release.frame, wide["ill"], "abcd", ground) <= 0.25 + 1e-9
     assert sum(release.levels.values()) < 3
@@ -87,7 +87,7 @@ def test_the_order_of_the_rows_of_a_hierarchy_means_nothing(order):
 def test_a_hierarchy_without_a_common_root_measures_nothing():
     frame = pd.DataFrame({"sex": list("ffmm"), "ill": list("abcd")})
     with pytest.raises(om.errors.ParameterError, match="that ends in one value for all; add a la"):
-        protected(frame, om.TCloseness(0.3, "hierarchical"), [row[:2] for row in ILLNESS])
+        protected(frame, om.privacy.TCloseness(0.3, "hierarchical"), [row[:2] for row in ILLNESS])
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_an_order_is_the_one_of_the_column_not_of_the_alphabet(column):
     frame = pd.DataFrame({"sex": list("ffmm"), "ill": [words[place] for place in (0, 1, 1, 2)]})
     schema = om.Schema(sex=om.Flat(), ill=column)
     for t, level in ((0.24, 1), (0.25, 0)):
-        method = om.Generalization([om.TCloseness(t, "ordered")], hierarchies={"sex": SEX})
+        method = om.Generalization([om.privacy.TCloseness(t, "ordered")], hierarchies={"sex": SEX})
         assert om.protect(frame, schema, method, 1).levels == {"sex": level}
 
 
@@ -118,7 +118,7 @@ def test_distances_of_meaning_are_at_most_1(measure):
     """Women and men share no illness: whatever the measure, that is no more than 1."""
     frame = pd.DataFrame({"sex": list("ffmm"), "ill": ["flu", "cold", "asthma", "skin cancer"]})
     schema = om.Schema(sex=om.Flat(), ill=om.Nominal(DISEASES, "sensitive", measure=measure))
-    method = om.Generalization([om.TCloseness(1.0, "semantic")], hierarchies={"sex": SEX})
+    method = om.Generalization([om.privacy.TCloseness(1.0, "semantic")], hierarchies={"sex": SEX})
     release = om.protect(frame, schema, method, 1)
     assert release.levels == {"sex": 0}
     (found,) = [one for one in release.verification.findings if isinstance(one.promise, Closeness)]

@@ -42,13 +42,15 @@ def test_defaults_are_the_recipes_that_init_proposes(search):
     budget = {"steps": 50} if search == "best-effort" else {}
     method = om.Generalization(k=2, algorithm=search, **budget)
     release = om.protect(TABLE, SCHEMA, method, seed=1)
-    said = om.Generalization([om.KAnonymity(2)], algorithm=search, hierarchies=RECIPES, **budget)
+    said = om.Generalization(
+        [om.privacy.KAnonymity(2)], algorithm=search, hierarchies=RECIPES, **budget
+    )
     assert release.frame.equals(om.protect(TABLE, SCHEMA, said, seed=1).frame)
     assert [one.split("'")[1] for one in release.notes] == list(RECIPES)
     assert release.notes[0] == (
         "Column 'age' had no hierarchy; it was generalized by { intervals = [2, 4, 8] }."
     )
-    assert om.check(release, SCHEMA, om.KAnonymity(2))
+    assert om.check(release, SCHEMA, om.privacy.KAnonymity(2))
 
 
 def test_what_is_given_is_not_told():
@@ -59,9 +61,9 @@ def test_what_is_given_is_not_told():
 
 def test_k_is_k_anonymity_besides_other_models():
     schema = SCHEMA.replace(sex=om.Flat(role="sensitive"))
-    short = om.Generalization([om.LDiversity(2)], k=4)
-    assert short.models == (om.KAnonymity(4), om.LDiversity(2))
-    long = om.Generalization([om.LDiversity(2), om.KAnonymity(4)])
+    short = om.Generalization([om.privacy.LDiversity(2)], k=4)
+    assert short.models == (om.privacy.KAnonymity(4), om.privacy.LDiversity(2))
+    long = om.Generalization([om.privacy.LDiversity(2), om.privacy.KAnonymity(4)])
     one, other = (om.protect(TABLE, schema, method, seed=1) for method in (short, long))
     assert one.frame.equals(other.frame)
     assert one.verification.k == 4
@@ -77,6 +79,6 @@ def test_hierarchies_from_the_values_are_not_differentially_private():
 
 def test_ground_distances_need_a_hierarchy_that_somebody_chose():
     schema = SCHEMA.replace(sex=om.Flat(role="sensitive"))
-    method = om.Generalization([om.TCloseness(0.5, ground="hierarchical")])
+    method = om.Generalization([om.privacy.TCloseness(0.5, ground="hierarchical")])
     with pytest.raises(ParameterError, match="'sex' has none; give it one in hierarchies"):
         om.protect(TABLE, schema, method)

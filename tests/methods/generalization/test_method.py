@@ -318,7 +318,7 @@ def test_chosen_levels_are_applied_as_they_are(schema):
 def test_chosen_levels_have_the_figures_of_their_node(schema):
     frame = pd.DataFrame(people())
     searched = method(KAnonymity(4), suppression_limit=0.5)
-    nodes = om.explore(frame, schema, searched)
+    nodes = om.measuring.explore(frame, schema, searched)
     place = int(np.flatnonzero((nodes.levels == [1, 0, 1]).all(axis=1))[0])
     levels = dict(zip(nodes.names, nodes.levels[place].tolist(), strict=True))
     chosen = method(KAnonymity(4), suppression_limit=0.5, levels=levels)

@@ -24,8 +24,8 @@ TABLE = pl.DataFrame(
     }
 )
 PEOPLE = pl.concat([TABLE] * 3)
-GAME = om.Profitability(100, 250, adversary_gain=50, adversary_cost=8)
-WIDE_GAME = om.PopulationProfitability(100, 750, adversary_gain=150, adversary_cost=8)
+GAME = om.privacy.Profitability(100, 250, adversary_gain=50, adversary_cost=8)
+WIDE_GAME = om.privacy.PopulationProfitability(100, 750, adversary_gain=150, adversary_cost=8)
 SCHEMA = om.Schema(age=om.Flat(), town=om.Flat())
 PERSONS = om.Schema(person=om.Identifier(unit=True), age=om.Flat(), town=om.Flat())
 
@@ -65,7 +65,7 @@ def method(game=GAME, **options):
 @pytest.mark.parametrize(("game", "people"), [(GAME, None), (WIDE_GAME, PEOPLE)])
 def test_every_node_of_the_lattice(game, people):
     asked = method(game, suppression_limit=0.3, population=people)
-    nodes = om.explore(TABLE, SCHEMA, asked)
+    nodes = om.measuring.explore(TABLE, SCHEMA, asked)
     every = list(itertools.product(range(3), range(3)))
     expected = [outliers(game, levels, people) for levels in every]
     assert len(set(expected)) > 4

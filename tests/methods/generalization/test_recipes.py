@@ -94,7 +94,7 @@ def test_levels_of_a_taxonomy():
 )
 def test_mistakes_are_answered_when_the_method_is_made(recipe, said):
     with pytest.raises(ParameterError) as caught:
-        om.Generalization([om.KAnonymity(2)], hierarchies={"age": recipe})
+        om.Generalization([om.privacy.KAnonymity(2)], hierarchies={"age": recipe})
     assert "'age'" in str(caught.value)
     assert said in str(caught.value)
 
@@ -120,7 +120,7 @@ def test_a_release_with_recipes_only():
     )
     schema = om.Schema(sex=om.Flat(), age=om.Numeric(), county=om.Flat(), admission_date=om.Date())
     method = om.Generalization(
-        [om.KAnonymity(5)],
+        [om.privacy.KAnonymity(5)],
         suppression_limit=0.1,
         hierarchies={
             "sex": {"star": True},

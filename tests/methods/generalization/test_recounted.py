@@ -57,45 +57,53 @@ POPULATION = pd.concat([FRAME, people(900, 1)])
 
 # every model: what is promised, and the same promise a little too strict for the release
 CASES = {
-    "k": (om.KAnonymity(9), ClassSize, {"k": 10**6}),
-    "k-map": (om.KMap(50), MapSize, {"k": 10**6}),
-    "k-map by weights": (om.KMap(200), MapSize, {"k": 10**6}),
-    "presence": (om.DeltaPresence(0.0, 0.35), Presence, {"maximum": 0.01}),
-    "least presence": (om.DeltaPresence(0.15, 0.4), Presence, {"minimum": 0.39}),
-    "distinct": (om.LDiversity(3, column="ill"), Diversity, {"l": 8}),
-    "entropy": (om.LDiversity(2.5, "entropy", column="ill"), Diversity, {"l": 6.99}),
-    "recursive": (om.LDiversity(2, "recursive", 3.0, "ill"), Diversity, {"c": 0.01}),
+    "k": (om.privacy.KAnonymity(9), ClassSize, {"k": 10**6}),
+    "k-map": (om.privacy.KMap(50), MapSize, {"k": 10**6}),
+    "k-map by weights": (om.privacy.KMap(200), MapSize, {"k": 10**6}),
+    "presence": (om.privacy.DeltaPresence(0.0, 0.35), Presence, {"maximum": 0.01}),
+    "least presence": (om.privacy.DeltaPresence(0.15, 0.4), Presence, {"minimum": 0.39}),
+    "distinct": (om.privacy.LDiversity(3, column="ill"), Diversity, {"l": 8}),
+    "entropy": (om.privacy.LDiversity(2.5, "entropy", column="ill"), Diversity, {"l": 6.99}),
+    "recursive": (om.privacy.LDiversity(2, "recursive", 3.0, "ill"), Diversity, {"c": 0.01}),
     "grassberger": (
-        om.LDiversity(3, "entropy", column="ill", estimator="grassberger"),
+        om.privacy.LDiversity(3, "entropy", column="ill", estimator="grassberger"),
         Diversity,
         {"l": 9.0},
     ),
-    "equal": (om.TCloseness(0.3, column="ill"), Closeness, {"t": 0.001}),
-    "ordered": (om.TCloseness(0.2, "ordered", "cost"), Closeness, {"t": 0.001}),
-    "hierarchical": (om.TCloseness(0.2, "hierarchical", "ill"), Closeness, {"t": 0.001}),
-    "semantic": (om.TCloseness(0.2, "semantic", "ill"), Closeness, {"t": 0.001}),
-    "disclosure": (om.DeltaDisclosure(1.9, "ill"), Disclosure, {"delta": 0.001}),
-    "likeness": (om.BetaLikeness(1.5, column="ill"), Likeness, {"beta": 0.001}),
-    "enhanced": (om.BetaLikeness(1.5, "enhanced", "ill"), Likeness, {"beta": 0.001}),
-    "risk": (om.AverageRisk(0.1), AverageRiskLimit, {"t": 0.001}),
-    "uniqueness": (om.SampleUniqueness(0.01), UniquenessLimit, {"t": -0.1}),
-    "estimated k-map": (om.EstimatedKMap(5, 0.1), EstimatedMapSize, {"k": 10**6}),
-    "records at risk": (om.RecordsAtRisk(0.2, 0.05), RiskLimit, {"t": 1e-6, "share": 0.0}),
+    "equal": (om.privacy.TCloseness(0.3, column="ill"), Closeness, {"t": 0.001}),
+    "ordered": (om.privacy.TCloseness(0.2, "ordered", "cost"), Closeness, {"t": 0.001}),
+    "hierarchical": (om.privacy.TCloseness(0.2, "hierarchical", "ill"), Closeness, {"t": 0.001}),
+    "semantic": (om.privacy.TCloseness(0.2, "semantic", "ill"), Closeness, {"t": 0.001}),
+    "disclosure": (om.privacy.DeltaDisclosure(1.9, "ill"), Disclosure, {"delta": 0.001}),
+    "likeness": (om.privacy.BetaLikeness(1.5, column="ill"), Likeness, {"beta": 0.001}),
+    "enhanced": (om.privacy.BetaLikeness(1.5, "enhanced", "ill"), Likeness, {"beta": 0.001}),
+    "risk": (om.privacy.AverageRisk(0.1), AverageRiskLimit, {"t": 0.001}),
+    "uniqueness": (om.privacy.SampleUniqueness(0.01), UniquenessLimit, {"t": -0.1}),
+    "estimated k-map": (om.privacy.EstimatedKMap(5, 0.1), EstimatedMapSize, {"k": 10**6}),
+    "records at risk": (om.privacy.RecordsAtRisk(0.2, 0.05), RiskLimit, {"t": 1e-6, "share": 0.0}),
     "population uniques": (
-        om.PopulationUniques(0.05, 0.1),
+        om.privacy.PopulationUniques(0.05, 0.1),
         PopulationUniquenessLimit,
         {"t": -0.1},
     ),
-    "no attack": (om.NoAttack(10.0, 1.0), ClassSize, {"k": 10**6}),
-    "no attack by the population": (om.PopulationNoAttack(100.0, 4.0), MapSize, {"k": 10**6}),
-    "profitable": (om.Profitability(10.0, 30.0, 9.0, 1.0), Payout, {"benefit": 1e-6, "cost": 1e-6}),
+    "no attack": (om.privacy.NoAttack(10.0, 1.0), ClassSize, {"k": 10**6}),
+    "no attack by the population": (
+        om.privacy.PopulationNoAttack(100.0, 4.0),
+        MapSize,
+        {"k": 10**6},
+    ),
+    "profitable": (
+        om.privacy.Profitability(10.0, 30.0, 9.0, 1.0),
+        Payout,
+        {"benefit": 1e-6, "cost": 1e-6},
+    ),
     "profitable by the population": (
-        om.PopulationProfitability(10.0, 300.0, 90.0, 1.0),
+        om.privacy.PopulationProfitability(10.0, 300.0, 90.0, 1.0),
         Payout,
         {"benefit": 1e-6, "cost": 1e-6},
     ),
     "profitable by weights": (
-        om.PopulationProfitability(10.0, 300.0, 90.0, 1.0),
+        om.privacy.PopulationProfitability(10.0, 300.0, 90.0, 1.0),
         Payout,
         {"benefit": 1e-6, "cost": 1e-6},
     ),
@@ -155,12 +163,21 @@ def test_two_spellings_are_one_value():
         {"sex": list("ffffmmmm"), "ill": ["flu", "Flu", "FLU", "flu", "cold", "flu", "Cold", "flu"]}
     )
     schema = om.Schema(sex=om.Flat(), ill=om.Nominal(DISEASES, "sensitive"))
-    models = [om.LDiversity(2), om.TCloseness(0.3), om.DeltaDisclosure(2.0), om.BetaLikeness(2.0)]
-    for model in (*models, om.TCloseness(0.1, "semantic"), om.TCloseness(0.1, "hierarchical")):
+    models = [
+        om.privacy.LDiversity(2),
+        om.privacy.TCloseness(0.3),
+        om.privacy.DeltaDisclosure(2.0),
+        om.privacy.BetaLikeness(2.0),
+    ]
+    for model in (
+        *models,
+        om.privacy.TCloseness(0.1, "semantic"),
+        om.privacy.TCloseness(0.1, "hierarchical"),
+    ):
         method = om.Generalization([model], hierarchies={"sex": SEX})
         release = om.protect(frame, schema, method, seed=1)
         assert len(set(release.frame["ill"])) == 2
-        if isinstance(model, om.LDiversity):
+        if isinstance(model, om.privacy.LDiversity):
             assert release.levels == {"sex": 1}
             (found,) = [
                 f for f in release.verification.findings if isinstance(f.promise, Diversity)

@@ -40,7 +40,10 @@ def seen(frame):
 @pytest.mark.parametrize("outliers", ["star", "drop"])
 def test_records_come_out_only_as_classes_of_the_release(outliers):
     method = om.Generalization(
-        [om.KAnonymity(4)], suppression_limit=0.2, hierarchies=HIERARCHIES, outliers=outliers
+        [om.privacy.KAnonymity(4)],
+        suppression_limit=0.2,
+        hierarchies=HIERARCHIES,
+        outliers=outliers,
     )
     found = set()
     for seed in range(12):
@@ -71,7 +74,7 @@ def test_a_record_that_fits_nowhere_leaves_an_empty_table():
     frame = pd.DataFrame(
         {"age": [20, 20, 20, 30, 30, 30], "sex": list("ffffff"), "ill": list("uvwuvw")}
     )
-    method = om.Generalization([om.KAnonymity(3)], hierarchies=HIERARCHIES)
+    method = om.Generalization([om.privacy.KAnonymity(3)], hierarchies=HIERARCHIES)
     release = om.protect(frame, SCHEMA, method, seed=1)
     assert release.levels == {"age": 0, "sex": 0}
     stranger = pd.DataFrame({"age": [40], "sex": ["m"], "ill": ["u"]})
@@ -85,7 +88,7 @@ def test_records_of_suppressed_classes_do_not_come_back():
     for seed in range(6):
         frame = people(seed)
         method = om.Generalization(
-            [om.KAnonymity(4)], suppression_limit=0.2, hierarchies=HIERARCHIES
+            [om.privacy.KAnonymity(4)], suppression_limit=0.2, hierarchies=HIERARCHIES
         )
         release = om.protect(frame, SCHEMA, method, seed=1)
         assert release.details[0]["suppressed"]
@@ -112,7 +115,7 @@ def test_a_pickled_scheme_holds_no_records(search):
     """No array is as long as the table; a shuffled table leaves the same bytes."""
     columns = mixed_columns(61)
     method = om.Generalization(
-        [om.KAnonymity(3)],
+        [om.privacy.KAnonymity(3)],
         suppression_limit=0.5,
         algorithm=search,
         steps=50,
@@ -133,7 +136,7 @@ def test_a_pickled_scheme_holds_no_records(search):
 
 def test_local_outcomes_have_no_scheme():
     for options in ({"algorithm": "local"}, {"algorithm": "mondrian"}, {"strata": ("sex",)}):
-        method = om.Generalization([om.KAnonymity(4)], hierarchies=HIERARCHIES, **options)
+        method = om.Generalization([om.privacy.KAnonymity(4)], hierarchies=HIERARCHIES, **options)
         release = om.protect(people(1), SCHEMA, method, seed=1)
         with pytest.raises(MethodError, match="no scheme for further records"):
             _ = release.scheme
@@ -141,7 +144,9 @@ def test_local_outcomes_have_no_scheme():
 
 def test_classifiers_are_judged_on_all_test_records_though_some_would_be_left_out():
     frame = people(3, 200)
-    method = om.Generalization([om.KAnonymity(30)], suppression_limit=0.2, hierarchies=HIERARCHIES)
+    method = om.Generalization(
+        [om.privacy.KAnonymity(30)], suppression_limit=0.2, hierarchies=HIERARCHIES
+    )
     release = om.protect(frame, SCHEMA, method, seed=1)
     assert len(release.scheme.apply(frame)) == len(release.frame) < len(frame)
     options = {"folds": 3, "classifiers": "zero-r"}

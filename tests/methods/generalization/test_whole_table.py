@@ -22,15 +22,27 @@ HIERARCHIES = {"age": AGE, "sex": SEX, "town": TOWN}
 QUASI = list(HIERARCHIES)
 
 STATED = {
-    "closeness": (om.TCloseness(0.3), lambda rows, q: plain.largest_distance(rows, q) < 0.3001),
+    "closeness": (
+        om.privacy.TCloseness(0.3),
+        lambda rows, q: plain.largest_distance(rows, q) < 0.3001,
+    ),
     "disclosure": (
-        om.DeltaDisclosure(1.6),
+        om.privacy.DeltaDisclosure(1.6),
         lambda rows, q: plain.largest_disclosure(rows, q) < 1.6,
     ),
-    "likeness": (om.BetaLikeness(0.9), lambda rows, q: plain.largest_gain(rows, q) < 0.9001),
-    "entropy": (om.LDiversity(1.9, "entropy"), lambda rows, _: plain.least_entropy(rows) >= 1.899),
-    "risk": (om.AverageRisk(0.12), lambda rows, _: plain.average_risk(rows) < 0.1201),
-    "uniqueness": (om.SampleUniqueness(0.02), lambda rows, _: plain.uniqueness(rows) <= 0.02),
+    "likeness": (
+        om.privacy.BetaLikeness(0.9),
+        lambda rows, q: plain.largest_gain(rows, q) < 0.9001,
+    ),
+    "entropy": (
+        om.privacy.LDiversity(1.9, "entropy"),
+        lambda rows, _: plain.least_entropy(rows) >= 1.899,
+    ),
+    "risk": (om.privacy.AverageRisk(0.12), lambda rows, _: plain.average_risk(rows) < 0.1201),
+    "uniqueness": (
+        om.privacy.SampleUniqueness(0.02),
+        lambda rows, _: plain.uniqueness(rows) <= 0.02,
+    ),
 }
 
 
@@ -120,8 +132,10 @@ def test_closeness_inside_strata_is_closeness_to_the_whole_table():
         }
     )
     with pytest.raises(om.errors.MethodError, match=r"^Stratum region = 'west': No combination"):
-        protected(frame, om.TCloseness(0.5), strata=("region",), suppression_limit=0.2)
-    release = protected(frame, om.TCloseness(0.75), strata=("region",), suppression_limit=0.2)
+        protected(frame, om.privacy.TCloseness(0.5), strata=("region",), suppression_limit=0.2)
+    release = protected(
+        frame, om.privacy.TCloseness(0.75), strata=("region",), suppression_limit=0.2
+    )
     (promise,) = [one for one in release.promises if isinstance(one, Closeness)]
     assert dict(promise.counts) == {"u": 10, "v": 30}
 
@@ -141,7 +155,9 @@ def test_a_changed_sensitive_column_is_compared_with_itself():
     frame = people(3)
     dropped = om.Suppression(3)
     changed = om.Pram(columns=("ill",))
-    release = protected(frame, om.TCloseness(0.3), steps=[dropped, changed], suppression_limit=0.5)
+    release = protected(
+        frame, om.privacy.TCloseness(0.3), steps=[dropped, changed], suppression_limit=0.5
+    )
     (promise,) = [one for one in release.promises if isinstance(one, Closeness)]
     assert sum(count for _, count in promise.counts) == len(frame) - dropped_by(frame, dropped)
 
@@ -158,7 +174,7 @@ def test_stars_stay_where_their_class_satisfies_the_models(name):
     """Every release is recounted with its stars; over all tables some stay and some must go."""
     model, holds = STATED[name]
     outcomes = set()
-    models = [om.KAnonymity(3), model]
+    models = [om.privacy.KAnonymity(3), model]
     for frame, release in attempts(map(people, range(25)), *models, suppression_limit=0.3):
         rows = rows_of(release.frame)
         assert plain.smallest_class(rows) >= 3
@@ -186,7 +202,7 @@ def test_stars_hide_among_records_at_the_root():
     columns = om.Schema(sex=om.Flat(), ill=om.Flat(role="sensitive"))
     for rows, released in (([*SEX, ["*", "*"]], 18), ([*SEX, ["*", "x"]], 18)):
         method = om.Generalization(
-            [om.KAnonymity(5)], suppression_limit=0.2, hierarchies={"sex": rows}
+            [om.privacy.KAnonymity(5)], suppression_limit=0.2, hierarchies={"sex": rows}
         )
         release = om.protect(frame, columns, method, seed=1)
         assert Counter(release.frame["sex"]) == {"*": 10, "m": 8}
@@ -217,7 +233,7 @@ def test_distributions_weigh_people_and_sizes_count_records(name, search):
     model, holds = STATED[name]
     frames = [people(seed, **WEIGHTED) for seed in range(12)]
     limit = {"suppression_limit": 0.3} if search == "optimal" else {}
-    models = [om.KAnonymity(4), om.LDiversity(2), model]
+    models = [om.privacy.KAnonymity(4), om.privacy.LDiversity(2), model]
     unweighed = []
     options = {"algorithm": search, "columns": schema(**COLUMNS), **limit}
     for frame, release in attempts(frames, *models, **options):
@@ -239,7 +255,7 @@ def test_without_a_population_k_map_adds_up_survey_weights(search):
         frame = people(seed, **WEIGHTED)
         limit = {} if search == "mondrian" else {"suppression_limit": 0.1}
         options = {"algorithm": search, "columns": schema(**COLUMNS), **limit}
-        release = protected(frame, om.KMap(300), **options)
+        release = protected(frame, om.privacy.KMap(300), **options)
         rows = rows_of(release.frame, frame, release)
         assert plain.fewest_people(rows) >= 300
         assert plain.smallest_class(rows) < 300
@@ -251,10 +267,10 @@ def test_a_class_of_people_is_not_a_class_of_records():
     frame = people(1, 30).assign(weight=100.0)
     columns = schema(weight=om.Weight())
     with pytest.raises(om.errors.MethodError, match="k is 31, but there are only 30 records"):
-        protected(frame, om.KAnonymity(31), columns=columns)
-    release = protected(frame, om.KAnonymity(5), columns=columns)
+        protected(frame, om.privacy.KAnonymity(31), columns=columns)
+    release = protected(frame, om.privacy.KAnonymity(5), columns=columns)
     assert plain.smallest_class(rows_of(release.frame)) >= 5
-    free = protected(frame, om.KMap(100), columns=columns)
+    free = protected(frame, om.privacy.KMap(100), columns=columns)
     assert set(free.levels.values()) == {0}
 
 
@@ -283,7 +299,7 @@ def test_boxes_that_look_alike_satisfy_the_models_together(seed):
     frame["ill"] = generator.choice(values, records, p=shares).astype(str)
     columns = om.Schema(letter=om.Flat(), other=om.Flat(), ill=om.Flat(role="sensitive"))
     method = om.Generalization(
-        [om.DeltaDisclosure(1.6)],
+        [om.privacy.DeltaDisclosure(1.6)],
         algorithm="mondrian",
         hierarchies={"letter": letters, "other": others},
     )

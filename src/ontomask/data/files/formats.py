@@ -69,11 +69,11 @@ class FileFormat(Declared):
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> form = om.FileFormat(separator=";", decimal=",", missing_in={"age": ["999"]})
+    >>> form = om.files.FileFormat(separator=";", decimal=",", missing_in={"age": ["999"]})
     >>> frame = pl.DataFrame({"age": [34, 999], "charge": [12.5, 8.25]})
     >>> with TemporaryDirectory() as folder:
-    ...     om.write_file(frame, f"{folder}/charges.csv", form)
-    ...     source = om.read_file(f"{folder}/charges.csv", form)
+    ...     om.files.write_file(frame, f"{folder}/charges.csv", form)
+    ...     source = om.files.read_file(f"{folder}/charges.csv", form)
     >>> source.frame.to_dict(as_series=False)
     {'age': [34, None], 'charge': [12.5, 8.25]}
     """

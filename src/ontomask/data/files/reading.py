@@ -120,9 +120,11 @@ def read_file(
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
+    >>> frame = pl.DataFrame({"zip": ["08001"], "age": [34]})
     >>> with TemporaryDirectory() as folder:
-    ...     om.write_file(pl.DataFrame({"zip": ["08001"], "age": [34]}), f"{folder}/patients.csv")
-    ...     source = om.read_file(f"{folder}/patients.csv", kinds={"zip": "flat", "age": "numeric"})
+    ...     om.files.write_file(frame, f"{folder}/people.csv")
+    ...     kinds = {"zip": "flat", "age": "numeric"}
+    ...     source = om.files.read_file(f"{folder}/people.csv", kinds=kinds)
     >>> source.frame.to_dict(as_series=False)
     {'zip': ['08001'], 'age': [34]}
     >>> source.format.separator, source.format.encoding

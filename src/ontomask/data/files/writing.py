@@ -84,7 +84,7 @@ def write_file(
     --------
     >>> from pathlib import Path
     >>> frame = pl.DataFrame({"zip": ["08001", "25003"], "charge": [12.5, 8.25]})
-    >>> om.write_file(frame, "release.csv", om.FileFormat(separator=";", decimal=","))
+    >>> om.files.write_file(frame, "release.csv", om.files.FileFormat(separator=";", decimal=","))
     >>> print(Path("release.csv").read_text(encoding="utf-8"), end="")
     zip;charge
     08001;12,5

@@ -49,8 +49,9 @@ def explore(
     --------
     >>> frame = pl.DataFrame({"sex": ["f", "f", "m", "m"], "age": [31, 36, 32, 38]})
     >>> rules = {"sex": [["f", "*"], ["m", "*"]], "age": {"intervals": [10]}}
-    >>> method = om.Generalization([om.KAnonymity(2)], hierarchies=rules)
-    >>> nodes = om.explore(frame, om.Schema(sex=om.Flat(), age=om.Numeric()), method, ["loss"])
+    >>> method = om.Generalization([om.privacy.KAnonymity(2)], hierarchies=rules)
+    >>> schema = om.Schema(sex=om.Flat(), age=om.Numeric())
+    >>> nodes = om.measuring.explore(frame, schema, method, ["loss"])
     >>> len(nodes), nodes.names
     (6, ('sex', 'age'))
     >>> nodes.levels[nodes.valid].tolist()

@@ -61,7 +61,7 @@ class Generalization(Method):
     Examples
     --------
     >>> table = pl.DataFrame({"age": [31, 34, 36, 52, 55, 58]})
-    >>> method = om.Generalization([om.KAnonymity(3)], hierarchies={"age": {"intervals": [5, 10]}})
+    >>> method = om.Generalization(k=3, hierarchies={"age": {"intervals": [5, 10]}})
     >>> release = om.protect(table, om.Schema(age=om.Numeric()), method)
     >>> release.frame["age"].unique(maintain_order=True).to_list()
     ['[30, 40)', '[50, 60)']

@@ -9,7 +9,7 @@
   their members and parts as well.
 
 A code system that holds no concepts (`content` "not-present") is an error, and so is any other
-resource. A ConceptMap is read by `ontomask.load_crosswalk`.
+resource. A ConceptMap is read by `ontomask.knowledge.load_crosswalk`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def read_resource(path: Path, kind: str) -> dict[str, Any]:
 
 def _elsewhere(kind: str, others: set[str]) -> str:
     if kind == "CodeSystem" and "ConceptMap" in others:
-        return "; om.load_crosswalk reads a ConceptMap."
+        return "; om.knowledge.load_crosswalk reads a ConceptMap."
     if kind == "ConceptMap" and "CodeSystem" in others:
         return "; om.load_taxonomy reads a CodeSystem."
     return "."
