@@ -196,7 +196,7 @@ def test_left_out_and_identifying_columns_are_no_features(browser, alike):
 
 def test_uniques_of_the_population_are_estimated_before_and_after(browser, session, folder):
     sizes = pl.read_csv(folder / "discharges.csv").group_by("sex", "age").len()["len"]
-    before = om.population_uniqueness(sizes.to_list(), 0.1)
+    before = om.measuring.population_uniqueness(sizes.to_list(), 0.1)
     part = wait(browser, "/part/population?of=10").text
     assert "population of 4,000" in part
     assert f"{before.dankar.uniques:,.0f} people" in part
@@ -207,7 +207,7 @@ def test_uniques_of_the_population_are_estimated_before_and_after(browser, sessi
 
 
 def test_figures_are_those_of_the_librarys_evaluation(browser, session, folder):
-    found = session.plan().run().evaluation.loss.loss
+    found = 100 * session.plan().run().evaluation.loss.loss
     assert f"<strong>{found:.1f} %</strong>" in wait(browser, "/part/account?of=utility").text
     assert change(browser, session, "/sections/limits", max_loss="1").status_code == 303
     wait(browser, "/part/account?of=utility")

@@ -371,8 +371,8 @@ def _signed_on(made: Mapping[str, Any]) -> str:
     said = [statement for _, statement in made["findings"]]
     said += [
         f"highest risk {100 * figures['highest']:.3g} %",
-        f"records linked {figures['linkage']:.3g} %",
-        f"information loss {figures['loss']:.3g} %",
+        f"records linked {100 * figures['linkage']:.3g} %",
+        f"information loss {100 * figures['loss']:.3g} %",
     ]
     said += [f"{share} share {column} with their whole group" for column, share in made["alike"]]
     return "; ".join([*said, *made["exceeded"]])

@@ -45,7 +45,7 @@ def protect(*privacy, schema=SCHEMA, frame=FRAME, **options):
 MISTAKES = {
     "limit": (
         lambda: protect(KAnonymity(2), suppression_limit=1.5),
-        "suppression_limit must be a number from 0 to 1, not 1.5.",
+        "suppression_limit must be a number from 0 to 1, not 1.5. For 1.5 percent write 0.015.",
     ),
     "k beyond the table": (
         lambda: protect(KAnonymity(9)),
