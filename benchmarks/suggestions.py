@@ -7,6 +7,8 @@ for: how often comes their concept first, how often among the first five? Beside
 what was done before: names that have all words of the text, or a part of them and no others, then
 names by edit distance. The last columns give the column a context: a hundred values of the same
 branch are mapped already.
+
+Then the same for abbreviations of the field, whose concept, or one below it, is to be suggested.
 """
 
 from __future__ import annotations
@@ -27,6 +29,19 @@ from ontomask.taxonomy.term_index import TermIndex, fold, unaccented
 
 TAXONOMIES = ("icd9cm", "icd9cm-procedures", "icd10cm", "doid", "wordnet")
 CONTEXT = 100
+FIELD = {
+    "icd9cm": "AMI 410, UTI 599.0, COPD 490-496, CHF 428, DM2 250, HTN 401-405, MI 410, TIA 435, "
+    "CABG V45.81, DVT 453, AF 427.31, CKD 585, PE 415.1, GERD 530.81, CAD 414.0, RA 714.0, OA 715, "
+    "BPH 600, ESRD 585.6, PNA 480-488, ACS 411.1, NSTEMI 410.7, AKI 584, OSA 327.23, HLD 272, "
+    "LBP 724.2, GIB 578, SLE 710.0, ALS 335.20, ADHD 314.0, OCD 300.3, MDD 296, SAH 430, ICH 431",
+    "icd9cm-procedures": "CABG 36.1, PTCA 00.66, PCI 00.66, TURP 60.2, TKR 81.54, THR 81.51, "
+    "ERCP 51.10, EGD 45.1, ECMO 39.65, LVAD 37.6",
+    "icd10cm": "AMI I21, UTI N39.0, COPD J44, CHF I50, DM2 E11, HTN I10, MI I21, TIA G45, "
+    "CABG Z95.1, DVT I82.4, AF I48, CKD N18, PE I26, GERD K21, CAD I25, RA M06, OA M19, "
+    "BPH N40, ESRD N18.6, PNA J09-J18, ACS I24, NSTEMI I21.4, AKI N17, OSA G47.33, HLD E78, "
+    "LBP M54.5, GIB K92.2, SLE M32, ALS G12.21, ADHD F90, OCD F42, MDD F33, SAH I60, ICH I61",
+}
+"""Abbreviations, each with the concept whose branch they mean."""
 
 Asked = tuple[str, int]
 Ask = Callable[[str, int], Sequence[int]]
@@ -106,6 +121,23 @@ def in_context(taxonomy: om.Taxonomy, owner: int, generator: np.random.Generator
     return lambda text, limit: [one.concept for one in suggester.suggest(text, limit)]
 
 
+def abbreviated(taxonomy: om.Taxonomy) -> str:
+    """Recall for the abbreviations of the field, before and now, and what is not found."""
+    pairs = [one.split(" ") for one in FIELD[taxonomy.name].split(", ")]
+    answers = [set(taxonomy.indices_of(taxonomy.subtree(branch)).tolist()) for _, branch in pairs]
+    shown, missed = f"{taxonomy.name:18}{len(pairs):6}", ""
+    for ask in (Before(taxonomy.term_index), now(taxonomy)):
+        found = [ask(text, 5) for text, _ in pairs]
+        ranks = [
+            next((rank for rank, one in enumerate(each) if one in right), 5)
+            for each, right in zip(found, answers, strict=True)
+        ]
+        first, five = (np.mean(np.array(ranks) < limit) for limit in (1, 5))
+        shown += f"{first:8.1%}{five:8.1%}{'':8}"
+        missed = " ".join(text for (text, _), rank in zip(pairs, ranks, strict=True) if rank == 5)
+    return f"{shown}{missed}"
+
+
 def measured(asked: list[Asked], ask: Callable[[int], Ask]) -> str:
     ranks = []
     start = time.process_time()
@@ -144,6 +176,9 @@ def main() -> None:
             sep="",
             flush=True,
         )
+    print("\nabbreviations of the field; at the end those that are not found")
+    for name in FIELD:
+        print(abbreviated(om.load_taxonomy(name)), flush=True)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ text is found in a name, more or less,
   a hospital's dictionary has it ("TB", "Fx": `ontomask.taxonomy.abbreviations`);
 * misspelled, if no name has it as it stands (by edit distance);
 * as initials, if it is written in capitals: "UTI" in "Urinary tract infection, site not specified".
-  So short a word is taken for nothing else: by edit distance it resembles everything.
+  So short a word is taken for nothing else: by edit distance it resembles everything. Where the
+  dictionary has it, too, other names with these initials are less likely ("CHF").
 
 Letters and digits are words of their own, so that what "SPG38" teaches is known of "SPG39".
 
@@ -24,7 +25,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -57,6 +58,9 @@ EXPANDED = 0.95
 
 WHOLE = 0.95
 """What the initials of a part of a name count, beside those of the whole name."""
+
+COINCIDENCE = 0.6
+"""What initials keep where a dictionary knows better: "CHF" is hardly Crimean hemorrhagic fever."""
 
 LEAST_LETTERS, LEAST_SPELLING = 0.4, 0.7
 TEACHERS, TAUGHT_BY, TAUGHT_SHARE, TAUGHT_LIFT = 500, 3, 0.3, 5.0
@@ -113,35 +117,45 @@ class Names:
     ) -> tuple[Floats, Bools]:
         """How much every name resembles a text, and which of them by their initials."""
         found, total = np.zeros(len(self.names)), 0.0
-        initials = np.zeros(len(self.names))
+        by_initials, is_whole = (np.zeros(len(self.names), bool) for _ in range(2))
+        alone = len(words) == 1
         for word in words:
             weight, best = self._found(word, is_short=word in capitals or word in meant)
+            # beside others, what names call it teaches better than a dictionary
+            asked = meant.get(word, ()) if alone or word not in self._words else ()
+            amount, meaning, agrees = self._spelled_out(asked)
+            if amount:
+                weight = max(amount, self._weights.get(self._root(word), 0.0))
+                best = np.maximum(best, meaning)
             if word in capitals:
-                alone = len(words) == 1
-                fitting = self._with_initials(word, alone=alone)
+                likely = self._with_initials(word, alone=alone)
+                likely *= np.where(agrees | (amount == 0.0), 1.0, COINCIDENCE)
                 # beside others, a word that many names have, such as NOS, is itself
                 own = None if alone else self._weights.get(self._root(word))
-                fitting *= own or self._rarest
-                initials = np.maximum(initials, np.where(fitting > best, fitting, 0.0))
+                fitting = likely * (own or amount or self._rarest)
+                by_initials |= (fitting >= best) & (fitting > 0.0)
+                is_whole |= alone & (likely >= WHOLE)
                 weight, best = max(weight, float(fitting.max())), np.maximum(best, fitting)
-            if word not in self._words:  # what names call it teaches better than a dictionary
-                for meaning in meant.get(word, ()):
-                    weight, best = self._expanded(meaning, weight, best)
             found += best
             total += weight
         # alone, the initials of a whole name leave nothing of it unsaid
-        is_whole = (initials >= WHOLE * self._rarest) & (len(words) == 1)
         sizes = np.where(is_whole, 0.0, self._sizes)
-        return found / (TEXT_SHARE * total + (1.0 - TEXT_SHARE) * sizes), initials > 0
+        return found / (TEXT_SHARE * total + (1.0 - TEXT_SHARE) * sizes), by_initials
 
-    def _expanded(self, meaning: str, weight: float, best: Floats) -> tuple[float, Floats]:
-        """The weight of a word and where it is found, if it may also stand for other words."""
-        known = [word for word in meaning.split(" ") if self._root(word) in self._places]
-        parts = [self._found(word, is_short=True) for word in known if word not in self._small]
-        if not parts or len(known) < len(meaning.split(" ")):
-            return weight, best
-        amount, found = sum(one for one, _ in parts), np.sum([one for _, one in parts], axis=0)
-        return max(weight, amount), np.maximum(best, EXPANDED * found)
+    def _spelled_out(self, meanings: Iterable[str]) -> tuple[float, Floats, Bools]:
+        """The weight of what an abbreviation may stand for, where it is found, and where wholly.
+
+        Meanings with words that no name has are none of this taxonomy.
+        """
+        weight, share = 0.0, np.zeros(len(self.names))
+        for meaning in meanings:
+            words = [word for word in meaning.split(" ") if word not in self._small]
+            if all(self._root(word) in self._places for word in words):
+                parts = [self._found(word, is_short=True) for word in words]
+                amount = sum(one for one, _ in parts)
+                weight = max(weight, amount)
+                share = np.maximum(share, np.sum([one for _, one in parts], axis=0) / amount)
+        return weight, EXPANDED * weight * share, share >= WHOLE
 
     def _found(self, word: str, is_short: bool) -> tuple[float, Floats]:
         """The weight of a word, and how much of it is found in every name."""
