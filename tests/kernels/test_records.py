@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 
 from ontomask.kernels import index as kernel
-from ontomask.kernels.index import FARTHEST, NEAREST, new_finds, remove, set_factor
+from ontomask.kernels.index import FARTHEST, NEAREST, new_finds, remove, restore, set_factor
 from ontomask.kernels.records import distances, farthest, nearest
 from reference import clusters as oracle
 from reference.points import only_numbers, random_points, shuffled
@@ -84,6 +84,27 @@ def test_index_finds_what_a_scan_finds_while_points_disappear(kind, shuffle):
         far = sorted(alive, key=lambda i: (-scan[i], i))
         assert found(points, index, reference, NEAREST, 7) == near[:7]
         assert found(points, index, reference, FARTHEST, 3) == far[:3]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_points_that_are_put_back_are_found_again(kind):
+    rng = np.random.default_rng(12)
+    points = random_points(rng, 200, **kind)
+    index = build_index(points, np.arange(200), points.factors, np.zeros(200), 4)
+    bounds = index.boxes.copy(), index.nodes.copy()
+    gone = rng.permutation(200)[:150].tolist()
+    for point in gone:
+        remove(index, point)
+    for left in (60, 0):
+        while len(gone) > left:
+            restore(index, gone.pop())
+        reference = reference_arrays(points, 17)
+        scan = distances(points, *reference)
+        alive = [point for point in range(200) if point not in gone]
+        near = sorted(alive, key=lambda i: (scan[i], i))
+        assert found(points, index, reference, NEAREST, 7) == near[:7]
+    assert np.array_equal(index.boxes, bounds[0])
+    assert np.array_equal(index.nodes, bounds[1])
 
 
 def test_index_follows_factors_and_ranks():

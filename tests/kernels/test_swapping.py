@@ -225,8 +225,11 @@ def test_records_as_published(seed, k, everyone):
     assert found[1].tolist() == references
     assert found[0].tolist() == partners
     assert all(is_swap(row) for row in found[0])
-    nearer = nearer_records(tuples, tuple_of, *found, everyone)
+    nearer = nearer_records(tuples, tuple_of, *found[:2], everyone, np.arange(len(references)))
     assert nearer.max() < k
+    assert (nearer == found[2]).all()
+    some = np.arange(0, len(references), 3)
+    assert (nearer_records(tuples, tuple_of, *found[:2], everyone, some) == nearer[some]).all()
 
 
 @POOLS
@@ -248,9 +251,9 @@ def test_what_is_foreseen_changes_nothing(steps, everyone, monkeypatch):
         monkeypatch.setattr(record_swapping, "amount_ahead", ahead)
         arguments = (tuples, tuple_of, 0, 5, everyone, priorities, uniforms, quiet())
         found.append(record_swapping.swap_records(*arguments))
-    for partners, references in found[1:]:
-        assert (partners == found[0][0]).all()
-        assert (references == found[0][1]).all()
+    for result in found[1:]:
+        for one, other in zip(result, found[0], strict=True):
+            assert (one == other).all()
     # some expectations came true, and some did not
     assert any(0 < used < seen for seen, used in foreseen)
 
@@ -265,7 +268,7 @@ def test_one_attribute_of_records_is_the_univariate_algorithm():
         [compared(matrix)], values, np.empty((0, 30)), ones, ones, ones, np.empty(0), 1
     )
     priority = generator.permutation(30)
-    whole, _ = record_swapping.swap_records(
+    whole, *_ = record_swapping.swap_records(
         tuples,
         codes,
         3,
@@ -311,7 +314,9 @@ def test_records_with_many_steps():
     assert found[1].size > 2048
     assert all(is_swap(row) for row in found[0])
     assert ((found[0] == np.arange(4000)).sum(1) == 0).all()
-    assert nearer_records(tuples, tuple_of, *found, False).max() < 4
+    steps = np.arange(found[1].size)
+    assert found[2].max() < 4
+    assert (nearer_records(tuples, tuple_of, *found[:2], False, steps) == found[2]).all()
 
 
 def test_loops_report_and_stop():
@@ -334,4 +339,4 @@ def test_loops_report_and_stop():
     for _ in runs(done):
         assert done[0] == 200
         done[0] = 0
-    assert [references.size for _, references in runs(np.array([0, 1]))] == [0, 0, 0]
+    assert [found[1].size for found in runs(np.array([0, 1]))] == [0, 0, 0]

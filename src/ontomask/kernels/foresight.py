@@ -1,8 +1,8 @@
 """What multivariate swapping will ask for next, found ahead on all cores.
 
 Each reference is the farthest tuple from the one before. Partners are near, not far, so the next
-references hardly depend on whom the ones before them draw: they are followed in a copy of the index
-as if no partner was finished meanwhile, and the tuples nearest to all of them are listed at once.
+references hardly depend on whom the ones before them draw: they are followed in the index as if no
+partner was finished meanwhile, put back, and the tuples nearest to all of them are listed at once.
 The loop checks each expectation and uses a list only where it came true; so nothing depends on how
 many are foreseen, or on how many threads do it.
 """
@@ -16,7 +16,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
-from ontomask.kernels.index import Finds, Index, new_finds, remove
+from ontomask.kernels.index import Finds, Index, new_finds, remove, restore
 from ontomask.kernels.records import Points, compiled, point_reference, whole
 from ontomask.kernels.tuple_ranking import (
     Scratch,
@@ -69,7 +69,7 @@ def _empty(steps: int, listed: int) -> Foreseen:
 @compiled
 def _follow(
     points: Points,
-    far: Index,
+    rest: Index,
     finds: Finds,
     unfinished: Ints,
     point: int,
@@ -77,18 +77,24 @@ def _follow(
     scratch: Scratch,
     foreseen: Foreseen,
 ) -> int:
-    """Write which references are expected from a tuple on; how many."""
-    sure = True
+    """Write which references are expected from a tuple on; how many. All is as it was then."""
+    sure, count = True, whole(0)
     for step in range(foreseen.expected.size):
         if point < 0:
-            return step
+            break
+        count += 1
         foreseen.expected[step], foreseen.sure[step] = point, sure
         unfinished[point] -= 1
         if unfinished[point] == 0:
-            remove(far, point)
+            remove(rest, point)
         point_reference(points, point, scratch.reference)
-        point, sure = farthest_tuple(points, far, finds, unfinished, uniforms[step], scratch)
-    return whole(foreseen.expected.size)
+        point, sure = farthest_tuple(points, rest, finds, unfinished, uniforms[step], scratch)
+    for step in range(count - 1, -1, -1):
+        point = foreseen.expected[step]
+        if unfinished[point] == 0:
+            restore(rest, point)
+        unfinished[point] += 1
+    return count
 
 
 @compiled
@@ -129,11 +135,9 @@ def foresee(
     """
     attributes = points.codes.shape[0] + points.gaps.size
     foreseen = _empty(wanted.size, listed)
-    # places and limits of the copy change, the trees of values do not
-    far = rest._replace(**{name: getattr(rest, name).copy() for name in rest._fields[:5]})
     scratch = new_scratch(attributes, rest.cells.shape[1], 0, 0)
-    finds = new_finds(far, 2)
-    count = _follow(points, far, finds, unfinished.copy(), point, uniforms, scratch, foreseen)
+    finds = new_finds(rest, 2)
+    count = _follow(points, rest, finds, unfinished, point, uniforms, scratch, foreseen)
     foreseen = foreseen._replace(**{name: one[:count] for name, one in foreseen._asdict().items()})
     foreseen.wanted[:] = wanted[:count]
     # what the index knows of a value is found again when the value changes: let it change rarely

@@ -122,16 +122,22 @@ def _fill_nearer(
 
 
 def nearer_records(
-    points: Points, tuple_of: Ints, partners: Longs, references: Longs, everyone: bool
+    points: Points,
+    tuple_of: Ints,
+    partners: Longs,
+    references: Longs,
+    everyone: bool,
+    chosen: Longs,
 ) -> Longs:
-    """For each step and attribute, how many records of the pool were nearer than the partner.
+    """For chosen steps and each attribute, how many records were nearer than the partner.
 
-    Recounted from the result; in a correct run every number is smaller than k.
+    Recounted from the result; in a correct run every number is smaller than k. `chosen` ascends.
     """
     size = points.factors.size
     story = _told(tuple_of, size, partners, references, everyone)
     result = np.zeros((references.size, partners.shape[0]), np.int64)
-    for steps, alive in _epochs(story):
+    for (first, last), alive in _epochs(story):
+        steps = chosen[np.searchsorted(chosen, first) : np.searchsorted(chosen, last)]
         index = build_index(points, alive, points.factors, np.zeros(size), LEAF)
         prepare(index)
         order = _by_value(points, story, steps)
@@ -142,7 +148,7 @@ def nearer_records(
             _fill_nearer(points, index, finds, story, order, first, last, *room, result)
 
         in_blocks(work, order.size, SMALLEST_SHARE)
-    return result
+    return result[chosen]
 
 
 def _told(tuple_of: Ints, size: int, partners: Longs, references: Longs, everyone: bool) -> Story:
@@ -157,14 +163,14 @@ def _told(tuple_of: Ints, size: int, partners: Longs, references: Longs, everyon
     return Story(tuple_of, partners, references, moments, np.stack(by_moment), starts, everyone)
 
 
-def _epochs(story: Story) -> Iterator[tuple[Longs, Longs]]:
+def _epochs(story: Story) -> Iterator[tuple[tuple[int, int], Longs]]:
     """Spans of steps, and the tuples in the pool of any attribute when each begins.
 
     Among few that are left, those long gone would be met again and again.
     """
     size, steps = story.starts.size - 1, story.references.size
     if story.everyone:
-        yield np.arange(steps), np.arange(size)
+        yield (0, steps), np.arange(size)
         return
     gone = story.sorted_moments.max(axis=0)
     gone = np.maximum.reduceat(gone, story.starts[:-1])
@@ -172,7 +178,7 @@ def _epochs(story: Story) -> Iterator[tuple[Longs, Longs]]:
     while first < steps:
         half = int(np.partition(gone[alive], alive.size // 2)[alive.size // 2])
         last = steps if alive.size < FEWEST else min(max(half, first + 1), steps)
-        yield np.arange(first, last), alive
+        yield (first, last), alive
         first, alive = last, np.flatnonzero(gone >= last)
 
 

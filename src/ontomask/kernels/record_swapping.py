@@ -24,6 +24,7 @@ from ontomask.kernels.neighbors import prepare, sort_by_keys
 from ontomask.kernels.records import (
     Points,
     compiled,
+    contribution,
     inner,
     part,
     point_reference,
@@ -32,6 +33,7 @@ from ontomask.kernels.records import (
 from ontomask.kernels.swapping import pick
 from ontomask.kernels.tuple_ranking import (
     Scratch,
+    count_nearer,
     farthest_tuple,
     list_nearest,
     new_scratch,
@@ -129,22 +131,25 @@ def _nearest_partner(
     near: int,
     draws: Floats,
     scratch: Scratch,
-) -> int:
-    """A record drawn from the `near` nearest of those not swapped in the attribute, or -1.
+) -> tuple[int, int]:
+    """A record drawn from the `near` nearest of those not swapped, or -1; how many are nearer.
 
     Some tuples are `listed` for all attributes; where they do not tell, others are asked for.
     """
     if near == 0:
-        return -1
+        return whole(-1), whole(0)
     counts, position = state.unswapped[attribute], pick(draws[0], near)
     slot = slot_in_list(listed.scratch, counts, listed.found, listed.wanted, position)
     if slot >= 0:
         size = tied_in_list(listed.scratch, counts, listed.found, slot)
+        radius = listed.scratch.keys[slot]
+        nearer = count_nearer(listed.scratch, counts, listed.found, radius)
     else:
-        size = ranked_at(points, room.near, room.near_finds, counts, position, scratch)[2]
+        ranked = ranked_at(points, room.near, room.near_finds, counts, position, scratch)
+        size, nearer = ranked[2], count_nearer(scratch, counts, ranked[1], ranked[0])
     tied = scratch.tied[:size]
     point = tuple_at(counts, tied, pick(draws[1], total(counts, tied)))
-    return _first_unswapped(state, attribute, point)
+    return whole(_first_unswapped(state, attribute, point)), whole(nearer)
 
 
 @inner
@@ -202,6 +207,19 @@ def _any_partner(
     if position >= within:
         return _unswapped_at(sampled, swapped, position - within)
     return _first_unswapped(state, attribute, tuple_at(counts, inside, position))
+
+
+@inner
+def _nearer_inside(
+    points: Points, state: State, inside: Longs, point: int, reference: Floats, other: int
+) -> int:
+    """How many records of the tuples inside are nearer to the reference than another tuple."""
+    radius, records = contribution(points, reference, other), whole(0)
+    for near in inside:
+        if contribution(points, reference, near) < radius:
+            # the reference itself is none of them
+            records += state.sizes[near] - (near == point)
+    return records
 
 
 @inner
@@ -305,8 +323,12 @@ def _swap_reference(
     draws: Floats,
     scratch: Scratch,
     partners: Longs,
+    nearer: Longs,
 ) -> None:
-    """Swap every value of the reference that is not swapped yet; `left` counts the others left."""
+    """Swap every value of the reference that is not swapped yet; `left` counts the others left.
+
+    How many records of the pool are nearer than the partner of each attribute is noted.
+    """
     point = whole(tuple_of[reference])
     inside, chosen = whole(0), whole(0)
     if everyone:
@@ -319,11 +341,17 @@ def _swap_reference(
         left[attribute] -= 1
         two = draws[FIRST + 2 * attribute : FIRST + 2 * attribute + 2]
         if everyone:
-            sampled = scratch.sampled[:chosen]
-            other = _any_partner(state, attribute, scratch.inside[:inside], sampled, two[0])
+            within, sampled = scratch.inside[:inside], scratch.sampled[:chosen]
+            other = whole(_any_partner(state, attribute, within, sampled, two[0]))
+            if other >= 0:
+                nearer[attribute] = _nearer_inside(
+                    points, state, within, point, scratch.reference, whole(tuple_of[other])
+                )
         else:
             near = min(k, left[attribute])
-            other = _nearest_partner(points, room, state, attribute, listed, near, two, scratch)
+            other, nearer[attribute] = _nearest_partner(
+                points, room, state, attribute, listed, near, two, scratch
+            )
         if other >= 0:
             _finish_value(state, attribute, other, whole(tuple_of[other]))
             left[attribute] -= 1
@@ -400,6 +428,7 @@ def _swap_some(
     scratch: Scratch,
     partners: Longs,
     references: Longs,
+    nearer: Longs,
     signal: Longs,
 ) -> None:
     """Go on as far as was foreseen, until half of the tuples are finished, or on request."""
@@ -428,6 +457,7 @@ def _swap_some(
             draws,
             scratch,
             partners,
+            nearer[step],
         )
         references[step] = reference
         _leave(room, state, point)
@@ -457,8 +487,11 @@ def swap_records(
     priorities: Longs,
     uniforms: Floats,
     signal: Longs,
-) -> tuple[Longs, Longs]:
-    """Swap the values of whole records; returns partners [attributes, n] and references.
+) -> tuple[Longs, Longs, Longs]:
+    """Swap the values of whole records.
+
+    Returns partners [attributes, n], references, and for each of these and every attribute how many
+    records of the pool were nearer than the partner.
 
     `tuple_of` gives the tuple of each record, `first` the tuple of the first reference,
     `priorities` has a random order of the records for each attribute and one for the references,
@@ -475,6 +508,7 @@ def swap_records(
     rooms = scratch, scratch._replace(keys=np.empty(listed), near=np.empty(listed, np.int64))
     partners = np.tile(np.arange(count), (attributes, 1))
     references, left = np.empty(count, np.int64), np.full(attributes, count)
+    nearer = np.zeros((count, attributes), np.int64)
     progress = np.array([state.buckets[-1, state.starts[first]], 0, 0])
     everything = _searched(points, np.arange(size)) if everyone else None
     while progress[REFERENCE] >= 0 and signal[1] == 0:
@@ -493,10 +527,10 @@ def swap_records(
                 )
             _swap_some(
                 *(points, room, state, tuple_of, foreseen, progress, left, k, everyone),
-                *(uniforms, *rooms, partners, references, signal),
+                *(uniforms, *rooms, partners, references, nearer, signal),
             )
             ahead, used = ahead + foreseen.expected.size, used + int(progress[USED])
-    return partners, references[: progress[STEP]]
+    return partners, references[: progress[STEP]], nearer[: progress[STEP]]
 
 
 def _wanted(

@@ -18,6 +18,7 @@ from ontomask.kernels.swapping import pick
 
 __all__ = [
     "Scratch",
+    "count_nearer",
     "farthest_tuple",
     "list_nearest",
     "new_scratch",
@@ -65,7 +66,7 @@ def list_nearest(
     points: Points, index: Index, finds: Finds, counts: Ints, wanted: int, scratch: Scratch
 ) -> int:
     """List the nearest tuples with a count (all counts, if there are none), nearest first."""
-    counted = Finds(finds.answers, finds.stack, finds.extremes, counts)
+    counted = Finds(finds.answers, finds.stack, finds.extremes, counts, finds.distances)
     found = search(points, index, counted, scratch.reference, NEAREST, wanted)
     for slot in range(found):
         scratch.keys[slot] = finds.answers[slot, 0]
@@ -115,7 +116,7 @@ def tied_at(
     scratch: Scratch,
 ) -> int:
     """Collect all tuples with a count at a distance; how many."""
-    counted = Finds(finds.answers, finds.stack, finds.extremes, counts)
+    counted = Finds(finds.answers, finds.stack, finds.extremes, counts, finds.distances)
     reference, keys, tied = scratch.reference, scratch.order, scratch.tied
     found = points_within(points, index, counted, reference, direction, radius, keys, tied)
     size = whole(0)
@@ -152,6 +153,16 @@ def ranked_at(
         return scratch.keys[slot], found, tied_in_list(scratch, counts, found, slot)
     radius = scratch.keys[slot_at(scratch, counts, found, position)]
     return radius, found, tied_at(points, index, finds, counts, NEAREST, radius, scratch)
+
+
+@inner
+def count_nearer(scratch: Scratch, counts: Ints, found: int, radius: float) -> int:
+    """How many counted records of the listed tuples are nearer than a radius."""
+    records = 0
+    for slot in range(found):
+        if scratch.keys[slot] < radius:
+            records += counts[scratch.near[slot]]
+    return records
 
 
 @inner

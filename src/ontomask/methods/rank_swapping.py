@@ -43,6 +43,9 @@ VARIANTS = get_args(Variant)
 Pool = Literal["unswapped", "all"]
 POOLS = get_args(Pool)
 
+RECOUNTED = 10_000
+"""Steps of multivariate swapping, spread over all, whose ranks are recounted from the result."""
+
 Loop = Callable[[Callable[..., tuple[Longs, Longs]], object], tuple[Longs, Longs]]
 """Runs a kernel's loop over a domain."""
 
@@ -202,10 +205,12 @@ class RankSwapping(Method):
         uniforms = generator.random((count, 2 + 2 * len(names)))
         first = _most_distant_tuple(layout, names, tuples.codes, tuples.counts)
         arguments = (points, places, first, k, self._everyone, priorities, uniforms)
-        partners, references = watched(
+        partners, references, nearer = watched(
             records.swap_records, *arguments, total=count, context=context, message="swapping"
         )
-        nearer = nearer_records(points, places, partners, references, self._everyone)
+        steps = np.unique(np.linspace(0, references.size - 1, RECOUNTED).astype(np.int64))
+        story = points, places, partners, references
+        _check_ranks(nearer[steps], nearer_records(*story, self._everyone, steps))
         order = [names.index(name) for name in _layout_names(layout)]
         placed = np.argsort(order)
         ranks = [_checked_rank(nearer[:, place], k, "records") for place in placed]
@@ -375,6 +380,15 @@ def _checked_rank(nearer: Longs, k: int, what: str) -> int:
             "release is withheld. This is a defect of the method: please report it."
         )
     return rank
+
+
+def _check_ranks(noted: Longs, recounted: Longs) -> None:
+    """What the loop noted must be what the result shows."""
+    if not np.array_equal(noted, recounted):
+        raise PromiseError(
+            "Rank swapping exchanged values of other records than it noted; the release is "
+            "withheld. This is a defect of the method: please report it."
+        )
 
 
 def _stayed(partners: Longs) -> int:
