@@ -32,7 +32,7 @@ METHODS: tuple[Method, ...] = (
     RankSwapping(k=2),
     Recoding(2),
     RankSwapping(k=2, algorithm="multivariate"),
-    Microaggregation(2, refine=True, block_size=2),
+    Microaggregation(2, refine="thorough", rounds=1, block_size=2),
     *(Microaggregation(2, privacy=[TCloseness(0.1, "semantic")], privacy_by=way) for way in WAYS),
     Resampling(2),
     Hybrid(2),

@@ -99,6 +99,7 @@ METHODS = [
     om.Microaggregation(3, algorithm="v-mdav", metric="s-distance"),
     om.Recoding(3),
     om.Resampling(3),
+    om.Hybrid(3),
     om.RankSwapping(k=3, algorithm="multivariate"),
     om.RankSwapping(k=3, algorithm="fixed"),
     om.Pram(),

@@ -11,16 +11,20 @@ __all__ = ["draw_near", "window_widths"]
 
 
 @njit(cache=True, nogil=True)
-def window_widths(codes: Ints, offsets: Longs, members: Longs, distances: Floats) -> Floats:
+def window_widths(
+    codes: Ints, offsets: Longs, members: Longs, distances: Floats, first: int
+) -> Floats:
     """For each record the largest distance of its value to a value inside its cluster.
 
-    Cluster c holds the records `members[offsets[c]:offsets[c + 1]]`.
+    Cluster c holds the records `members[offsets[c]:offsets[c + 1]]`. The rows of the distances are
+    those of the values from the first on; records of others get 0.
     """
     widths = np.zeros(codes.size, np.float64)
     for cluster in range(offsets.size - 1):
         for slot in range(offsets[cluster], offsets[cluster + 1]):
-            row = codes[members[slot]]
-            widest = 0.0
+            row, widest = codes[members[slot]] - first, 0.0
+            if not 0 <= row < distances.shape[0]:
+                continue
             for other in range(offsets[cluster], offsets[cluster + 1]):
                 widest = max(widest, distances[row, codes[members[other]]])
             widths[members[slot]] = widest
@@ -33,7 +37,7 @@ def draw_near(
 ) -> Longs:
     """Draw, for each record, one of the values that are no farther than its width.
 
-    `order[v]` lists the values by their distance to v.
+    Codes are rows of the distances; `order[v]` lists the values by their distance to v.
     """
     drawn = np.empty(codes.size, np.int64)
     size = order.shape[1]

@@ -15,6 +15,7 @@ from ontomask.checks import Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.kernels.windows import draw_near, window_widths
+from ontomask.memory import row_blocks
 from ontomask.methods.base import Context, Measure, Method, Metric, Operators, Strata, register
 from ontomask.methods.blocks import BlockSize, check_blocks
 from ontomask.methods.disclosure import Privacy, PrivacyBy, check_privacy
@@ -145,10 +146,14 @@ class _Drawing:
 
     def _neighbors(self, attribute: Attribute, measure: str | None) -> Ints:
         """Among the values no farther than the farthest one of the cluster."""
-        values = attribute.numbered
-        distances = attribute.distances(measure).between(values, values)
-        order = np.argsort(distances, axis=1, kind="stable").astype(np.int32)
-        widths = window_widths(attribute.codes, self.offsets, self.members, distances)
-        uniforms = self.context.generator.random(self.members.size)
-        drawn: Longs = draw_near(attribute.codes, widths, distances, order, uniforms)
-        return drawn.astype(np.int32)
+        values, codes = attribute.numbered, attribute.codes
+        operator = attribute.distances(measure)
+        uniforms, drawn = self.context.generator.random(codes.size), np.empty_like(codes)
+        for rows in row_blocks(values.size, values.size):
+            distances = operator.between(values[rows], values)
+            order = np.argsort(distances, axis=1, kind="stable").astype(np.int32)
+            widths = window_widths(codes, self.offsets, self.members, distances, rows.start)
+            those = np.flatnonzero((codes >= rows.start) & (codes < rows.stop))
+            own = codes[those] - rows.start
+            drawn[those] = draw_near(own, widths[those], distances, order, uniforms[those])
+        return drawn

@@ -7,6 +7,7 @@ Valls (2012).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -14,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.checks import AnyOf, Choice, Flag, Integer, Real
+from ontomask.checks import AnyOf, Choice, Flag, Integer, Null, Real
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.errors import MethodError
@@ -33,6 +34,7 @@ from ontomask.methods.base import (
     Strata,
     check_k,
     register,
+    watched_parts,
 )
 from ontomask.methods.blocks import (
     BlockSize,
@@ -92,11 +94,12 @@ class Microaggregation(Method):
     metric: Metric = None
     measure: Measure = None
     dynamic: Annotated[
-        bool,
-        Flag(),
+        bool | None,
+        AnyOf(Flag(), Null()),
         "Whether the center of a growing cluster is its centroid (sa-mdav) or stays its first "
-        "tuple.",
-    ] = True
+        "tuple. By default its centroid; in tables of numbers alone, where either may be better, "
+        "both are tried and what loses less is kept.",
+    ] = None
     weighting: Annotated[
         Literal["none", "frequency"],
         "Whether distances to tuples are multiplied by their frequency (`frequency`) or not.",
@@ -261,12 +264,7 @@ class Microaggregation(Method):
             points = plain._replace(factors=plain.sizes**plain.power)
         classes = [np.arange(plain.sizes.size)] if frame is None else members_of(frame)
         parts = blocks_of(points, classes, self.k, self.block_size, details)
-        found = in_every(
-            parts,
-            lambda members, signal: self._clustered(select_points(points, members), signal),
-            *(None, context, "clustering"),
-        )
-        labels = numbered(parts, found)
+        labels = self._formed(plain, points, parts, context)
         if self.refine:
             before = float(centers.loss(plain, labels, int(labels.max()) + 1))
             labels = self._refined(plain, labels, parts, context)
@@ -279,14 +277,39 @@ class Microaggregation(Method):
             details["refinement"] = _gain(before, after)
         return labels
 
-    def _clustered(self, points: Points, signal: Longs) -> Ints:
+    def _formed(
+        self, plain: Points, points: Points, parts: Sequence[Longs], context: Context
+    ) -> Ints:
+        """The clusters of every part; where they are formed in two ways, those that lose less."""
+        ways = self._ways(points)
+        works = [
+            functools.partial(self._clustered, points, members, way)
+            for way in ways
+            for members in parts
+        ]
+        totals = [float(members.size) for members in parts] * len(ways)
+        found = watched_parts(works, totals=totals, context=context, message="clustering")
+        if len(ways) == 1:
+            return numbered(parts, found)
+        pairs = zip(parts, found[: len(parts)], found[len(parts) :], strict=True)
+        return numbered(parts, [_better(select_points(plain, one), *pair) for one, *pair in pairs])
+
+    def _ways(self, points: Points) -> tuple[bool, ...]:
+        """What to try of `dynamic`."""
+        if self.dynamic is not None:
+            return (self.dynamic,)
+        both = self.algorithm == "sa-mdav" and points.codes.shape[0] == 0
+        return (True, False) if both else (True,)
+
+    def _clustered(self, every: Points, members: Longs, dynamic: bool, signal: Longs) -> Ints:
+        points = select_points(every, members)
         if amount(points) < 2 * self.k:
             return np.zeros(points.weights.size, np.int32)
         if self.algorithm == "mdav":
             return kernel.mdav(points, self.k, signal)
         if self.algorithm == "v-mdav":
             return kernel.v_mdav(points, self.k, self.gamma, signal)
-        return kernel.sa_mdav(points, self.k, self.dynamic, signal)
+        return kernel.sa_mdav(points, self.k, dynamic, signal)
 
     def _refined(
         self, points: Points, labels: Ints, parts: Sequence[Longs], context: Context
@@ -377,6 +400,12 @@ def _gain(before: float, after: float) -> dict[str, float]:
     """What refining made better."""
     gain = 1.0 - after / before if before else 0.0
     return {**dict(zip(LOSSES, (before, after), strict=True)), "gain": gain}
+
+
+def _better(points: Points, first: Ints, second: Ints) -> Ints:
+    """The clusters that lose less; of equals the first."""
+    losses = (centers.loss(points, labels, int(labels.max()) + 1) for labels in (first, second))
+    return second if next(losses) > next(losses) else first
 
 
 def _first_records(tuples: Tuples) -> Longs:
