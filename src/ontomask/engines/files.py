@@ -27,6 +27,8 @@ __all__ = [
     "copied",
     "digest_of",
     "files_of",
+    "in_words",
+    "is_plain",
     "open_path",
     "opened",
     "read",
@@ -102,7 +104,7 @@ class LargeSource(Source):
 def opened(resources: Resources) -> Iterator[Any]:
     """A connection of DuckDB of its own; what it spills is gone afterwards."""
     with (
-        _in_words(),
+        in_words(),
         tempfile.TemporaryDirectory(prefix="ontomask-", dir=resources.temporary) as spill,
     ):
         chosen = {"memory_limit": resources.memory, "threads": resources.threads}
@@ -116,7 +118,7 @@ def opened(resources: Resources) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _in_words() -> Iterator[None]:
+def in_words() -> Iterator[None]:
     """Answer what DuckDB cannot do with a sentence; its own may show values."""
     duckdb = optional("duckdb")
     try:
@@ -163,7 +165,7 @@ def open_path(path: str | os.PathLike[str], kinds: Mapping[str, str]) -> Any:
     place = Path(path)
     if not too_large(place):
         return read_file(place, kinds=kinds).frame
-    with _in_words():
+    with in_words():
         connection = optional("duckdb").connect(config=PLAIN)
         return read(connection, files_of(place), FileFormat(), kinds)
 
@@ -273,13 +275,25 @@ def copied(connection: Any, answer: Answer, kinds: Mapping[str, str], name: str)
     return _with_numbers(connection.table(name), numbers)
 
 
-def _texts(connection: Any, names: Sequence[str], how: FileFormat) -> Any:
+def is_plain(how: FileFormat) -> bool:
+    """Whether DuckDB understands how a file is written."""
+    return not _oddities(how)
+
+
+def _oddities(how: FileFormat) -> list[str]:
+    """What DuckDB does not understand of how a file is written."""
     plain = FileFormat()
     said = ("decimal", "thousands", "header", "skip", "missing_in", "read_as")
     odd = [name for name in said if getattr(how, name) != getattr(plain, name)]
-    if odd or (how.encoding or "utf-8").lower() not in ("utf-8", "utf8"):
+    known = (how.encoding or "utf-8").lower() in ("utf-8", "utf8")
+    return odd if known else [*odd, "encoding"]
+
+
+def _texts(connection: Any, names: Sequence[str], how: FileFormat) -> Any:
+    odd = _oddities(how)
+    if odd:
         raise DataError(
-            f"DuckDB reads plain CSV files in UTF-8 only, without {', '.join(odd) or 'encoding'}; "
+            f"DuckDB reads plain CSV files in UTF-8 only, without {', '.join(odd)}; "
             'save the table as Parquet, or say name = "memory" under [engine].'
         )
     given = {} if how.separator is None else {"sep": how.separator}

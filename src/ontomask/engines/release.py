@@ -16,15 +16,16 @@ from ontomask.data.tables import open_table
 from ontomask.engines.files import open_path
 from ontomask.engines.libraries import Library, library_of
 from ontomask.engines.protecting import Condensed, Prepared, prepare
+from ontomask.engines.storing import place_for
 from ontomask.engines.tables import MARK, RECORDS, ROWS, Amounts, LargeTable
-from ontomask.errors import DataError, MethodError
+from ontomask.errors import DataError, MethodError, ParameterError
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.evaluation.unchanged import MOSTLY, UnchangedRisk
 from ontomask.findings import DEFECT, Finding, Verification
 from ontomask.methods.base import Method, Progress, silent
 from ontomask.promises import Permutation, Promise, Published, Records, Unchanged
 from ontomask.release import Frame, Release
-from ontomask.verify import verify
+from ontomask.verify import shape, verify
 
 if TYPE_CHECKING:
     from ontomask.report.facts import Account
@@ -160,20 +161,14 @@ def recounted(prepared: Prepared, native: Any, library: Library) -> Verification
         records=len(found),
         counts=found[RECORDS].to_numpy().astype(float),
     )
-    shape = (
-        _published(table.names, prepared.published),
-        Finding(Records((), wanted), True, rows, f"found {rows}"),
+    compared = (
+        *shape(table.names, rows, prepared.published, wanted),
         *_unchanged(prepared.main),
         *_permuted(prepared, table),
     )
     made = [one.release for one in (prepared.main, *prepared.lone)]
     given_up = tuple(promise for one in made for promise in one.given_up)
-    return Verification((*shape, *counted.findings[2:]), given_up).require(DEFECT)
-
-
-def _published(found: tuple[str, ...], published: tuple[str, ...]) -> Finding:
-    said = "they are" if found == published else f"found {', '.join(found)}"
-    return Finding(Published(published), found == published, len(found), said)
+    return Verification((*compared, *counted.findings[2:]), given_up).require(DEFECT)
 
 
 def _unchanged(main: Condensed) -> Iterator[Finding]:
@@ -296,6 +291,7 @@ def protect(
     seed: int | None = None,
     *,
     keep_index: bool = False,
+    target: str | os.PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> Release[Any]: ...
 
@@ -308,6 +304,7 @@ def protect(
     seed: int | None = None,
     *,
     keep_index: bool = False,
+    target: str | os.PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> Release[Frame]: ...
 
@@ -319,6 +316,7 @@ def protect(
     seed: int | None = None,
     *,
     keep_index: bool = False,
+    target: str | os.PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> Release[Any]:
     """Protect a table: apply one method or a list of them, verify, and return the release.
@@ -342,6 +340,11 @@ def protect(
     keep_index
         Whether a pandas frame comes back with the index of its records, to put it beside the
         original; it is not for publication. By default the index is new.
+    target
+        For a table that may be larger than memory: where its library writes the release, as a
+        Parquet file, Spark as a folder of them. What was written is read back, recounted, and only
+        then given that name, and `Release.frame` reads it. By default nothing is written, and the
+        query itself is recounted, which whoever writes it then asks a second time.
     progress
         Called with the fraction done and a message; it may raise to stop the run.
 
@@ -359,6 +362,11 @@ def protect(
         frame = open_path(frame, {name: one.kind for name, one in Schema.require(schema).items()})
     library = library_of(frame)
     if library is None or keep_index:
+        if target is not None:
+            raise ParameterError(
+                "target is for tables that may be larger than memory; write the frame of the "
+                "release instead, as its library does."
+            )
         return in_memory.protect(
             frame, schema, method, seed, keep_index=keep_index, progress=progress
         )
@@ -366,9 +374,13 @@ def protect(
     def masking(fraction: float, message: str) -> None:
         progress(MASKING * fraction, message)
 
+    place = None if target is None else place_for(frame, library.name, target)
     prepared = prepare(frame, library, schema, method, seed, masking)
     native = prepared.rewritten()
-    progress(MASKING, "recounting")
-    verification = recounted(prepared, native, library)
+    progress(MASKING, "recounting" if place is None else "writing and recounting")
+    if place is None:
+        verification = recounted(prepared, native, library)
+    else:
+        native, verification = place.stored(native, lambda back: recounted(prepared, back, library))
     progress(1.0, "recounting")
     return released(prepared, native, verification)
