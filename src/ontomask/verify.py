@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
-from ontomask.data.tables import Seen, Table, open_table
+from ontomask.data.tables import Seen, open_table
 from ontomask.errors import PromiseError
 from ontomask.findings import Claim, Failing, Finding, Verification
 from ontomask.population import population_uniqueness
@@ -48,7 +48,7 @@ from ontomask.promises import (
 from ontomask.tallies import Rows, Tally, plain
 from ontomask.transport import costs_of_moving
 
-__all__ = ["verify"]
+__all__ = ["shape", "verify"]
 
 Classes = Iterator[tuple[Longs, Floats]]
 """For each class the places of its sensitive values in the table's distribution, with shares."""
@@ -89,7 +89,7 @@ def verify(
         Whose record each row is, by number, for promises that count persons.
     """
     table = open_table(frame)
-    findings = [_published(table, tuple(published)), _records(len(table), records)]
+    findings = [*shape(table.names, len(table), published, records)]
     if all(finding.kept for finding in findings):
         amounts = np.ones(len(table)) if counts is None else counts
         release = Rows(table, amounts, amounts if weights is None else weights, units)
@@ -102,14 +102,16 @@ def _as_claim(claim: Claim | Promise) -> Claim:
     return claim if isinstance(claim, Claim) else Claim(claim)
 
 
-def _published(table: Table, published: tuple[str, ...]) -> Finding:
-    same = table.names == published
-    found = "they are" if same else f"found {', '.join(table.names)}"
-    return Finding(Published(published), same, len(table.names), found)
-
-
-def _records(found: int, expected: int) -> Finding:
-    return Finding(Records((), expected), found == expected, found, f"found {found}")
+def shape(
+    names: tuple[str, ...], rows: int, published: Sequence[str], records: int
+) -> tuple[Finding, Finding]:
+    """Whether a table has the columns and the rows that it must have."""
+    same = names == tuple(published)
+    found = "they are" if same else f"found {', '.join(names)}"
+    return (
+        Finding(Published(tuple(published)), same, len(names), found),
+        Finding(Records((), records), rows == records, rows, f"found {rows}"),
+    )
 
 
 # One recount for each kind of promise ---------------------------------------------------------

@@ -6,11 +6,14 @@ import csv
 import io
 import json
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from ontomask.cli.app import app
+from ontomask.engines import files
 from ontomask.errors import DataError, ParameterError
+from ontomask.plan import cells
 from ontomask.plan.plan import Plan
 from ontomask.plan.recounting import recount_folder, recount_table
 from ontomask.promises import ClassSize
@@ -35,13 +38,26 @@ t = 0.4
 ROWS = ", ".join(f'["{age}", "{age // 3 * 3}+", "*"]' for age in range(20, 29))
 
 
+@pytest.fixture(params=["memory", "duckdb"])
+def way(request, monkeypatch):
+    """Where a table is counted: the one that is read, or the one that stays on the disk."""
+    if request.param == "duckdb":
+        pytest.importorskip("duckdb")
+        monkeypatch.setattr(cells, "read_texts", None)
+        for kind in files.UNPACKED:
+            monkeypatch.setitem(files.UNPACKED, kind, 10**12)
+    return request.param
+
+
 @pytest.fixture
-def release(tmp_path):
+def release(tmp_path, way, monkeypatch):
     """A release whose steps promise class sizes, diversity and closeness, and its original."""
     plan = write_small(tmp_path)
     head, _ = plan.read_text().split("[[steps]]")
     plan.write_text(head + CLOSE.format(rows=ROWS))
-    outcome = Plan.read(plan).run()
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "UNPACKED", {})
+        outcome = Plan.read(plan).run()
     return outcome.folder, tmp_path / "small.csv"
 
 
@@ -98,10 +114,11 @@ def a_column_more(rows):
         (a_column_more, "the columns are exactly"),
     ],
 )
-def test_every_change_is_noticed(release, change, broken):
-    folder, _ = release
+@pytest.mark.parametrize("compared", [False, True])
+def test_every_change_is_noticed(release, change, broken, compared):
+    folder, original = release
     changed(folder / "small.csv", change)
-    found = recount_folder(folder)
+    found = recount_folder(folder, original if compared else None)
     assert "NOT the file that was released" in found.notes[0]
     assert any(
         broken in one.promise.describe() for one in found.verification.findings if not one.kept
@@ -269,3 +286,25 @@ def test_persons_are_recounted_with_the_original_only(tmp_path):
     lines = ["person,age,town", *(",".join(map(str, ("p0", *row[1:]))) for row in rows)]
     original.write_text("\n".join(lines) + "\n")
     assert not recount_folder(outcome.folder, original).verification.kept
+
+
+def test_values_are_told_apart_as_they_are_written(way, tmp_path):
+    """As numbers, both zeros would be equal, and NaN and a gap are two things to a reader."""
+    values = [0.0, 0.0, -0.0, -0.0, float("nan"), float("nan"), float("nan"), None, None]
+    frame = pl.DataFrame({"size": values, "größe": ["a"] * 9})
+    frame.write_parquet(tmp_path / "sizes.parquet")
+    found = recount_table(tmp_path / "sizes.parquet", ["size", "größe"], k=3)
+    finding = found.verification.findings[0]
+    assert (finding.figure, finding.failing.classes, finding.failing.records) == (2, 3, 6)
+
+
+@pytest.mark.parametrize("way", ["duckdb"], indirect=True)
+def test_a_large_original_may_be_several_files(release, tmp_path):
+    folder, original = release
+    (tmp_path / "parts").mkdir()
+    rows = original.read_text().splitlines(keepends=True)
+    for number, part in enumerate((rows[1:9], rows[9:])):
+        (tmp_path / "parts" / f"{number}.csv").write_text("".join([rows[0], *part]))
+    found = recount_folder(folder, tmp_path / "parts" / "*.csv")
+    assert found.verification.kept
+    assert "job: unchanged" in str(found.verification)

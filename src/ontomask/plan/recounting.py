@@ -2,11 +2,13 @@
 
 A steward has the folder of a run: its manifest says what was promised, with everything needed to
 recount it. Whoever received only the table says what to count. Both ways all cells are read as
-texts and counted by `verify`; nothing of the methods is used.
+texts and counted by `verify`; nothing of the methods is used. Of a table that does not fit into
+memory DuckDB counts the combinations of cells first.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import tomllib
@@ -20,12 +22,14 @@ import numpy as np
 from ontomask import promises as promises_room
 from ontomask.arrays import Floats, Longs
 from ontomask.checks import did_you_mean
-from ontomask.data.files import FileFormat, as_texts, file_digest, read_texts
-from ontomask.data.tables import Seen, Table, open_table
+from ontomask.data.files import FileFormat, as_texts
+from ontomask.data.tables import Seen, open_table
 from ontomask.data.values import is_star
 from ontomask.engines.databases import Database
+from ontomask.engines.files import digest_of, files_of
 from ontomask.errors import DataError, ParameterError
 from ontomask.findings import Claim, Finding, Verification
+from ontomask.plan.cells import Cells, Columns
 from ontomask.plan.manifest import rows_of
 from ontomask.plan.outputs import MANIFEST
 from ontomask.promises import (
@@ -44,7 +48,7 @@ from ontomask.promises import (
     Unchanged,
 )
 from ontomask.verdict import Judgment, judge
-from ontomask.verify import verify
+from ontomask.verify import shape
 
 __all__ = ["Recounted", "recount_folder", "recount_table"]
 
@@ -88,8 +92,10 @@ def recount_table(
     Without a manifest nobody knows the distribution of the whole original table; closeness is then
     measured against the released one.
     """
-    table = open_table(read_texts(path, how or FileFormat()))
-    _require_columns(table, [*quasi, *([sensitive] if sensitive else [])])
+    needed = [*quasi, *([sensitive] if sensitive else [])]
+    with Cells.at(path, how or FileFormat()) as cells:
+        _require_columns(cells.names, needed)
+        table = cells.columns(needed)
     columns, notes = tuple(quasi), []
     claims: list[Promise] = [ClassSize(columns, k)] if k is not None else []
     if sensitive is not None and diversity is not None:
@@ -102,20 +108,19 @@ def recount_table(
         )
     if not claims:
         raise ParameterError("Say what to count: k, or a sensitive column with l or t.")
-    found = verify(table.native, claims, published=table.names, records=len(table))
-    counted = Verification(found.findings[2:])
-    return Recounted(counted, judge(counted, table.names), tuple(notes))
+    counted = Verification(table.recounted(claims, table.rows))
+    return Recounted(counted, judge(counted, cells.names), tuple(notes))
 
 
-def _require_columns(table: Table, names: Sequence[str]) -> None:
+def _require_columns(there: Sequence[str], names: Sequence[str]) -> None:
     for name in names:
-        if name not in table.names:
-            raise DataError(f"The table has no column {name!r}.{did_you_mean(name, table.names)}")
+        if name not in there:
+            raise DataError(f"The table has no column {name!r}.{did_you_mean(name, there)}")
 
 
-def _tally(column: Seen, counts: Floats | None = None) -> Counts:
+def _tally(column: Seen) -> Counts:
     """How often each value of a column occurs."""
-    totals = np.bincount(column.codes, weights=counts, minlength=len(column.values))
+    totals = np.bincount(column.codes, weights=column.counts, minlength=len(column.values))
     pairs = zip(column.values, totals.tolist(), strict=True)
     return tuple((value, float(total)) for value, total in pairs if total)
 
@@ -131,17 +136,17 @@ def recount_folder(folder: Path, original: Path | None = None) -> Recounted:
     where persons are protected, is read there too.
     """
     described = _Described.read(folder)
-    texts, note = described.released(folder)
-    table, notes = open_table(texts), [note]
-    notes += _stars(described, table)
-    findings = [*_counted(described, table)]
-    if original is not None:
-        digest = described.manifest["input"]["sha256"]
-        notes.append(_same_file("original", "protected", original, digest))
-        findings += _compared(described, texts, original)
-        if described.rewritten:
-            listed = ", ".join(described.rewritten)
-            notes.append(f"Not compared, since several spellings were written as one: {listed}.")
+    with described.released(folder) as (cells, note):
+        notes = [note, *_stars(described, cells)]
+        findings = [*_counted(described, cells)]
+        if original is not None:
+            digest = described.manifest["input"]["sha256"]
+            notes.append(_same_file("original", "protected", original, digest))
+            with Cells.at(original, described.original_format) as before:
+                findings += _compared(described, cells, before)
+    if original is not None and described.rewritten:
+        listed = ", ".join(described.rewritten)
+        notes.append(f"Not compared, since several spellings were written as one: {listed}.")
     counted = {one.promise.describe() for one in findings}
     done = () if original is None else (Permutation, Unchanged)
     left = [
@@ -159,17 +164,18 @@ def recount_folder(folder: Path, original: Path | None = None) -> Recounted:
 
 
 def _same_file(what: str, done: str, path: Path, digest: str) -> str:
-    if file_digest(path) == digest:
+    if digest_of(files_of(path)) == digest:
         return f"The {what} is the file that was {done}, byte for byte."
     return f"The {what} is NOT the file that was {done}: its digest is not the manifest's."
 
 
-def _stars(described: _Described, table: Table) -> Iterator[str]:
+def _stars(described: _Described, cells: Cells) -> Iterator[str]:
     """How many records tell nothing by their quasi-identifiers, where that is any."""
-    columns = [table.seen(name) for name in described.quasi if name in table.names]
+    quasi = [name for name in described.quasi if name in cells.names]
+    table = cells.columns([*quasi, *described.of_kind("count")])
     gaps = (None, *described.format.missing)
-    empty = np.full(len(table), bool(columns))
-    for one in columns:
+    empty = np.full(len(table.table), bool(quasi))
+    for one in map(table.seen, quasi):
         empty &= np.array([value in gaps or is_star(value) for value in one.values])[one.codes]
     counts = described.counts(table)
     found = int(empty.sum() if counts is None else counts[empty].sum())
@@ -180,37 +186,57 @@ def _stars(described: _Described, table: Table) -> Iterator[str]:
         yield f"{found:,} of {described.records:,} records have nothing but stars or gaps."
 
 
-def _counted(described: _Described, table: Table) -> Iterator[Finding]:
+def _counted(described: _Described, cells: Cells) -> Iterator[Finding]:
     """The promises that table and manifest alone can tell."""
-    claims = [one for one in described.promises if described.is_countable(one)]
-    yield from verify(
-        table.native,
-        claims,
-        published=described.published,
-        records=described.records,
-        counts=described.counts(table),
-    ).findings
+    found = shape(cells.names, cells.rows, described.published, described.records)
+    yield from found
+    if all(one.kept for one in found):
+        claims = [one for one in described.promises if described.is_countable(one)]
+        needed = [name for one in claims for name in one.needs]
+        table = cells.columns([*needed, *described.of_kind("count")])
+        yield from table.recounted(claims, described.counts(table))
 
 
-def _compared(described: _Described, texts: Any, original: Path) -> Iterator[Finding]:
+def _compared(described: _Described, cells: Cells, before: Cells) -> Iterator[Finding]:
     """The promises that compare with the original, with numbers written in one way."""
-    numbers = described.of_kind(*NUMBERS)
-    table = open_table(as_texts(texts, described.format, numbers))
-    before = open_table(read_texts(original, described.original_format, numbers))
-    pairs = (described.compared(promise, before) for promise in described.promises)
-    compared = [pair for pair in pairs if pair is not None]
-    found = verify(
-        table.native,
-        [claim for _, claim in compared],
-        published=described.published,
-        records=described.records,
-        counts=described.counts(table),
-        units=described.units(before),
-    ).findings[2:]
-    for (promise, _), finding in zip(compared, found, strict=True):
-        by_values = isinstance(promise, Unchanged) and finding.kept
-        measured = "by their values and frequencies" if by_values else finding.measured
-        yield replace(finding, promise=promise, measured=measured)
+    if cells.names != described.published or cells.rows != described.records:
+        return
+    for promise in described.promises:
+        if isinstance(promise, (Permutation, Unchanged)):
+            known = [one for one in promise.columns if one in before.names]
+            names = tuple(one for one in known if one not in described.rewritten)
+            if names:
+                yield _columns_compared(described, promise, names, cells, before)
+        elif getattr(promise, "unit", None) and not (cells.in_order and before.in_order):
+            continue
+        elif claim := described.against(promise, before):
+            numbers = described.of_kind(*NUMBERS)
+            table = cells.columns([*promise.needs, *described.of_kind("count")], numbers)
+            units = described.units(before) if getattr(promise, "unit", None) else None
+            found = table.recounted([claim], described.counts(table), units)
+            yield replace(found[0], promise=promise)
+
+
+def _columns_compared(
+    described: _Described,
+    promise: Permutation | Unchanged,
+    names: tuple[str, ...],
+    cells: Cells,
+    before: Cells,
+) -> Finding:
+    """Columns by their values and frequencies: which record is whose is not known here."""
+    partly, numbers = isinstance(promise, Unchanged) or promise.partly, described.of_kind(*NUMBERS)
+    said = Unchanged(names) if isinstance(promise, Unchanged) else Permutation(names, partly)
+    found = []
+    for name in names:
+        claim = Claim(
+            Permutation((name,), partly), {name: before.columns([name], numbers).seen(name)}
+        )
+        own = cells.columns([name], numbers)
+        found += own.recounted([claim], own.rows)
+    wrong = sum(one.figure for one in found)
+    kept = "by their values and frequencies" if isinstance(promise, Unchanged) else "all of them"
+    return Finding(said, not wrong, wrong, f"not in {wrong:g} values" if wrong else kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,12 +264,15 @@ class _Described:
     def table(self) -> str:
         return str(self.manifest["output"]["table"])
 
-    def released(self, folder: Path) -> tuple[Any, str]:
-        """The cells of the released table as texts, and whether they are what was written."""
+    @contextlib.contextmanager
+    def released(self, folder: Path) -> Iterator[tuple[Cells, str]]:
+        """The cells of the released table, and whether they are what was written."""
         digest = self.manifest["output"]["sha256"]
         if "database" not in self.manifest["output"]:
             path = folder / Path(self.table).name
-            return read_texts(path, self.format), _same_file("table", "released", path, digest)
+            with Cells.at(path, self.format) as cells:
+                yield cells, _same_file("table", "released", path, digest)
+            return
         with self._database(folder).opened() as session:
             frame, _ = session.frame(session.back(self.table))
         same = open_table(frame).digest() == digest
@@ -252,7 +281,7 @@ class _Described:
             if same
             else "The table does NOT hold the values that were released, or in another order."
         )
-        return as_texts(frame, self.format), note
+        yield Cells.of(as_texts(frame, self.format), self.format), note
 
     def _database(self, folder: Path) -> Database:
         """The database of the table, whose file lies beside the plan: where the folder is from."""
@@ -295,27 +324,25 @@ class _Described:
         ]
         return tuple(dict.fromkeys(name for names in found for name in names))
 
-    def counts(self, table: Table) -> Floats | None:
-        """How many records each row stands for."""
+    def counts(self, table: Columns) -> Floats | None:
+        """How many records each line of cells stands for."""
         column = next(iter(self.of_kind("count")), None)
-        if column is None or column not in table.names:
-            return None
+        if column is None or column not in table.table.names:
+            return table.rows
         seen = table.seen(column)
         amounts: Floats = np.array([float(str(one or 1)) for one in seen.values])[seen.codes]
-        return amounts
+        return amounts if table.rows is None else amounts * table.rows
 
-    def units(self, before: Table) -> Longs | None:
+    def units(self, before: Cells) -> Longs:
         """Whose record each row of the release is, by the original and the manifest's rows."""
-        column = next((name for name, one in self.columns.items() if one.get("unit")), None)
-        if column is None:
-            return None
+        column = next(name for name, one in self.columns.items() if one.get("unit"))
         rows = rows_of(self.manifest["output"]["rows"])
-        if column not in before.names or rows.max(initial=-1) >= len(before):
+        if column not in before.names or rows.max(initial=-1) >= before.rows:
             raise DataError(
                 f"The original has no column {column!r}, or fewer records than were protected, so "
                 "nobody can tell whose records the release holds; give the table as it was."
             )
-        return before.seen(column).codes[rows].astype(np.int64)
+        return before.columns([column]).seen(column).codes[rows].astype(np.int64)
 
     def is_countable(self, promise: Promise) -> bool:
         """Whether table and manifest hold all that a recount needs."""
@@ -329,35 +356,25 @@ class _Described:
             return not self.of_kind("weight")
         return not (isinstance(promise, PopulationPromise) and promise.weighed)
 
-    def compared(self, promise: Promise, before: Table) -> tuple[Promise, Claim] | None:
-        """What the original can say to a promise, and how; None where it says nothing.
+    def against(self, promise: Promise, before: Cells) -> Promise | None:
+        """A promise with what the original says to it; None where it says nothing.
 
-        Which record is whose is not known here, so unchanged columns are compared by their values;
-        nor is it known which spellings mean the same, so columns with several say nothing.
+        Nobody knows here which spellings mean the same, so columns with several say nothing.
         """
-        if isinstance(promise, (Permutation, Unchanged)):
-            names = [n for n in promise.columns if n in before.names and n not in self.rewritten]
-            return self._compared_columns(promise, tuple(names), before) if names else None
         if getattr(promise, "unit", None):
-            return promise, Claim(promise)
+            return promise
         if isinstance(promise, (Closeness, Disclosure, Likeness)) and self.is_countable(promise):
             if isinstance(promise, Closeness) and promise.ground != "equal":
                 return None  # its distances are between the values as the manifest writes them
             if promise.sensitive not in self.rewritten:
-                return promise, Claim(replace(promise, counts=self._counts(promise, before)))
+                return replace(promise, counts=self._counts(promise, before))
         return None
 
-    @staticmethod
-    def _compared_columns(
-        promise: Permutation | Unchanged, names: tuple[str, ...], before: Table
-    ) -> tuple[Promise, Claim]:
-        partly = isinstance(promise, Unchanged) or promise.partly
-        said = Unchanged(names) if isinstance(promise, Unchanged) else Permutation(names, partly)
-        return said, Claim(Permutation(names, partly), {name: before.seen(name) for name in names})
-
-    def _counts(self, promise: SensitivePromise, before: Table) -> Counts:
+    def _counts(self, promise: SensitivePromise, before: Cells) -> Counts:
         """The distribution of a column of the original, without gaps that are to be left out."""
-        tally = _tally(before.seen(promise.sensitive), self.counts(before))
+        numbers = self.of_kind(*NUMBERS)
+        table = before.columns([promise.sensitive, *self.of_kind("count")], numbers)
+        tally = _tally(replace(table.seen(promise.sensitive), counts=self.counts(table)))
         if self.columns[promise.sensitive].get("missing") != "suppress":
             return tally
         gaps = (None, *self.original_format.missing)
