@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from ontomask.data.schema import Ordinal as Ordinal
     from ontomask.data.schema import Schema as Schema
     from ontomask.data.schema import Weight as Weight
+    from ontomask.engines.evaluating import evaluate as evaluate
     from ontomask.engines.measuring import file_risk as file_risk
     from ontomask.engines.release import protect as protect
-    from ontomask.evaluation.evaluation import evaluate as evaluate
     from ontomask.methods.columns import DropColumns as DropColumns
     from ontomask.methods.columns import Pseudonyms as Pseudonyms
     from ontomask.methods.generalization.method import Generalization as Generalization
@@ -113,7 +113,7 @@ _HOMES = {
     "check": "checking",
     "compare": "comparison",
     "discharges": "samples",
-    "evaluate": "evaluation.evaluation",
+    "evaluate": "engines.evaluating",
     "file_risk": "engines.measuring",
     "load_taxonomy": "taxonomy.loading",
     "preset": "methods.presets",

@@ -7,7 +7,6 @@ understood by the schema, since some models ask how far their values are apart.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from ontomask.data.encoding import encode
 from ontomask.data.microdata import Microdata
 from ontomask.data.schema import AnyColumn, Column, Flat, Schema
 from ontomask.data.tables import Table, framed, open_table
-from ontomask.engines.files import open_path
+from ontomask.engines.files import opened_paths
 from ontomask.engines.libraries import library_of
 from ontomask.engines.measuring import condensed
 from ontomask.engines.tables import LargeTable
@@ -217,9 +216,8 @@ def _as_written(schema: Schema) -> Schema:
 
 def _opened(frame: object, schema: Schema) -> tuple[Table, Schema]:
     """A table that fits into memory, whatever was given; and what its columns are."""
-    if isinstance(frame, (str, os.PathLike)):
-        frame = open_path(frame, {name: one.kind for name, one in schema.items()})
-    frame = framed(frame)
+    (given,) = opened_paths([frame], {name: one.kind for name, one in schema.items()})
+    frame = framed(given)
     library = library_of(frame)
     if library is not None:
         names = LargeTable.of(frame, library).names

@@ -29,8 +29,8 @@ __all__ = [
     "files_of",
     "in_words",
     "is_plain",
-    "open_path",
     "opened",
+    "opened_paths",
     "read",
     "read_back",
     "sampled",
@@ -160,14 +160,25 @@ def _holds_tables(folder: Path) -> bool:
     )
 
 
-def open_path(path: str | os.PathLike[str], kinds: Mapping[str, str]) -> Any:
-    """A table file as a frame; as a relation of DuckDB where it is too large, or several files."""
-    place = Path(path)
-    if not too_large(place):
-        return read_file(place, kinds=kinds).frame
-    with in_words():
-        connection = optional("duckdb").connect(config=PLAIN)
-        return read(connection, files_of(place), FileFormat(), kinds)
+def opened_paths(tables: Sequence[object], kinds: Mapping[str, str]) -> tuple[Any, ...]:
+    """Tables that belong together, of which those that are paths are opened.
+
+    As frames; or, if any file is too large for memory or several, as relations of one connection.
+    """
+    places = [Path(one) for one in tables if isinstance(one, (str, os.PathLike))]
+    large = any(map(too_large, places))
+    with in_words() if large else contextlib.nullcontext():
+        connection = optional("duckdb").connect(config=PLAIN) if large else None
+        return tuple(
+            one if not isinstance(one, (str, os.PathLike)) else _opened(connection, one, kinds)
+            for one in tables
+        )
+
+
+def _opened(connection: Any, path: str | os.PathLike[str], kinds: Mapping[str, str]) -> Any:
+    if connection is None:
+        return read_file(path, kinds=kinds).frame
+    return read(connection, files_of(Path(path)), FileFormat(), kinds)
 
 
 def sampled(connection: Any, path: Path, how: FileFormat, folder: Path) -> tuple[Path, int]:

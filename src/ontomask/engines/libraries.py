@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from ontomask.errors import DataError
 from ontomask.extras import optional
 
 __all__ = ["DuckDB", "LazyPolars", "Library", "Spark", "library_of"]
@@ -53,6 +54,13 @@ class Library(Protocol):
         """Rows of a large and a small table that are equal in paired columns, gaps too.
 
         `gaps` are the columns of the small table that have any.
+        """
+        ...
+
+    def beside(self, first: Any, second: Any, by: tuple[str, str] | None = None) -> Any:
+        """All rows of a table, with those of another at their side.
+
+        Those in the same place; or those with the same value in two columns, where there are any.
         """
         ...
 
@@ -103,6 +111,20 @@ class DuckDB:
         same = " AND ".join(" ".join(one) for one in both)
         return large.set_alias("large").join(small.set_alias("small"), same, how="inner")
 
+    def beside(self, first: Any, second: Any, by: tuple[str, str] | None = None) -> Any:
+        """Rows side by side, by their place or by columns whose names need no quoting."""
+        masked = second  # found by the query under the name of this variable
+        how = "POSITIONAL JOIN masked" if by is None else f"LEFT JOIN masked ON {' = '.join(by)}"
+        try:
+            beside = first.query("original", f"SELECT * FROM original {how}")
+            del masked
+            return beside
+        except optional("duckdb").InvalidInputException:
+            raise DataError(
+                "The original and the masked table belong to different connections of DuckDB; open "
+                "both with one."
+            ) from None
+
     def marked(self, native: Any, names: Sequence[str], mark: str) -> Any:
         """The table with a digest of some columns, whose names need no quoting."""
         return native.project(f"*, (hash({', '.join(names)}) & {MARKS - 1})::INTEGER AS {mark}")
@@ -146,6 +168,16 @@ class Spark:
         equal = [own.eqNullSafe(its) if gap else own == its for own, its, gap in both]
         return large.join(small, equal, "inner")
 
+    def beside(self, first: Any, second: Any, by: tuple[str, str] | None = None) -> Any:
+        """Rows side by side, by columns; Spark's rows have no places."""
+        if by is None:
+            raise DataError(
+                "Spark keeps no order of records, so it cannot tell which correspond; name a "
+                "column of both tables that does (key)."
+            )
+        column = optional("pyspark.sql.functions").col
+        return first.join(second, column(by[0]) == column(by[1]), "left")
+
     def marked(self, native: Any, names: Sequence[str], mark: str) -> Any:
         """The table with a digest of some columns."""
         functions = optional("pyspark.sql.functions")
@@ -188,6 +220,12 @@ class LazyPolars:
         """Rows that are equal in paired columns."""
         own, others = list(pairs), list(pairs.values())
         return large.join(small, left_on=own, right_on=others, nulls_equal=bool(gaps))
+
+    def beside(self, first: Any, second: Any, by: tuple[str, str] | None = None) -> Any:
+        """Rows side by side, by their place or by columns."""
+        if by is None:
+            return pl.concat([first, second], how="horizontal")
+        return first.join(second, left_on=by[0], right_on=by[1], how="left", coalesce=False)
 
     def marked(self, native: Any, names: Sequence[str], mark: str) -> Any:
         """The table with a digest of some columns."""

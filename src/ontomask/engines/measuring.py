@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from ontomask.data.schema import Schema
+from ontomask.engines.files import opened_paths
 from ontomask.engines.libraries import Library, library_of
 from ontomask.engines.protecting import condensed_schema
 from ontomask.engines.tables import Amounts, LargeTable
@@ -34,6 +35,8 @@ def condensed(
 
 def _whole(frame: object, schema: Schema, columns: Sequence[str] | None) -> tuple[object, Schema]:
     """A frame as it is, a large one by the combinations that figures are counted from."""
+    kinds = {name: one.kind for name, one in Schema.require(schema).items()}
+    (frame,) = opened_paths([frame], kinds)
     library = library_of(frame)
     if library is None:
         return frame, schema

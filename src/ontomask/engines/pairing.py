@@ -16,7 +16,7 @@ import polars as pl
 
 from ontomask.arrays import Longs
 from ontomask.data.schema import Schema
-from ontomask.engines.libraries import DuckDB
+from ontomask.engines.libraries import DuckDB, Library
 from ontomask.engines.protecting import condensed_schema
 from ontomask.engines.tables import PEOPLE, RECORDS, Amounts, LargeTable
 from ontomask.errors import DataError
@@ -57,9 +57,14 @@ class Pairs:
 
 
 def pairs_of(
-    original: Any, masked: Any, schema: Schema, columns: Sequence[str], key: str | None = None
+    original: Any,
+    masked: Any,
+    schema: Schema,
+    columns: Sequence[str],
+    key: str | None = None,
+    library: Library | None = None,
 ) -> Pairs:
-    """Count the pairs of two relations of DuckDB, which belong to one connection.
+    """Count the pairs of two tables that one library holds; of DuckDB, in one connection.
 
     Parameters
     ----------
@@ -71,13 +76,15 @@ def pairs_of(
         Those that are compared; the second table may lack some.
     key
         A column that says which records correspond; by default, they stand in the same order.
+    library
+        What holds them, DuckDB by default.
     """
     if schema.unit is not None:
         raise DataError(
             f"Column {schema.unit!r} says whose each record is, so every record is needed; give "
             "tables that fit into memory, or declare the column without unit."
         )
-    before, after = (LargeTable.of(one, DuckDB()) for one in (original, masked))
+    before, after = (LargeTable.of(one, library or DuckDB()) for one in (original, masked))
     before.require([*columns, *(name for name in (schema.count, schema.weight) if name)])
     chosen = [name for name in columns if name in after.names]
     if not chosen:
@@ -113,13 +120,12 @@ def _beside(before: LargeTable, after: LargeTable, key: str | None) -> LargeTabl
     masked = library.renamed(after.native, [f"a{place}" for place in range(len(after.names))])
     if key is None:
         _require_equal(*sizes)
-        joined = own.query("original", "SELECT * FROM original POSITIONAL JOIN masked")
+        joined = library.beside(own, masked)
     else:
         for table, size in zip((before, after), sizes, strict=True):
             _require_key(table, key, size)
-        by = f"b{before.names.index(key)} = a{after.names.index(key)}"
-        joined = own.query("original", f"SELECT * FROM original LEFT JOIN masked ON {by}")
-    del masked  # found by the query under the name of this variable
+        by = f"b{before.names.index(key)}", f"a{after.names.index(key)}"
+        joined = library.beside(own, masked, by)
     names = [*(BEFORE + one for one in before.names), *(AFTER + one for one in after.names)]
     beside = LargeTable.of(library.renamed(joined, names), library)
     there = nw.lit(True) if key is None else nw.when(~beside.column(AFTER + key).is_null()).then(1)
@@ -130,7 +136,7 @@ def _require_equal(before: int, after: int) -> None:
     if before != after:
         raise DataError(
             f"The original has {before} records and the masked table {after}; they must correspond "
-            "record by record. Name a column of both that tells which do (--key)."
+            "record by record. Name a column of both that tells which do (key, --key)."
         )
 
 

@@ -13,7 +13,7 @@ from ontomask import protection as in_memory
 from ontomask.data.libraries import Framed
 from ontomask.data.schema import Schema
 from ontomask.data.tables import open_table
-from ontomask.engines.files import open_path
+from ontomask.engines.files import opened_paths
 from ontomask.engines.libraries import Library, library_of
 from ontomask.engines.protecting import Condensed, Prepared, prepare
 from ontomask.engines.storing import place_for
@@ -358,8 +358,8 @@ def protect(
     >>> release.verification.kept
     True
     """
-    if isinstance(frame, (str, os.PathLike)):
-        frame = open_path(frame, {name: one.kind for name, one in Schema.require(schema).items()})
+    kinds = {name: one.kind for name, one in Schema.require(schema).items()}
+    (frame,) = opened_paths([frame], kinds)
     library = library_of(frame)
     if library is None or keep_index:
         if target is not None:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from ontomask.cards import card, table
 from ontomask.checks import AnyOf, Choice, Declared, Flag, Integer, ListOf, Null, Real, check
-from ontomask.data.schema import Schema
 from ontomask.evaluation import statistics as statistics_room
 from ontomask.evaluation import utility as utility_room
 from ontomask.evaluation.clustering import ClusteringLoss, measure_clustering
 from ontomask.evaluation.linkage import DISTANCES, LinkageRisk, link_paired
-from ontomask.evaluation.pairing import Paired, pair_tables
+from ontomask.evaluation.pairing import Paired
 from ontomask.evaluation.risk import IntervalDisclosure
 from ontomask.evaluation.statistics import Statistic, measure_statistics, related
 from ontomask.evaluation.structure import ClassRisk, class_risk, disclosed_intervals
 from ontomask.evaluation.unchanged import NOTHING_UNCHANGED, UnchangedRisk, unchanged_risk
 from ontomask.evaluation.utility import Loss, measure_loss
 
-__all__ = ["DEFINITIONS", "Evaluation", "Row", "Settings", "evaluate", "evaluate_paired"]
+__all__ = ["DEFINITIONS", "Evaluation", "Row", "Settings", "evaluate_paired"]
 
 Progress = Callable[[float, str], None]
 
@@ -251,67 +250,6 @@ class Settings(Declared):
     clustering: Annotated[bool, Flag(), "Also compare Ward clusterings before and after."] = False
     alpha: Annotated[float, Real(0, 1), "The weight of loss against risk in the score."] = 0.5
     seed: Annotated[int, Integer(0), "For the random subsamples."] = 0
-
-
-def evaluate(
-    original: object,
-    masked: object,
-    schema: Schema,
-    *,
-    columns: Sequence[str] | None = None,
-    distances: Sequence[str] = ("semantic", "matching"),
-    k: int | None = None,
-    threshold: float = 0.2,
-    subdomains: int = 0,
-    fraction: float = 0.1,
-    clustering: bool = False,
-    alpha: float = 0.5,
-    seed: int = 0,
-    hierarchies: Mapping[str, Any] | None = None,
-) -> Evaluation:
-    """Compare an original and a masked table, record by record.
-
-    Parameters
-    ----------
-    original, masked
-        Tables with corresponding records; the masked one may come from any tool.
-    schema
-        What the columns are.
-    columns
-        Columns whose loss is measured: quasi-identifiers and changed ones by default.
-    distances
-        How an intruder may link: `semantic`, `matching`, `s-distance`, `euclidean`.
-    k
-        For the class size relative to k.
-    threshold
-        Records whose risk 1 / class size is above it are counted.
-    subdomains, fraction
-        Also compare the statistics on so many random subsamples of that size.
-    clustering
-        Also compare Ward clusterings before and after.
-    alpha
-        The weight of loss against risk in the score.
-    seed
-        For the random subsamples.
-    hierarchies
-        For columns with labels that stand for several values their hierarchies, as
-        `Generalization` takes them; intervals, periods, stars and concepts are read without.
-
-    Examples
-    --------
-    >>> original = pl.DataFrame({"age": [30, 40, 50, 60]})
-    >>> masked = pl.DataFrame({"age": [35, 35, 55, 55]})
-    >>> evaluation = om.evaluate(original, masked, om.Schema(age=om.Numeric()))
-    >>> evaluation.risk_before.smallest_class, evaluation.risk_after.smallest_class
-    (1, 2)
-    >>> evaluation.risk  # the share of records that an intruder links correctly
-    0.5
-    """
-    settings = Settings(
-        columns, distances, k, threshold, subdomains, fraction, clustering, alpha, seed
-    )
-    paired = pair_tables(original, masked, schema, hierarchies=hierarchies)
-    return evaluate_paired(paired, settings)
 
 
 def _not_compared(paired: Paired, settings: Settings) -> Iterator[str]:
