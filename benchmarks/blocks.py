@@ -1,6 +1,7 @@
 """What a table loses when it is clustered in blocks, and what it gains, beside the whole.
 
     python benchmarks/blocks.py DATA [--records 50025 300000 1000000] [--sizes 50000 20000 5000]
+        [--threads 1 2] [--no-whole]
 
 DATA is the folder that holds `tables/inpatient_claims_icd9.csv.gz`: six mixed columns, k = 5. More
 records than the table has are drawn from it, a share of their cells anew. For each way the loss is
@@ -8,16 +9,16 @@ that of the clusters (weighted squared distances to the centroids), in percent o
 are those of cutting and clustering with one thread and with two, wall clock and processor, in
 one run. The clusters must be the same for both. Where others use the machine too, the clock says
 little; the last column is what two cores gain at most: all processor seconds of the run with two
-threads, beside those that come one after the other (threads that hinder each other are not seen).
+threads, beside those that come one after the other: what is done by one alone, and half of what is
+shared, or its longest piece (threads that hinder each other are not seen). With `--threads 2` there
+is no run with one.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import threading
 import time
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, ClassVar
@@ -40,15 +41,15 @@ K = 5
 
 
 class Clocked(ThreadPoolExecutor):
-    """Threads whose processor seconds are noted, where there are several."""
+    """Threads whose works' processor seconds are noted, where there are several threads."""
 
-    several: ClassVar[list[Counter[int]]] = []
+    several: ClassVar[list[tuple[int, list[float]]]] = []
 
     def __init__(self, threads: int, name: str = "") -> None:
         super().__init__(threads, name)
-        self.busy = Counter[int]()
+        self.works: list[float] = []
         if threads > 1:
-            self.several.append(self.busy)
+            self.several.append((threads, self.works))
 
     def submit(self, work: Callable[..., Any], /, *given: Any) -> Future[Any]:  # type: ignore[override]
         def clocked() -> Any:
@@ -56,7 +57,7 @@ class Clocked(ThreadPoolExecutor):
             try:
                 return work(*given)
             finally:
-                self.busy[threading.get_ident()] += time.thread_time() - started
+                self.works.append(time.thread_time() - started)
 
         return super().submit(clocked)
 
@@ -68,32 +69,37 @@ def timed(microdata: Microdata, method: om.Microaggregation) -> tuple[np.ndarray
     with mock.patch("ontomask.kernels.blocks.ThreadPoolExecutor", Clocked):
         found = method.cluster(microdata, Context(np.random.default_rng(1)))
     worked = time.process_time() - worked
-    saved = sum(one.total() - max(one.values(), default=0.0) for one in Clocked.several)
+    saved = sum(
+        sum(works) - max(sum(works) / threads, *works)
+        for threads, works in Clocked.several
+        if works
+    )
     return found.labels, (time.perf_counter() - started, worked, worked - saved)
 
 
-def compared(points: Points, microdata: Microdata, sizes: list[int], with_whole: bool) -> None:
+def compared(
+    points: Points, microdata: Microdata, sizes: list[int], threads: list[str], with_whole: bool
+) -> None:
     count = points.weights.size
     print(f"{len(microdata):,} records, {count:,} tuples, k = {K}")
-    print(
-        f"{'blocks of':>11}{'loss':>9}{'1 thread':>10}{'cpu':>7}{'2 threads':>11}{'cpu':>7}{'x':>6}"
-        f"{'at most':>9}"
-    )
+    each = "".join(f"{f'{one} thread(s)':>13}{'cpu':>8}" for one in threads)
+    print(f"{'blocks of':>11}{'loss':>9}{each}{'x':>6}{'at most':>9}")
     whole = None
     timed(microdata.subset(np.arange(len(microdata)) < 500), om.Microaggregation(K, block_size=100))
     for size in [*([count] if with_whole else []), *sizes]:
-        times = []
-        for threads in ("1", "2"):
-            os.environ["ONTOMASK_THREADS"] = threads
-            times.append(timed(microdata, om.Microaggregation(K, block_size=size)))
-        (labels, (one, busy, _)), (again, (two, both, path)) = times
-        assert np.array_equal(labels, again)
+        found = []
+        for number in threads:
+            os.environ["ONTOMASK_THREADS"] = number
+            found.append(timed(microdata, om.Microaggregation(K, block_size=size)))
+        labels, (last, busy, path) = found[-1]
+        assert all(np.array_equal(labels, others) for others, _ in found)
         lost = loss(points, labels, int(labels.max()) + 1)
         whole = lost if size == count else whole
         beside = f"{100 * (lost / whole - 1):+8.2f}%" if whole else f"{lost:9.0f}"
+        times = "".join(f"{clock:13.1f}{cpu:8.1f}" for _, (clock, cpu, _) in found)
         print(
-            f"{'whole' if size == count else f'{size:,}':>11}{beside:>9}{one:10.1f}{busy:7.1f}"
-            f"{two:11.1f}{both:7.1f}{one / two:6.2f}{both / path:9.2f}",
+            f"{'whole' if size == count else f'{size:,}':>11}{beside:>9}{times}"
+            f"{found[0][1][0] / last:6.2f}{busy / path:9.2f}",
             flush=True,
         )
 
@@ -105,6 +111,7 @@ def main() -> None:
         "--records", nargs="+", type=whole_number, default=[50_025, 300_000, 1_000_000]
     )
     parser.add_argument("--sizes", nargs="+", type=whole_number, default=[50_000, 20_000, 5_000])
+    parser.add_argument("--threads", nargs="+", default=["1", "2"])
     parser.add_argument("--no-whole", action="store_true", help="leave out the whole table")
     given = parser.parse_args()
     schema = claims_schema()
@@ -117,7 +124,7 @@ def main() -> None:
         microdata = encode(open_table(chosen), schema)
         points = quasi_layout(microdata, om.Microaggregation(K)).points(microdata.tuples())
         sizes = [size for size in given.sizes if size < points.weights.size]
-        compared(points, microdata, sizes, not given.no_whole)
+        compared(points, microdata, sizes, given.threads, not given.no_whole)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ record is fitted and carried on to 10^9 and 10^10 records.
 Neither kernels are compiled nor Java started at the expense of a run: each process has protected a
 thousand records before. Both write, read back and recount; a plan measures and reports, too. Java's
 memory and processor seconds count as Spark's. Usage:
-``python benchmarks/engines.py [--records 1e6 1e7 1e8] [--spark] [--threads 2] [--memory 3GB]``
+``python benchmarks/engines.py [--records 1e6 1e7 1e8] [--spark] [--threads 2] [--memory 3GB]``;
+``--records 2e7 --wards 1000``, once with ``--threads 1``, shows millions of combinations in blocks.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ COPY (SELECT (20 + 59 * random() * random())::INT AS age,
              CASE WHEN random() < 0.02 THEN NULL
                   ELSE 'r' || (random() * random() * 19)::INT END AS region,
              'i' || (random() * random() * random() * 19)::INT AS illness,
-             (random() * random() * 2)::INT AS ward,
+             (random() * random() * {wards})::INT AS ward,
              round(random() * 10000, 2) AS cost
       FROM range({records}))
 TO '{path}' (FORMAT parquet, COMPRESSION zstd)
@@ -172,7 +173,8 @@ WAYS = {"bare": bare, "plan": planned, "spark": on_spark}
 def measured(way: str, folder: Path, threads: int, memory: str) -> dict[str, float]:
     """Run one way in a process of its own."""
     command = [sys.executable, __file__, "--one", way, str(folder), str(threads), memory]
-    answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    limited = {**os.environ, "ONTOMASK_THREADS": str(threads)}
+    answer = subprocess.run(command, check=True, capture_output=True, text=True, env=limited).stdout
     found: dict[str, float] = json.loads(answer.strip().splitlines()[-1])
     return found
 
@@ -185,13 +187,16 @@ def one_way(way: str, folder: str, threads: str, memory: str) -> None:
     print(json.dumps({**own, **found, "peak": peak}))
 
 
-def compared(records: int, threads: int, memory: str, ways: list[str]) -> dict[str, float]:
+def compared(
+    records: int, wards: int, threads: int, memory: str, ways: list[str]
+) -> dict[str, float]:
     """Run every way on a table of some records, and tell what a plan took."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         with connected(threads, memory) as connection:
-            connection.execute(MADE.format(records=records, path=folder / "in.parquet"))
-            connection.execute(MADE.format(records=1000, path=folder / "small.parquet"))
+            for count, name in ((records, "in.parquet"), (1000, "small.parquet")):
+                made = MADE.format(records=count, wards=wards, path=folder / name)
+                connection.execute(made)
         found = {way: measured(way, folder, threads, memory) for way in ways}
     own = found["bare"]
     print(f"{records:,} records, {own['combinations']:,} combinations, {threads} threads, {memory}")
@@ -231,6 +236,7 @@ def extrapolated(found: list[dict[str, float]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", nargs="+", type=float, default=[1e6, 1e7])
+    parser.add_argument("--wards", type=whole_number, default=2, help="for more combinations")
     parser.add_argument("--threads", type=whole_number, default=2)
     parser.add_argument("--memory", default="3GB")
     parser.add_argument("--spark", action="store_true")
@@ -240,7 +246,8 @@ def main() -> None:
         one_way(*given.one)
         return
     ways = ["bare", "plan", *(["spark"] if given.spark else [])]
-    found = [compared(int(one), given.threads, given.memory, ways) for one in given.records]
+    limits = given.wards, given.threads, given.memory, ways
+    found = [compared(int(one), *limits) for one in given.records]
     if len(found) > 2:
         extrapolated(found)
 

@@ -1,5 +1,7 @@
 """One body for all engines: the release is the same set of records, and the one of memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -203,6 +205,23 @@ def test_values_that_change_between_the_two_questions_are_noticed(engine, tmp_pa
     made = prepare(other, library_of(other), SCHEMA, om.Suppression(3), 1).rewritten()
     with pytest.raises(DataError, match="other values beside them"):
         recounted(ready, made, library_of(other))
+
+
+def test_a_record_that_vanishes_is_noticed_though_it_would_have_been_left_out(engine, tmp_path):
+    from ontomask.engines.libraries import library_of
+    from ontomask.engines.protecting import prepare
+    from ontomask.engines.release import recounted
+    from ontomask.engines.tables import LargeTable
+
+    frame = ages([40] * 30 + [90])
+    native = engine.open(written(frame, tmp_path / "in"))
+    ready = prepare(native, library_of(native), AGES, om.Suppression(3), 1)
+    assert ready.main.release.left_out == 1
+    assert recounted(ready, ready.rewritten(), library_of(native)).kept
+    less = engine.open(written(frame[:-1], tmp_path / "later"))
+    later = replace(ready, table=LargeTable.of(less, library_of(less)))
+    with pytest.raises(DataError, match="30 rows instead of 31"):
+        recounted(later, later.rewritten(), library_of(less))
 
 
 @pytest.mark.parametrize("engine", ["spark"], indirect=True)

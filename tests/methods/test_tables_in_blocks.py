@@ -147,6 +147,29 @@ def test_large_tables_are_cut_by_themselves(monkeypatch):
     assert "blocks" not in masked(om.Recoding(K, algorithm="discernibility")).details[0]
 
 
+def test_very_large_tables_are_cut_into_pieces_that_are_cut_at_the_same_time(monkeypatch):
+    monkeypatch.setattr(rules, "WHOLE_UP_TO", 100)
+    monkeypatch.setattr(rules, "PIECES", 3)
+    own, cut = rules.cut_points, []
+
+    def noted(points, parts, most, least):
+        cut.append((sum(part.size for part in parts), most, threading.current_thread().name))
+        return own(points, parts, most, least)
+
+    monkeypatch.setattr(rules, "cut_points", noted)
+    frames = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("ONTOMASK_THREADS", threads)
+        frames.append(masked(om.Microaggregation(K, block_size=20)).frame)
+    assert frames[0].equals(frames[1])
+    whole, *pieces = cut[len(cut) // 2 :]
+    assert whole[:2] == (sum(size for size, *_ in pieces), whole[0] // 3)
+    assert {most for _, most, _ in pieces} == {20}
+    assert all(name.startswith("ontomask-sharing") for *_, name in pieces)
+    blocks = masked(om.Microaggregation(K, block_size=20)).details[0]["blocks"]
+    assert blocks >= whole[0] / 20 > len(pieces) >= 3
+
+
 def test_blocks_that_would_do_nothing_are_refused():
     with pytest.raises(MethodError, match="leave out block_size, or use algorithm='semantic'"):
         om.Recoding(3, algorithm="random", block_size=50)

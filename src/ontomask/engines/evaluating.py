@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 
 from ontomask.data.schema import Schema
-from ontomask.data.tables import framed
+from ontomask.data.tables import open_table
 from ontomask.engines.files import opened_paths
 from ontomask.engines.libraries import LazyPolars, Library, library_of
 from ontomask.engines.pairing import pairs_of
@@ -107,8 +107,8 @@ def _of_one_kind(before: Any, after: Any, library: Library) -> Iterator[Any]:
     for one in (before, after):
         own = library_of(one)
         if own is None:
-            frame = nw.from_native(framed(one), eager_only=True).to_polars()
-            yield library.lent(frame, large)
+            frame: nw.DataFrame[Any] = open_table(one).frame
+            yield library.lent(frame.to_polars(), large)
         elif own != library:
             raise DataError(
                 f"The original and the masked table are of different kinds ({library.name} and "

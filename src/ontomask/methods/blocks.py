@@ -11,6 +11,7 @@ import numpy as np
 from ontomask.arrays import Ints, Longs
 from ontomask.checks import AnyOf, Integer, Null
 from ontomask.errors import MethodError
+from ontomask.kernels.blocks import workers
 from ontomask.kernels.records import Points, select_points
 from ontomask.kernels.seams import cut_points
 from ontomask.methods.base import Context, watched_parts
@@ -30,6 +31,8 @@ USUAL = 50_000
 """Tables of so many tuples are clustered as a whole; larger ones in blocks of this size, …"""
 CLUSTERS = 200
 """… but of so many clusters at least: the larger they are, the more reach over a seam."""
+PIECES = 16
+"""Into about so many they are cut first; the rest of the cutting is shared by all cores."""
 
 BlockSize = Annotated[
     int | None,
@@ -53,10 +56,21 @@ def blocks_of(
     """Cut parts of a table where they are too large; the details say so."""
     size = points.weights.size
     most = block_size or (max(USUAL, CLUSTERS * k) if size > WHOLE_UP_TO else size)
-    blocks = cut_points(points, parts, most, 2.0 * k)
+    blocks = _cut(points, parts, most, 2.0 * k)
     if len(blocks) > len(parts):
         details.update(block_size=most, blocks=len(blocks))
     return blocks
+
+
+def _cut(points: Points, parts: Sequence[Longs], most: int, least: float) -> list[Longs]:
+    """Cut parts into blocks: very large ones first into pieces, which are cut at the same time."""
+    size = points.weights.size
+    if size <= WHOLE_UP_TO:
+        return cut_points(points, parts, most, least)
+    pieces = cut_points(points, parts, max(most, size // PIECES), least)
+    with workers(len(pieces)) as pool:
+        found = pool.map(lambda piece: cut_points(points, [piece], most, least), pieces)
+        return [block for blocks in found for block in blocks]
 
 
 def around_clusters(points: Points, labels: Ints, parts: Sequence[Longs]) -> list[Longs]:

@@ -227,7 +227,7 @@ def _columns_compared(
     """Columns by their values and frequencies: which record is whose is not known here."""
     partly, numbers = isinstance(promise, Unchanged) or promise.partly, described.of_kind(*NUMBERS)
     said = Unchanged(names) if isinstance(promise, Unchanged) else Permutation(names, partly)
-    found = []
+    found: list[Finding] = []
     for name in names:
         claim = Claim(
             Permutation((name,), partly), {name: before.columns([name], numbers).seen(name)}
