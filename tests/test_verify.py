@@ -103,6 +103,21 @@ def test_a_permutation_of_fewer_records_may_lack_values_but_invents_none():
     ).kept
 
 
+@pytest.mark.parametrize(
+    ("after", "permuted", "unchanged"),
+    [
+        ([0.1, 0.2, 0.2], True, True),
+        ([0.2, 0.1, 0.2], True, False),
+        ([0.1, 0.1, 0.2], False, False),
+    ],
+)
+def test_numbers_that_are_listed_alike_are_counted_all_the_same(after, permuted, unchanged):
+    before = {"a": open_table(pl.DataFrame({"a": [0.1, 0.2, 0.2]})).seen("a")}
+    claims = [Claim(Permutation(("a",)), before), Claim(Unchanged(("a",)), before)]
+    found = verify(pl.DataFrame({"a": after}), claims, published=["a"], records=3)
+    assert [one.kept for one in found.findings[2:]] == [permuted, unchanged]
+
+
 SENSITIVE = pl.DataFrame({"a": ["x"] * 4 + ["y"] * 2, "b": [1, 1, 2, 3, 1, 2]})
 WHOLE = ((1, 3), (2, 2), (3, 1))
 POPULATION = ((("x",), 8.0), (("y",), 3.0))

@@ -16,7 +16,7 @@ from ontomask.data.encoding import LEAST, encode
 from ontomask.data.masked import Masked, State
 from ontomask.data.microdata import Microdata
 from ontomask.data.schema import Schema
-from ontomask.data.tables import Seen, Table, beside, open_table
+from ontomask.data.tables import Seen, Table, open_table
 from ontomask.data.values import is_star
 from ontomask.errors import DataError, MethodError, ParameterError
 from ontomask.methods.base import Context, Method, Progress, silent, sizes_asked
@@ -214,12 +214,10 @@ def _changed(start: State, end: State) -> dict[str, float]:
 def _differing(before: Seen, after: Seen, counts: Floats) -> int:
     """How many records have values that are not written alike."""
     if {*map(type, before.values), *map(type, after.values)} <= {float, type(None)}:
-        codes, others, amounts = beside(before.codes, after.codes, len(after.values), counts)
         # a gap becomes NaN, which no value is; it differs from itself
-        old, new = (np.array(one.values, np.float64) for one in (before, after))
-        one, other = old[codes], new[others]
-        unlike = (one != other) & ((one == one) | (other == other))
-        return round(float(amounts[unlike].sum()))
+        old, new = (np.array(one.values, np.float64)[one.codes] for one in (before, after))
+        unlike = (old != new) & ((old == old) | (new == new))
+        return round(float(counts[unlike].sum()))
     pairs = before.beside(after, counts)
     return sum(count for old, new, count in pairs if not _reads_alike(old, new))
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import ontomask as om
-from ontomask.data import libraries
+from ontomask.data import libraries, tables
 from ontomask.data.tables import Table, beside, open_table
 from ontomask.errors import DataError
 
@@ -126,13 +126,53 @@ def test_a_column_is_looked_at_once(monkeypatch):
         [b"x", None, b"x"],
     ],
 )
-def test_short_columns_of_polars_are_coded_as_long_ones(values, monkeypatch):
-    by_hand = open_table(pl.DataFrame({"a": values})).distinct("a")
+@pytest.mark.parametrize("make", [pl.Series, pd.Series])
+def test_short_columns_are_coded_as_long_ones(values, make, monkeypatch):
+    _coded_alike(make(values), monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ["Int64", "category", "datetime64[s]", "int64[pyarrow]"])
+def test_short_columns_of_pandas_are_coded_as_long_ones(kind, monkeypatch):
+    _coded_alike(pd.Series([3, 1, None, 3]).astype("Int64").astype(kind), monkeypatch)
+
+
+def _coded_alike(column, monkeypatch):
+    frame = column.alias("a").to_frame() if isinstance(column, pl.Series) else column.to_frame("a")
+    by_hand = open_table(frame).distinct("a")
     monkeypatch.setattr(libraries, "FEW", 0)
-    by_query = open_table(pl.DataFrame({"a": values})).distinct("a")
+    by_query = open_table(frame).distinct("a")
     assert by_hand[0].tolist() == by_query[0].tolist()
     assert by_hand[1] == by_query[1]
     assert list(map(type, by_hand[1])) == list(map(type, by_query[1]))
+
+
+FLOATS = [
+    [0.5, -1.5, None, 0.5, 1e300],
+    [0.0, -0.0, 1.0, 0.0],
+    [float("nan"), None, 1.0, float("nan")],
+    [-0.0, None, float("nan"), -0.0],
+]
+
+
+@pytest.mark.parametrize("values", FLOATS)
+def test_floats_are_seen_as_they_look(values):
+    seen = open_table(pl.DataFrame({"a": values})).seen("a")
+    assert [repr(seen.values[code]) for code in seen.codes.tolist()] == list(map(repr, values))
+    looks = [repr(value) for value in seen.values]
+    assert len({*looks}) == len(looks)
+
+
+@pytest.mark.parametrize("many", [0, 10_000])
+def test_floats_have_one_digest_in_every_library(many, monkeypatch):
+    """By their bits, where they are many, or by their texts."""
+    monkeypatch.setattr(tables, "MANY", many)
+    values, above = [2.5, None, -1.0, 0.1], [2.5, None, -1.0, float(np.nextafter(0.1, 1))]
+    found = [
+        {open_table(make({"a": one})).digest() for make in (pl.DataFrame, pa.table, pd.DataFrame)}
+        for one in (values, above, values[::-1])
+    ]
+    assert [len(one) for one in found] == [1, 1, 1]
+    assert len(set.union(*found)) == 3
 
 
 @pytest.mark.parametrize("size", [3, 10**8])

@@ -408,7 +408,9 @@ def _in_order(name: str, column: Column, codes: Ints, domain: Domain, order: Lon
     places = np.empty(order.size + 1, np.int32)
     places[order] = np.arange(order.size, dtype=np.int32)
     places[-1] = order.size
-    return Attribute(name, column, places[codes], domain.taken(order), bool((codes < 0).any()))
+    if (order[:-1] > order[1:]).any():
+        domain = domain.taken(order)
+    return Attribute(name, column, places[codes], domain, bool((codes < 0).any()))
 
 
 def record_counts(table: Table, schema: Schema) -> Floats:

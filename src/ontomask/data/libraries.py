@@ -143,13 +143,17 @@ class _Pandas:
         return column.astype(object).infer_objects()
 
     def distinct(self, column: Any) -> Distinct:
+        if len(column) <= FEW and column.dtype != object:
+            return _counted(self.listed(column))
         codes, known = column.factorize()
         # 1 and True are one value to a dictionary, so a mixture shows in all values only
         shown = column.dropna() if column.dtype == object else known
         return codes.astype(np.int32), known.tolist(), set(map(type, shown.tolist()))
 
     def listed(self, column: Any) -> list[object]:
-        if column.hasnans:  # NA, NaT and NaN are pandas' own
+        kind = column.dtype
+        full = isinstance(kind, np.dtype) and kind.kind in "biu"  # there is no room for gaps
+        if not full and column.hasnans:  # NA, NaT and NaN are pandas' own
             column = column.astype(object).where(column.notna(), None)
         return list(column.tolist())
 

@@ -35,6 +35,9 @@ LARGEST_NUMBER = 1e150
 ROOMY, FEW = 4, 1000
 """Numbers below so many times their count, or a few thousand, are counted without sorting."""
 
+MANY = 10_000
+"""More different floats than this are digested by their bits, fewer by their texts."""
+
 LARGEST_EXACT = 2**53
 """Floats hold every whole number up to this one."""
 
@@ -127,7 +130,14 @@ class Table:
         return self.frame.schema
 
     def _column(self, name: str) -> nw.Series[Any]:
-        return self.frame.get_column(name)
+        if name not in self._columns:
+            self._columns[name] = self.frame.get_column(name)
+        return self._columns[name]
+
+    @cached_property
+    def _columns(self) -> dict[str, nw.Series[Any]]:
+        """The columns that were asked for: a library takes longer to hand one out than to list."""
+        return {}
 
     @cached_property
     def _library(self) -> Library:
@@ -186,11 +196,11 @@ class Table:
             self._known.pop(name, None)
 
     def _distinct(self, name: str) -> tuple[Ints, list[object]]:
-        series = self._column(name)
-        if series.dtype.is_float():
+        series, kind = self._column(name), self._types[name]
+        if kind.is_float():
             return _distinct_floats(series.to_numpy())
         with self._understood(name):
-            if series.dtype.is_nested():
+            if kind.is_nested():
                 raise TypeError("lists and records have no distinct values")
             codes, known, kinds = self._library.distinct(series.to_native())
         _refuse_mixed(name, kinds)
@@ -198,9 +208,8 @@ class Table:
 
     def seen(self, name: str) -> Seen:
         """A column as a reader sees it."""
-        series = self._column(name)
-        if series.dtype.is_float():
-            return _seen_floats(series)
+        if self._types[name].is_float() and not _is_plain(self._column(name)):
+            return _seen_floats(self._column(name))
         codes, known = self.distinct(name)
         gaps = codes < 0
         if gaps.any():
@@ -272,7 +281,7 @@ class Table:
         step = len(self) // SAMPLED
         for name in self.names:
             with contextlib.suppress(Exception, PanicException):  # perhaps nobody uses the column
-                column = self._column(name)
+                column = self.frame.get_column(name)  # as it is now, not as it was first asked for
                 sample = (column.gather_every(step) if step > 1 else column).to_native()
                 digest.update(repr(self._library.listed(sample)).encode())
         return digest.hexdigest()
@@ -282,7 +291,12 @@ class Table:
         digest = hashlib.blake2b(digest_size=16)
         for name in self.names if names is None else names:
             codes, known = self.distinct(name)
-            digest.update(repr((name, list(map(str, known)))).encode())
+            # the bits of many floats are there already, and their texts would take long
+            if len(known) > MANY and self._types[name].is_float():
+                digest.update(repr((name, len(known))).encode())
+                digest.update(np.array(known, "<f8").data)
+            else:
+                digest.update(repr((name, list(map(str, known)))).encode())
             digest.update(np.ascontiguousarray(codes, np.int32).data)
         return digest.hexdigest()
 
@@ -296,7 +310,7 @@ class Table:
         columns = {
             name: self._made(name, [*self.column(name), *other.column(name)]) for name in names
         }
-        return _assembled(columns).to_native()
+        return nw.from_dict(columns).to_native()
 
     def released(
         self, published: Sequence[str], replaced: Mapping[str, Seen], rows: Longs | None
@@ -309,7 +323,7 @@ class Table:
             self.own_names.get(name, name): self._outgoing(name, replaced.get(name), rows)
             for name in published
         }
-        native = _assembled(columns).to_native()
+        native = nw.from_dict(columns).to_native()
         if self.frame.implementation.is_pandas_like():
             native.attrs = {}
             if self.keep_index:
@@ -334,6 +348,8 @@ class Table:
         if codes.size <= FEW:
             return self._made(name, [values[code] for code in codes.tolist()])
         used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
+        if used[-1] < used.size:  # the first ones: their places stay
+            return self._made(name, list(values[: used.size]))[codes]
         places = np.zeros(len(values), np.int64)
         places[used] = np.arange(used.size)
         rebuilt: nw.Series[Any] = self._made(name, [values[place] for place in used.tolist()])[
@@ -350,11 +366,6 @@ class Table:
             made = self._library.made(plain, self._column(name).to_native())
         series: nw.Series[Any] = nw.from_native(made, series_only=True)
         return series.alias(name)
-
-
-def _assembled(columns: Mapping[str, nw.Series[Any]]) -> nw.DataFrame[Any]:
-    first, *others = [series.alias(name) for name, series in columns.items()]
-    return first.to_frame().with_columns(*others)
 
 
 def open_table(frame: object, *, keep_index: bool = False, may_be_empty: bool = False) -> Table:
@@ -498,6 +509,13 @@ def _distinct_floats(numbers: Floats) -> tuple[Ints, list[object]]:
     known, places = np.unique(numbers[present], return_inverse=True)
     codes[present] = places
     return codes, known.tolist()
+
+
+def _is_plain(series: nw.Series[Any]) -> bool:
+    """Whether floats that look different are different numbers: no -0.0, and no NaN that is one."""
+    numbers = series.to_numpy()
+    gaps, zeros = np.isnan(numbers), numbers[numbers == 0]
+    return not np.signbit(zeros).any() and int(gaps.sum()) == series.null_count()
 
 
 def _seen_floats(series: nw.Series[Any]) -> Seen:
