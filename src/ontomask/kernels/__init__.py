@@ -28,14 +28,22 @@ WAY_OUT = "set NUMBA_CACHE_DIR to a folder that this user may write to"
 SOURCES = "ontomask-sources"  # the file that notes what the kernels in a folder were compiled from
 
 
-def _ensure_folder() -> None:
-    """Let Numba use a temporary folder where it finds none to keep compiled kernels in.
+def compiled_before() -> bool:
+    """Whether kernels that were compiled earlier lie ready; True where none are compiled at all."""
+    return FOLDER is None or any(FOLDER.glob("*.nbi"))
+
+
+def _ensure_folder() -> Path | None:
+    """The folder of compiled kernels; a temporary one where Numba finds none to keep them in.
 
     Without a folder it refuses every kernel. The folder is this user's alone (Numba would run what
     it finds there), is shared with processes started from here, and goes when this one ends.
     """
+    if SETTINGS.DISABLE_JIT:
+        return None
+    probe: Any
     try:
-        probe: Any = numba.njit(cache=True)(_probe)
+        probe = numba.njit(cache=True)(_probe)
     except RuntimeError:
         folder = _temporary_folder()
         atexit.register(_remove, folder, os.getpid())
@@ -46,9 +54,10 @@ def _ensure_folder() -> None:
             OntomaskWarning,
             stacklevel=2,
         )
-    else:
-        if not SETTINGS.DISABLE_JIT:
-            _forget_outdated(Path(probe.stats.cache_path))
+        probe = numba.njit(cache=True)(_probe)
+    kept = Path(probe.stats.cache_path)
+    _forget_outdated(kept)
+    return kept
 
 
 def _forget_outdated(folder: Path) -> None:
@@ -93,4 +102,5 @@ def _remove(folder: str, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-_ensure_folder()
+FOLDER = _ensure_folder()
+"""Where compiled kernels are kept."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.centroids import centroids
+from ontomask.kernels.compiling import allocating, part, whole
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
@@ -34,13 +35,10 @@ from ontomask.kernels.index import (
 from ontomask.kernels.neighbors import sort_by_keys
 from ontomask.kernels.records import (
     Points,
-    compiled,
     contribution,
     distances,
     nearest_references,
-    part,
     point_reference,
-    whole,
 )
 
 __all__ = ["Tree", "by_exchanges", "by_slices"]
@@ -64,7 +62,7 @@ class Tree(NamedTuple):
     """[nodes] what the table has at or below the node."""
 
 
-@compiled
+@allocating
 def _form_slices(
     points: Points,
     slices: Ints,
@@ -208,7 +206,7 @@ def _exchange_members(
             near[slot], near[candidate] = near[candidate], near[slot]
 
 
-@compiled
+@allocating
 def _form_exchanges(
     points: Points,
     index: Index,

@@ -24,6 +24,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.compiling import compiled, inner, part, whole
 from ontomask.kernels.formulas import add_to_rows
 from ontomask.kernels.records import (
     LCS,
@@ -40,11 +41,7 @@ from ontomask.kernels.records import (
     VALUES,
     WAY,
     Points,
-    compiled,
-    inner,
-    part,
     replacement_cost,
-    whole,
 )
 
 __all__ = [
@@ -274,7 +271,7 @@ def _subsumer(points: Points, tally: Tally, attribute: int) -> int:
     return best
 
 
-@inner
+@part
 def _lies_below(lineages: Longs, marks: Ints, start: int, row: int, subsumer: int) -> bool:
     """Whether the subsumer (-1: anything) is an ancestor-or-self of the row; remembered."""
     verdict = marks[VERDICT, start + row]

@@ -25,6 +25,7 @@ from ontomask.kernels.centroids import (
     new_tally,
     tallied,
 )
+from ontomask.kernels.compiling import compiled, inner, part, whole
 from ontomask.kernels.index import (
     FARTHEST,
     LEAF,
@@ -38,15 +39,7 @@ from ontomask.kernels.index import (
     search,
 )
 from ontomask.kernels.ranking import Ranking, farthest_from_center, new_ranking
-from ontomask.kernels.records import (
-    Points,
-    compiled,
-    inner,
-    nearest_references,
-    part,
-    point_reference,
-    whole,
-)
+from ontomask.kernels.records import Points, nearest_references, point_reference
 from ontomask.kernels.units import (
     add_units,
     amount,

@@ -1,4 +1,4 @@
-"""Know when kernels are being compiled rather than found on disk.
+"""How kernels are compiled, and when they are, rather than found on disk.
 
 Numba compiles a kernel at its first call on a machine, and whoever waits for seconds should be told
 what for. Kernels that are found on disk are not reported.
@@ -10,9 +10,32 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+from numba import njit
 from numba.core import event
 
-__all__ = ["NOTICE", "Compiling", "compiling"]
+__all__ = ["NOTICE", "Compiling", "allocating", "compiled", "compiling", "inner", "part", "whole"]
+
+_OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
+allocating: Any = njit(**_OPTIONS | {"_nrt": True})
+"""How kernels are compiled that make arrays, or call one that hands out an array."""
+# nobody counts who holds the arrays that are passed, which is half of the compiler's work on a call
+compiled: Any = njit(**_OPTIONS | {"_nrt": False})
+"""How those are compiled that only write into arrays they are given."""
+inner: Any = njit(**_OPTIONS | {"_nrt": False, "no_cpython_wrapper": True})
+"""How those are compiled that only kernels call: without the door to Python, which costs time."""
+part: Any = njit(inline="always")
+"""For steps that are called in one place and get a name to be read: they are written out there,
+because the compiler goes through a function again in every function above it."""
+
+whole: Any = np.int64
+"""The type all loops use. A plain 0, or a number from a narrower array, is a type of its own to the
+compiler: every function it is passed to would be compiled once more."""
 
 NOTICE = "compiling, once on this machine, about 15 s"
 """What a person is told, in the middle of a sentence."""

@@ -19,11 +19,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.compiling import allocating, inner
 
 __all__ = [
     "ancestor_sets",
@@ -41,7 +41,7 @@ Sets = tuple[Longs, Ints, NDArray[Any]]
 """Offsets, members and what each member costs."""
 
 
-@njit(cache=True)
+@allocating
 def transpose(offsets: Longs, targets: Ints, count: int) -> tuple[Longs, Ints]:
     """Turn child -> parents into parent -> children (children ascending)."""
     reverse_offsets = np.zeros(count + 1, np.int64)
@@ -59,7 +59,7 @@ def transpose(offsets: Longs, targets: Ints, count: int) -> tuple[Longs, Ints]:
     return reverse_offsets, sources
 
 
-@njit(cache=True)
+@allocating
 def longest_depths(offsets: Longs, parents: Ints, child_offsets: Longs, children: Ints) -> Ints:
     """Number of nodes on the longest path from a root; 0 for concepts on or below a cycle."""
     count = offsets.size - 1
@@ -88,7 +88,7 @@ def longest_depths(offsets: Longs, parents: Ints, child_offsets: Longs, children
     return depths
 
 
-@njit(cache=True)
+@allocating
 def depths_below(offsets: Longs, parents: Ints, root: int) -> Ints:
     """Longest depth in nodes counted from `root` (itself 1); 0 outside the subtree of `root`."""
     count = offsets.size - 1
@@ -103,7 +103,7 @@ def depths_below(offsets: Longs, parents: Ints, root: int) -> Ints:
     return depths
 
 
-@njit(cache=True)
+@inner
 def _climb(
     concept: int, offsets: Longs, parents: Ints, seen: Ints, stamp: int, queue: Ints, ups: Ints
 ) -> int:
@@ -127,7 +127,7 @@ def _climb(
     return tail
 
 
-@njit(cache=True)
+@allocating
 def _grown(numbers: Ints, used: int, capacity: int) -> Ints:
     """A longer array that begins with the same numbers."""
     grown = np.empty(capacity, np.int32)
@@ -136,7 +136,7 @@ def _grown(numbers: Ints, used: int, capacity: int) -> Ints:
     return grown
 
 
-@njit(cache=True)
+@allocating
 def ancestor_sets(offsets: Longs, parents: Ints, concepts: Ints) -> tuple[Longs, Ints, Ints]:
     """Ancestors of each concept, itself included, nearest first, with the shortest ways up."""
     count = offsets.size - 1
@@ -161,7 +161,7 @@ def ancestor_sets(offsets: Longs, parents: Ints, concepts: Ints) -> tuple[Longs,
     return set_offsets, _grown(members, total, total), _grown(member_ups, total, total)
 
 
-@njit(cache=True)
+@allocating
 def ancestor_totals(offsets: Longs, parents: Ints, amounts: Floats) -> Floats:
     """For every concept, the sum of the amounts of its specializations, itself included.
 
@@ -180,7 +180,7 @@ def ancestor_totals(offsets: Longs, parents: Ints, amounts: Floats) -> Floats:
     return totals
 
 
-@njit(cache=True)
+@allocating
 def weighted_ups(
     offsets: Longs, members: Ints, graph_offsets: Longs, graph_parents: Ints, link_lengths: Floats
 ) -> Floats:
@@ -219,7 +219,7 @@ def shared_counts(rows: Sets, columns: Sets, starts: Longs, targets: Longs, size
     return result
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def _count_shared(
     first: int,
     last: int,
@@ -253,7 +253,7 @@ def shortest_paths(rows: Sets, columns: Sets, starts: Longs, targets: Longs, siz
     return result
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def _find_shortest(
     first: int,
     last: int,
@@ -294,7 +294,7 @@ def deepest_shared(
     return subsumers, sums
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def _find_deepest(
     first: int,
     last: int,

@@ -6,7 +6,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
-from ontomask.kernels.records import compiled
+from ontomask.kernels.compiling import compiled
 
 __all__ = ["covered"]
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.compiling import compiled, whole
 from ontomask.kernels.index import Finds, Index, new_finds, remove, restore
-from ontomask.kernels.records import Points, compiled, point_reference, whole
+from ontomask.kernels.records import Points, point_reference
 from ontomask.kernels.tuple_ranking import (
     Scratch,
     farthest_tuple,

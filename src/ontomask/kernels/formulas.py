@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.compiling import allocating, inner, part
 
 __all__ = [
     "ANY",
@@ -44,15 +44,6 @@ __all__ = [
     "laid_out",
     "unrelated",
 ]
-
-_OPTIONS: dict[str, Any] = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cfunc_wrapper": True,
-}
-_compiled: Any = njit(**_OPTIONS)
-_inlined: Any = njit(inline="always")
 
 LOOKED_UP = -1
 """A table holds the distances."""
@@ -165,7 +156,7 @@ def _is_tree(formula: Formula) -> bool:
     return bool((apart[inside] == 1).all())
 
 
-@_compiled
+@part
 def _shared(heads: Longs, lineages: Longs, attribute: int, node: int, other: int) -> int:
     """The number of common ancestors of two nodes."""
     offsets, tree = heads[attribute, OFFSETS], heads[attribute, TREE]
@@ -183,7 +174,7 @@ def _shared(heads: Longs, lineages: Longs, attribute: int, node: int, other: int
     return shared
 
 
-@_compiled
+@inner
 def _by_ways(
     heads: Longs, lineages: Longs, tables: Floats, attribute: int, node: int, other: int
 ) -> float:
@@ -228,7 +219,7 @@ def _by_ways(
     return float(apart / (divisor if way == CONTENT else total if total > 0.0 else 1.0))
 
 
-@_inlined
+@part
 def _formed(
     heads: Longs,
     lineages: Longs,
@@ -266,7 +257,7 @@ def _formed(
     return float(plain)
 
 
-@_compiled
+@inner
 def formed(
     heads: Longs, lineages: Longs, tables: Floats, attribute: int, row: int, value: int, asked: int
 ) -> float:
@@ -280,7 +271,7 @@ def formed(
 # Whole loops: what one side has is marked once, and the other looks its ancestors up ------------
 
 
-@_compiled
+@allocating
 def _marks(heads: Longs, lineages: Longs, attribute: int, node: int) -> Any:
     """Which ancestors a node has, where that counts."""
     offsets, counts = heads[attribute, OFFSETS], heads[attribute, WAY] == SHARED
@@ -291,7 +282,7 @@ def _marks(heads: Longs, lineages: Longs, attribute: int, node: int) -> Any:
     return marks
 
 
-@_inlined
+@part
 def _marked(lineages: Longs, offsets: int, marks: Any, node: int) -> int:
     """How many ancestors of a node are marked."""
     shared = 0
@@ -301,7 +292,7 @@ def _marked(lineages: Longs, offsets: int, marks: Any, node: int) -> int:
     return shared
 
 
-@_compiled
+@allocating
 def add_to_points(
     heads: Longs,
     lineages: Longs,
@@ -319,7 +310,7 @@ def add_to_points(
         result[point] += _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
 
 
-@_compiled
+@allocating
 def fill_leaves(
     heads: Longs,
     lineages: Longs,
@@ -339,7 +330,7 @@ def fill_leaves(
         extremes[turns[slot, 0]] = direction * found
 
 
-@_compiled
+@allocating
 def add_to_rows(
     heads: Longs,
     lineages: Longs,

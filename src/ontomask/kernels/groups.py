@@ -14,9 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.kernels.compiling import allocating, inner, part
 
 __all__ = [
     "attribute_totals",
@@ -35,7 +36,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """Two to the 64 divided by the golden ratio: multiplying by it spreads consecutive keys."""
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def raise_keys(
     tuples: Ints,
     representatives: Ints,
@@ -61,7 +62,7 @@ def raise_keys(
     return raised
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def number_keys(keys: Longs, span: int) -> tuple[Ints, int]:
     """Number equal keys (w x n) by first appearance; return how many there are.
 
@@ -90,7 +91,7 @@ def number_keys(keys: Longs, span: int) -> tuple[Ints, int]:
     return places, count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _table_bits(count: int) -> int:
     """The bits of the addresses of a hash table that is at most half full."""
     bits = 3
@@ -99,7 +100,7 @@ def _table_bits(count: int) -> int:
     return bits
 
 
-@njit(cache=True, nogil=True)
+@part
 def _slot(keys: Longs, position: int, bits: int) -> np.uint64:
     mixed = uint64(0)
     for word in range(keys.shape[0]):
@@ -107,7 +108,7 @@ def _slot(keys: Longs, position: int, bits: int) -> np.uint64:
     return mixed >> uint64(64 - bits)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _equal(keys: Longs, first: int, second: int) -> bool:
     for word in range(keys.shape[0]):
         if keys[word, uint64(first)] != keys[word, uint64(second)]:
@@ -115,7 +116,7 @@ def _equal(keys: Longs, first: int, second: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def sum_groups(places: Ints, amounts: Longs, count: int) -> Longs:
     """For each row of `amounts` (w x g), the sums over the groups that go to the same place."""
     sums = np.zeros((amounts.shape[0], count), np.int64)
@@ -125,7 +126,7 @@ def sum_groups(places: Ints, amounts: Longs, count: int) -> Longs:
     return sums
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def first_members(places: Ints, count: int) -> Ints:
     """For each place the first group that goes there."""
     firsts = np.empty(count, np.int32)
@@ -135,7 +136,7 @@ def first_members(places: Ints, count: int) -> Ints:
     return firsts
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def members(owners: Ints, asked: Bools) -> tuple[Longs, Longs]:
     """The members of each group asked about, one group behind the other: starts, and members.
 
@@ -155,7 +156,7 @@ def members(owners: Ints, asked: Bools) -> tuple[Longs, Longs]:
     return starts, order
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def nearest_finer(kept: Ints, sizes: Longs, levels: Ints) -> int:
     """The smallest of some groupings, by their levels, none of which is above the given ones."""
     best = -1
@@ -172,7 +173,7 @@ def nearest_finer(kept: Ints, sizes: Longs, levels: Ints) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def roll_up(
     tuples: Ints,
     representatives: Ints,
@@ -194,12 +195,16 @@ def roll_up(
     places, count = number_keys(raised, 0)
     firsts = first_members(places, count)
     new_keys = np.empty((keys.shape[0], count), np.int64)
-    for word in range(keys.shape[0]):
-        new_keys[word] = raised[word][firsts]
-    return places, representatives[firsts], new_keys, sum_groups(places, amounts, count)
+    chosen = np.empty(count, np.int32)
+    # written out: lists of places and slices take the compiler seconds
+    for place in range(count):
+        chosen[place] = representatives[firsts[place]]
+        for word in range(keys.shape[0]):
+            new_keys[word, place] = raised[word, firsts[place]]
+    return places, chosen, new_keys, sum_groups(places, amounts, count)
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def merge_pairs(
     places: Ints, groups: Ints, values: Ints, counts: Any, groups_count: int, size: int
 ) -> tuple[Ints, Ints, Any]:
@@ -233,7 +238,7 @@ def merge_pairs(
     return new_groups[:count].copy(), new_values[:count].copy(), new_counts[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def attribute_totals(
     tuples: Ints,
     representatives: Ints,
@@ -258,7 +263,7 @@ def attribute_totals(
     return totals
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def two_largest(groups: Ints, counts: Longs, groups_count: int) -> tuple[Longs, Longs]:
     """The largest and second largest count of each group, 0 where there is none."""
     first = np.zeros(groups_count, np.int64)

@@ -17,15 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.records import (
-    VALUE_START,
-    Points,
-    compiled,
-    inner,
-    number_difference,
-    part,
-    whole,
-)
+from ontomask.kernels.compiling import compiled, inner, part, whole
+from ontomask.kernels.records import VALUE_START, Points, number_difference
 from ontomask.kernels.value_trees import (
     RIGHT,
     ValueTrees,

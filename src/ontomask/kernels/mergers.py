@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ontomask.arrays import Ints, Longs
+from ontomask.kernels.compiling import allocating, inner, part
 
 __all__ = ["merge_smallest"]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _meeting_level(
     codes: Ints, start: int, rows: int, height: int, first: int, second: int, level: int
 ) -> int:
@@ -23,7 +23,7 @@ def _meeting_level(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _merger_steps(
     tuples: Ints,
     levels: Ints,
@@ -58,7 +58,26 @@ def _merger_steps(
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
+def _counted(sizes: Longs, persons: Longs) -> Longs:
+    """How many records, or persons, each group has."""
+    counted = sizes.copy()
+    if persons.size:
+        for group in range(sizes.size):
+            counted[group] = persons[group + 1] - persons[group]
+    return counted
+
+
+@part
+def _unmarked(persons: Longs, count: int) -> Longs:
+    """Room for a mark of every person."""
+    people = 0
+    for place in range(count + 1, persons.size):
+        people = max(people, persons[place] + 1)
+    return np.full(people, -1)
+
+
+@allocating
 def merge_smallest(
     tuples: Ints,
     levels: Ints,
@@ -81,13 +100,11 @@ def merge_smallest(
     setting `signal[1]` stops.
     """
     count = sizes.size
-    owners = np.arange(count).astype(np.int32)
+    owners = np.arange(count, dtype=np.int32)
     alive = np.ones(count, np.bool_)
     # what k counts, the ring of the tuples of each group, and marks of the units counted last
-    counted, after = sizes.copy(), np.arange(count)
-    marks = np.full(persons[count + 1 :].max() + 1 if persons.size else 0, -1)
-    if persons.size:
-        counted[:] = persons[1 : count + 1] - persons[:count]
+    counted, after = _counted(sizes, persons), np.arange(count)
+    marks = _unmarked(persons, count)
     while signal[1] == 0:
         smallest = -1
         for group in range(count):
@@ -128,7 +145,7 @@ def merge_smallest(
     return _followed(owners)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _persons(persons: Longs, after: Longs, group: int, marks: Longs, mark: int) -> int:
     """How many persons have records among the tuples of a ring."""
     found, one = 0, group
@@ -142,7 +159,7 @@ def _persons(persons: Longs, after: Longs, group: int, marks: Longs, mark: int) 
             return found
 
 
-@njit(cache=True, nogil=True)
+@part
 def _unite(
     tuples: Ints,
     levels: Ints,
@@ -163,7 +180,7 @@ def _unite(
     sizes[into] += sizes[gone]
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def _followed(owners: Ints) -> Ints:
     """Where each group ended, after all mergers."""
     ends = owners.copy()

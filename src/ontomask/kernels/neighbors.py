@@ -6,6 +6,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.compiling import compiled, inner, whole
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
@@ -18,15 +19,7 @@ from ontomask.kernels.index import (
     points_within,
     search,
 )
-from ontomask.kernels.records import (
-    VALUES,
-    Points,
-    compiled,
-    contribution,
-    inner,
-    point_reference,
-    whole,
-)
+from ontomask.kernels.records import VALUES, Points, contribution, point_reference
 
 __all__ = ["closest_links", "nearest_points", "paired_distances", "prepare", "sort_by_keys"]
 

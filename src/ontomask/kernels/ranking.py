@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.records import Points, contribution, inner, part, whole
+from ontomask.kernels.compiling import inner, part, whole
+from ontomask.kernels.records import Points, contribution
 
 __all__ = ["Ranking", "farthest_from_center", "new_ranking"]
 

@@ -15,16 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.compiling import compiled, inner, part, whole
 from ontomask.kernels.neighbors import sort_by_keys
-from ontomask.kernels.records import (
-    Points,
-    compiled,
-    contribution,
-    inner,
-    part,
-    point_reference,
-    whole,
-)
+from ontomask.kernels.records import Points, contribution, point_reference
 from ontomask.kernels.refinement import (
     CHANGED,
     CHANGES,

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.compiling import compiled, inner, part, whole
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
@@ -31,7 +32,7 @@ from ontomask.kernels.index import (
     search,
     set_factor,
 )
-from ontomask.kernels.records import Points, compiled, inner, part, point_reference, whole
+from ontomask.kernels.records import Points, point_reference
 from ontomask.kernels.units import add_units, new_count, new_marks
 
 __all__ = ["ANY", "DISCERNIBILITY", "RANDOM_GUIDE", "SEMANTIC", "SMALLEST_FIRST", "recode"]
@@ -93,7 +94,7 @@ def _most_similar(points: Points, index: Index, finds: Finds, reference: Floats,
     return whole(finds.answers[0, 2])
 
 
-@inner
+@part
 def _united(
     points: Points, tuples: Longs, marks: Longs, turn: int, chosen: int, own: float, other: float
 ) -> float:

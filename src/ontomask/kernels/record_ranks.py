@@ -14,6 +14,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.compiling import allocating, part, whole
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
@@ -24,16 +25,7 @@ from ontomask.kernels.index import (
     points_within,
 )
 from ontomask.kernels.neighbors import prepare
-from ontomask.kernels.records import (
-    VALUES,
-    Points,
-    compiled,
-    contribution,
-    inner,
-    part,
-    point_reference,
-    whole,
-)
+from ontomask.kernels.records import VALUES, Points, contribution, point_reference
 from ontomask.kernels.value_trees import fill_extremes
 
 __all__ = ["nearer_records"]
@@ -59,7 +51,7 @@ class Story(NamedTuple):
     everyone: bool
 
 
-@inner
+@part
 def _in_pool(story: Story, attribute: int, point: int, step: int) -> int:
     """How many records of a tuple are in the pool of an attribute at a step."""
     low, stop = story.starts[point], story.starts[point + 1]
@@ -90,7 +82,7 @@ def _fill_limits(
     return farthest
 
 
-@compiled
+@allocating
 def _fill_nearer(
     points: Points,
     index: Index,

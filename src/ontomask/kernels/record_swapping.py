@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.kernels.compiling import compiled, inner, part, whole
 from ontomask.kernels.foresight import (
     Foreseen,
     amount_ahead,
@@ -21,15 +22,7 @@ from ontomask.kernels.foresight import (
 )
 from ontomask.kernels.index import LEAF, Finds, Index, build_index, new_finds, remove
 from ontomask.kernels.neighbors import prepare, sort_by_keys
-from ontomask.kernels.records import (
-    Points,
-    compiled,
-    contribution,
-    inner,
-    part,
-    point_reference,
-    whole,
-)
+from ontomask.kernels.records import Points, contribution, point_reference
 from ontomask.kernels.swapping import pick
 from ontomask.kernels.tuple_ranking import (
     Scratch,
@@ -110,7 +103,7 @@ def _first_unswapped(state: State, attribute: int, point: int) -> int:
     return int(state.buckets[attribute, top])
 
 
-@inner
+@part
 def _first_unfinished(state: State, point: int) -> int:
     """The record of a tuple that comes first among those with a value not swapped."""
     row = state.buckets.shape[0] - 1
@@ -152,7 +145,7 @@ def _nearest_partner(
     return whole(_first_unswapped(state, attribute, point)), whole(nearer)
 
 
-@inner
+@part
 def uniform_of(seed: float, record: int) -> float:
     """A number in [0, 1) for each record, by the mixing function of splitmix64 (Steele 2014)."""
     state = np.uint64(seed * 9007199254740992.0) + np.uint64(record + 1) * np.uint64(
@@ -163,7 +156,7 @@ def uniform_of(seed: float, record: int) -> float:
     return float((state ^ (state >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0
 
 
-@inner
+@part
 def _sample_tie(
     state: State, tied: Longs, reference: int, slots: int, seed: float, sampled: Longs
 ) -> int:
@@ -191,7 +184,7 @@ def _sample_tie(
     return chosen
 
 
-@inner
+@part
 def _any_partner(
     state: State, attribute: int, inside: Longs, sampled: Longs, uniform: float
 ) -> int:
@@ -222,7 +215,7 @@ def _nearer_inside(
     return records
 
 
-@inner
+@part
 def _unswapped_at(records: Longs, swapped: Bools, position: int) -> int:
     """The unswapped record at a position."""
     for record in records:
@@ -359,7 +352,7 @@ def _swap_reference(
             partners[attribute, other] = reference
 
 
-@inner
+@part
 def _listed(
     points: Points,
     room: Room,
@@ -385,7 +378,7 @@ def _listed(
     return Listed(first, found, wanted)
 
 
-@inner
+@part
 def _next_tuple(
     points: Points,
     room: Room,
@@ -410,6 +403,14 @@ def _worn(index: Index) -> bool:
     """Whether an index holds so few of its points still that it should be made anew."""
     indexed = index.columns.shape[1]
     return bool(indexed >= SMALLEST_REBUILD and 2 * index.nodes[0, 1] < indexed)
+
+
+@part
+def _most(left: Longs) -> int:
+    most = whole(0)
+    for attribute in range(left.size):
+        most = left[attribute] if left[attribute] > most else most
+    return most
 
 
 @compiled
@@ -465,7 +466,7 @@ def _swap_some(
             _leave(room, state, whole(tuple_of[partners[attribute, reference]]))
         used += 1
         progress[STEP] += 1
-        signal[0] = count - left.max()
+        signal[0] = count - _most(left)
         point = _next_tuple(points, room, state, foreseen, used, draws[NEXT], scratch)
         progress[REFERENCE] = _first_unfinished(state, point) if point >= 0 else -1
     progress[USED] = used

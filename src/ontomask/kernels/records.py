@@ -21,10 +21,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.compiling import compiled, inner, part, whole
 from ontomask.kernels.formulas import (
     COLUMNS,
     COMPARED,
@@ -56,7 +56,6 @@ __all__ = [
     "Points",
     "coded_cost",
     "compared",
-    "compiled",
     "contribution",
     "cost",
     "distances",
@@ -64,37 +63,16 @@ __all__ = [
     "farthest",
     "fill_distances",
     "flat_owners",
-    "inner",
     "nearest",
     "nearest_references",
     "number_difference",
     "on_demand",
     "pack_points",
-    "part",
     "point_reference",
     "repeated_attributes",
     "replacement_cost",
     "select_points",
-    "whole",
 ]
-
-_OPTIONS: dict[str, Any] = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cfunc_wrapper": True,
-}
-compiled: Any = njit(**_OPTIONS)
-"""How kernels are compiled that Python calls."""
-inner: Any = njit(**_OPTIONS | {"no_cpython_wrapper": True})
-"""How those are compiled that only kernels call: without the door to Python, which costs time."""
-part: Any = njit(inline="always")
-"""For steps that are called in one place and get a name to be read: they are written out there,
-because the compiler goes through a function again in every function above it."""
-
-whole: Any = np.int64
-"""The type all loops use. A plain 0, or a number from a narrower array, is a type of its own to the
-compiler: every function it is passed to would be compiled once more."""
 
 MINIMUM_HIERARCHY = 0
 PRESENT = 1
@@ -367,17 +345,17 @@ def entry(points: Points, attribute: int, row: int, value: int) -> float:
     heads, tables = points.heads, points.tables
     if heads[attribute, WAY] == LOOKED_UP:
         return float(tables[heads[attribute, START] + row * heads[attribute, VALUES] + value])
-    return float(formed(heads, points.lineages, tables, attribute, row, value, COMPARED))
+    return float(formed(heads, points.lineages, tables, attribute, row, value, whole(COMPARED)))
 
 
-@inner
+@part
 def cost(points: Points, attribute: int, row: int, value: int) -> float:
     """What it costs to replace a value by a row."""
     heads = points.heads
     if heads[attribute, WAY] == LOOKED_UP:
         return float(points.costs[heads[attribute, START] + value * heads[attribute, ROWS] + row])
     lineages, tables = points.lineages, points.tables
-    return float(formed(heads, lineages, tables, attribute, row, value, REPLACED))
+    return float(formed(heads, lineages, tables, attribute, row, value, whole(REPLACED)))
 
 
 @inner

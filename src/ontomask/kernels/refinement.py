@@ -19,17 +19,14 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.centroids import Tally, new_tally, price
+from ontomask.kernels.compiling import compiled, inner, part, whole
 from ontomask.kernels.neighbors import nearest_points, sort_by_keys
 from ontomask.kernels.records import (
     Points,
     coded_cost,
-    compiled,
     contribution,
-    inner,
     number_difference,
-    part,
     point_reference,
-    whole,
 )
 from ontomask.kernels.units import add_units, new_count, new_marks
 
@@ -237,7 +234,7 @@ def _stays_large(
     return left >= k
 
 
-@inner
+@part
 def _can_swap(
     points: Points, partition: Partition, marks: Longs, k: float, point: int, other: int
 ) -> bool:
@@ -248,7 +245,7 @@ def _can_swap(
     )
 
 
-@inner
+@part
 def _best_partner(
     points: Points, partition: Partition, marks: Longs, k: float, point: int, cluster: int
 ) -> tuple[float, int]:

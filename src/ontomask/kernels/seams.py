@@ -17,16 +17,9 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.centroids import centroids
+from ontomask.kernels.compiling import compiled, whole
 from ontomask.kernels.neighbors import nearest_points
-from ontomask.kernels.records import (
-    VALUE_START,
-    Points,
-    compiled,
-    entry,
-    number_difference,
-    select_points,
-    whole,
-)
+from ontomask.kernels.records import VALUE_START, Points, entry, number_difference, select_points
 from ontomask.kernels.units import amount
 
 __all__ = ["cut_points"]

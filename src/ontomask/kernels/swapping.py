@@ -26,10 +26,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.compiling import allocating, compiled, inner, part, whole
 
 __all__ = [
     "Neighbors",
@@ -47,13 +47,13 @@ POSITION, TIE, NEXT, SHARE = 0, 1, 2, 3
 of a tie that lies in the interval."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def pick(uniform: float, count: int) -> int:
     """A number from 0 to count - 1."""
     return min(int(uniform * count), count - 1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hypergeometric(uniform: float, present: int, marked: int, slots: int) -> int:
     """How many of `slots` records, drawn from `present`, are among the `marked`, by inversion.
 
@@ -88,7 +88,7 @@ def hypergeometric(uniform: float, present: int, marked: int, slots: int) -> int
 # Counters with fast sums (Fenwick 1994) -------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def counter(counts: Longs) -> Longs:
     """A binary indexed tree over these counts."""
     tree = np.zeros(counts.size + 1, np.int64)
@@ -100,7 +100,7 @@ def counter(counts: Longs) -> Longs:
     return tree
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add(tree: Longs, index: int, amount: int) -> None:
     """Change one count."""
     node = index + 1
@@ -110,7 +110,7 @@ def add(tree: Longs, index: int, amount: int) -> None:
         node += node & -node
 
 
-@njit(cache=True, nogil=True)
+@inner
 def total_before(tree: Longs, index: int) -> int:
     """Sum of the counts before an index."""
     total = 0
@@ -120,7 +120,7 @@ def total_before(tree: Longs, index: int) -> int:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def locate(tree: Longs, position: int) -> int:
     """The index whose count holds the given position of the sum."""
     index, step = 0, 1
@@ -137,7 +137,7 @@ def locate(tree: Longs, position: int) -> int:
 # One ranking for all: algorithm 1 -------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def swap_ranked(order: Longs, k: int, everyone: bool, uniforms: Floats) -> Longs:
     """Swap each record with one of the next k in `order`; returns the partners.
 
@@ -150,14 +150,14 @@ def swap_ranked(order: Longs, k: int, everyone: bool, uniforms: Floats) -> Longs
     for rank in range(count):
         if swapped[rank]:
             continue
-        add(unswapped, rank, -1)
+        add(unswapped, rank, whole(-1))
         before = total_before(unswapped, rank)
         last = min(count, rank + k + 1) if everyone else count
         choices = total_before(unswapped, last) - before
         if choices == 0:
             continue
         other = locate(unswapped, before + pick(uniforms[rank], min(choices, k)))
-        add(unswapped, other, -1)
+        add(unswapped, other, whole(-1))
         swapped[other] = True
         partners[order[rank]] = order[other]
         partners[order[other]] = order[rank]
@@ -186,21 +186,13 @@ def neighbors(matrix: Floats) -> Neighbors:
     near = Neighbors(np.empty((size, size), np.int32), np.ones((size, size), np.bool_))
 
     def work(first: int, last: int) -> None:
-        _sort_rows(first, last, matrix, near)
+        ranked = np.argsort(matrix[first:last], axis=1, kind="stable")
+        distances = np.take_along_axis(matrix[first:last], ranked, axis=1)
+        near.order[first:last] = ranked
+        near.ends[first:last, :-1] = distances[:, 1:] != distances[:, :-1]
 
     in_blocks(work, size, 1 + LEAST_VALUES // max(1, size))
     return near
-
-
-@njit(cache=True, nogil=True)
-def _sort_rows(first: int, last: int, matrix: Floats, near: Neighbors) -> None:
-    size = matrix.shape[0]
-    for row in range(first, last):
-        ranked = np.argsort(matrix[row], kind="mergesort")
-        for rank in range(size):
-            near.order[row, rank] = ranked[rank]
-        for rank in range(size - 1):
-            near.ends[row, rank] = matrix[row, ranked[rank]] != matrix[row, ranked[rank + 1]]
 
 
 class Interval(NamedTuple):
@@ -220,7 +212,7 @@ class Interval(NamedTuple):
     """How many of them the interval has room for."""
 
 
-@njit(cache=True, nogil=True)
+@part
 def nearest_values(order: Ints, ends: Bools, present: Longs, unswapped: Longs, k: int) -> Interval:
     """Walk along the values, nearest first, until the records present number k."""
     inside, room, start, here, left = 0, k, 0, 0, 0
@@ -237,7 +229,7 @@ def nearest_values(order: Ints, ends: Bools, present: Longs, unswapped: Longs, k
     return Interval(inside, start, start, 0, 0, 0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def value_at(order: Ints, unswapped: Longs, start: int, position: int) -> int:
     """The value of the unswapped record at a position of the walk from `start`."""
     rank = start
@@ -247,7 +239,7 @@ def value_at(order: Ints, unswapped: Longs, start: int, position: int) -> int:
     return int(order[rank])
 
 
-@njit(cache=True, nogil=True)
+@part
 def draw_value(
     order: Ints, unswapped: Longs, interval: Interval, everyone: bool, draws: Floats
 ) -> int:
@@ -259,11 +251,11 @@ def draw_value(
         return -1
     position = pick(draws[POSITION], interval.inside + share)
     if position < interval.inside:
-        return value_at(order, unswapped, 0, position)
+        return value_at(order, unswapped, whole(0), position)
     return value_at(order, unswapped, interval.start, pick(draws[TIE], interval.unswapped))
 
 
-@njit(cache=True, nogil=True)
+@part
 def farthest_value(order: Ints, ends: Bools, unswapped: Longs, uniform: float) -> int:
     """The value of an unswapped record among the farthest ones."""
     records, rank = 0, order.size - 1
@@ -275,7 +267,7 @@ def farthest_value(order: Ints, ends: Bools, unswapped: Longs, uniform: float) -
     return value_at(order, unswapped, rank, pick(uniform, records))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take(buckets: Longs, tops: Longs, unswapped: Longs, value: int) -> int:
     """Take the next unswapped record of a value out of its bucket."""
     record = buckets[tops[value]]
@@ -284,23 +276,24 @@ def take(buckets: Longs, tops: Longs, unswapped: Longs, value: int) -> int:
     return int(record)
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def fill_buckets(codes: Ints, size: int, priority: Longs) -> tuple[Longs, Longs, Longs]:
     """Records by (value, priority), where each value starts, and how many records it has."""
     counts = np.zeros(size, np.int64)
     for code in codes:
         counts[code] += 1
-    starts = np.zeros(size, np.int64)
-    starts[1:] = np.cumsum(counts)[:-1]
+    # written out: slices and sums over arrays take the compiler seconds
+    starts, filled = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    for value in range(1, size):
+        starts[value] = filled[value] = starts[value - 1] + counts[value - 1]
     buckets = np.empty(codes.size, np.int64)
-    filled = starts.copy()
     for record in priority:
         buckets[filled[codes[record]]] = record
         filled[codes[record]] += 1
     return buckets, starts, counts
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def swap_coded(
     codes: Ints,
     near: Neighbors,
@@ -347,9 +340,9 @@ def swap_coded(
 # The same for numbers: no matrix, sums over ranges of values -----------------------------------
 
 
-@njit(cache=True, nogil=True)
-def reach(values: Floats, center: int, distance: float, closed: bool) -> tuple[int, int]:
-    """The range of values nearer to the center than the distance (`closed`: or at it)."""
+@inner
+def reach(values: Floats, center: int, distance: float, closed: int) -> tuple[int, int]:
+    """The range of values nearer to the center than the distance (`closed`, 1: or at it)."""
     low, high = 0, center + 1
     while low < high:
         middle = (low + high) // 2
@@ -370,13 +363,13 @@ def reach(values: Floats, center: int, distance: float, closed: bool) -> tuple[i
     return start, max(start, low)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def total_between(tree: Longs, start: int, stop: int) -> int:
     """Sum of the counts of a range."""
     return total_before(tree, stop) - total_before(tree, start)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def side_radius(values: Floats, center: int, present: Longs, k: int, side: int) -> float:
     """The least distance to a value on one side (-1, 1) within which k records are present."""
     limit = center if side < 0 else values.size - 1 - center
@@ -384,7 +377,7 @@ def side_radius(values: Floats, center: int, present: Longs, k: int, side: int) 
     while low < high:
         middle = (low + high) // 2
         distance = abs(values[center + side * middle] - values[center])
-        start, stop = reach(values, center, distance, True)
+        start, stop = reach(values, center, distance, whole(1))
         if total_between(present, start, stop) >= k:
             high = middle
         else:
@@ -394,14 +387,14 @@ def side_radius(values: Floats, center: int, present: Longs, k: int, side: int) 
     return float(abs(values[center + side * low] - values[center]))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def draw_from_ring(
-    unswapped: Longs, outer: tuple[int, int], inner: tuple[int, int], uniform: float
+    unswapped: Longs, outer: tuple[int, int], nearer: tuple[int, int], uniform: float
 ) -> int:
-    """The value of an unswapped record of the outer range that is not in the inner one."""
+    """The value of an unswapped record of the outer range that is not in the nearer one."""
     before = total_before(unswapped, outer[0])
-    left = total_before(unswapped, inner[0]) - before
-    inside = total_between(unswapped, inner[0], inner[1])
+    left = total_before(unswapped, nearer[0]) - before
+    inside = total_between(unswapped, nearer[0], nearer[1])
     records = total_before(unswapped, outer[1]) - before - inside
     position = pick(uniform, records)
     if position >= left:
@@ -409,7 +402,7 @@ def draw_from_ring(
     return locate(unswapped, before + position)
 
 
-@njit(cache=True, nogil=True)
+@part
 def draw_number(
     values: Floats,
     center: int,
@@ -423,12 +416,15 @@ def draw_number(
     if room == 0:
         return -1
     radius = min(
-        side_radius(values, center, present, room, -1),
-        side_radius(values, center, present, room, 1),
+        side_radius(values, center, present, room, whole(-1)),
+        side_radius(values, center, present, room, whole(1)),
     )
-    inner, outer = reach(values, center, radius, False), reach(values, center, radius, True)
-    inside = total_between(unswapped, inner[0], inner[1])
-    slots = room - total_between(present, inner[0], inner[1])
+    nearer, outer = (
+        reach(values, center, radius, whole(0)),
+        reach(values, center, radius, whole(1)),
+    )
+    inside = total_between(unswapped, nearer[0], nearer[1])
+    slots = room - total_between(present, nearer[0], nearer[1])
     share = slots
     if everyone:
         here = total_between(present, outer[0], outer[1]) - room + slots
@@ -438,21 +434,21 @@ def draw_number(
         return -1
     position = pick(draws[POSITION], inside + share)
     if position < inside:
-        return locate(unswapped, total_before(unswapped, inner[0]) + position)
-    return draw_from_ring(unswapped, outer, inner, draws[TIE])
+        return locate(unswapped, total_before(unswapped, nearer[0]) + position)
+    return draw_from_ring(unswapped, outer, nearer, draws[TIE])
 
 
-@njit(cache=True, nogil=True)
+@part
 def farthest_number(values: Floats, center: int, unswapped: Longs, uniform: float) -> int:
     """The value of an unswapped record among the farthest ones."""
     everything = total_before(unswapped, values.size)
-    lowest, highest = locate(unswapped, 0), locate(unswapped, everything - 1)
+    lowest, highest = locate(unswapped, whole(0)), locate(unswapped, everything - 1)
     radius = max(abs(values[center] - values[lowest]), abs(values[highest] - values[center]))
-    inner = reach(values, center, radius, False)
-    return draw_from_ring(unswapped, (0, values.size), inner, uniform)
+    nearer = reach(values, center, radius, whole(0))
+    return draw_from_ring(unswapped, (whole(0), values.size), nearer, uniform)
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def swap_ordered(
     codes: Ints,
     values: Floats,
@@ -476,16 +472,16 @@ def swap_ordered(
     while left > 0 and signal[1] == 0:
         draws = uniforms[step]
         record = take(buckets, tops, rest, value)
-        add(unswapped, value, -1)
-        add(everybody, value, -1)
+        add(unswapped, value, whole(-1))
+        add(everybody, value, whole(-1))
         present = everybody if everyone else unswapped
         room = min(k, count - 1 if everyone else left - 1)
         other_value = draw_number(values, value, present, unswapped, room, everyone, draws)
-        add(everybody, value, 1)
+        add(everybody, value, whole(1))
         left -= 1
         if other_value >= 0:
             other = take(buckets, tops, rest, other_value)
-            add(unswapped, other_value, -1)
+            add(unswapped, other_value, whole(-1))
             partners[record], partners[other] = other, record
             left -= 1
         references[step] = record
@@ -499,7 +495,7 @@ def swap_ordered(
 # Recounting, by other means than the loops above -----------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def nearer_coded(
     codes: Ints, matrix: Floats, partners: Longs, references: Longs, everyone: bool
 ) -> Longs:
@@ -527,7 +523,7 @@ def nearer_coded(
     return result
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def nearer_ordered(
     codes: Ints, values: Floats, partners: Longs, references: Longs, everyone: bool
 ) -> Longs:
@@ -540,20 +536,20 @@ def nearer_ordered(
     for step in range(references.size):
         record = references[step]
         other = partners[record]
-        center = codes[record]
-        add(present, center, -1)
+        center, beside = whole(codes[record]), whole(codes[other])
+        add(present, center, whole(-1))
         if other != record:
-            distance = abs(values[codes[other]] - values[center])
-            start, stop = reach(values, center, distance, False)
+            distance = abs(values[beside] - values[center])
+            start, stop = reach(values, center, distance, whole(0))
             result[step] = total_between(present, start, stop)
-            add(present, codes[other], -1)
+            add(present, beside, whole(-1))
         if everyone:
-            add(present, center, 1)
-            add(present, codes[other], int(other != record))
+            add(present, center, whole(1))
+            add(present, beside, whole(other != record))
     return result
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def nearer_ranked(order: Longs, partners: Longs, everyone: bool) -> Longs:
     """The same for one ranking: how many records of the pool lie between two that were swapped."""
     ranks = np.empty(order.size, np.int64)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ontomask.arrays import Floats, Longs
+from ontomask.kernels.compiling import allocating, inner, part
 
 __all__ = ["least_cost", "tree_costs"]
 
@@ -19,7 +19,7 @@ CALM = 200
 """After so many exchanges in a row that moved nothing, they are chosen so that none comes back."""
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def tree_costs(excess: Floats, links: Longs, heights: Floats) -> Floats:
     """For each row what moving costs if it goes over a tree: a pair costs where its ways meet.
 
@@ -29,7 +29,8 @@ def tree_costs(excess: Floats, links: Longs, heights: Floats) -> Floats:
     count, size = excess.shape
     costs, nodes = np.zeros(count), np.empty(size + len(links))
     for row in range(count):
-        nodes[:size] = excess[row]
+        for value in range(size):  # a slice would take the compiler seconds
+            nodes[value] = excess[row, value]
         for link in range(len(links)):
             first, second = nodes[links[link, 0]], nodes[links[link, 1]]
             # what one side has too much of goes over to the other here; the rest goes further up
@@ -39,7 +40,7 @@ def tree_costs(excess: Floats, links: Longs, heights: Floats) -> Floats:
     return costs
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def least_cost(costs: Floats, surplus: Floats, lack: Floats, limit: float) -> float:
     """The least cost of moving a surplus (a) to where it lacks (b), with a x b costs.
 
@@ -71,7 +72,7 @@ def least_cost(costs: Floats, surplus: Floats, lack: Floats, limit: float) -> fl
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cost(costs: Floats, sources: Longs, sinks: Longs, flows: Floats) -> float:
     total = 0.0
     for way in range(flows.size):
@@ -79,7 +80,7 @@ def _cost(costs: Floats, sources: Longs, sinks: Longs, flows: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def _first_plan(costs: Floats, surplus: Floats, lack: Floats) -> tuple[Longs, Longs, Floats]:
     """Take the cheapest ways first, each as far as possible; they form a tree."""
     # both add up to the same but for rounding; made equal, nothing is left over in the end
@@ -108,7 +109,7 @@ def _first_plan(costs: Floats, surplus: Floats, lack: Floats) -> tuple[Longs, Lo
     return sources, sinks, flows
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def _prices(costs: Floats, sources: Longs, sinks: Longs) -> tuple[Floats, Longs, Longs, Longs]:
     """The price of each source and sink, so that every way on the tree costs what they add up to.
 
@@ -133,14 +134,15 @@ def _prices(costs: Floats, sources: Longs, sinks: Longs) -> tuple[Floats, Longs,
     return prices, parents, ways, depths
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def _ways_around(sources: Longs, sinks: Longs, rows: int) -> tuple[Longs, Longs]:
     """The ways of each node, one node behind the other, and where they begin."""
     starts = np.zeros(sources.size + 2, np.int64)
     for way in range(sources.size):
         starts[sources[way] + 1] += 1
         starts[rows + sinks[way] + 1] += 1
-    starts = np.cumsum(starts)
+    for node in range(1, starts.size):
+        starts[node] += starts[node - 1]
     free, around = starts.copy(), np.empty(2 * sources.size, np.int64)
     for way in range(sources.size):
         for node in (sources[way], rows + sinks[way]):
@@ -149,7 +151,7 @@ def _ways_around(sources: Longs, sinks: Longs, rows: int) -> tuple[Longs, Longs]
     return starts, around
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def _bound(costs: Floats, surplus: Floats, lack: Floats, prices: Floats) -> float:
     """No plan costs less: prices of sinks lowered until none exceeds the costs."""
     rows, columns = costs.shape
@@ -162,7 +164,7 @@ def _bound(costs: Floats, surplus: Floats, lack: Floats, prices: Floats) -> floa
     return float(bound + scale * (lack * highest).sum())
 
 
-@njit(cache=True, nogil=True)
+@part
 def _cheaper_way(costs: Floats, prices: Floats, start: int, first: bool) -> tuple[int, int, int]:
     """The way that most undercuts its prices among the next sources with any, -1 if none does.
 
@@ -184,7 +186,7 @@ def _cheaper_way(costs: Floats, prices: Floats, start: int, first: bool) -> tupl
     return found, sink, (source + 1) % rows
 
 
-@njit(cache=True, nogil=True)
+@part
 def _exchange(
     sources: Longs,
     sinks: Longs,

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.compiling import inner, whole
 from ontomask.kernels.index import FARTHEST, NEAREST, Finds, Index, points_within, search
 from ontomask.kernels.neighbors import sort_by_keys
-from ontomask.kernels.records import Points, inner, whole
+from ontomask.kernels.records import Points
 from ontomask.kernels.swapping import pick
 
 __all__ = [

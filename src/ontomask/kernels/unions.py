@@ -12,6 +12,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.centroids import Tally, members_by_cluster, new_tally, price
+from ontomask.kernels.compiling import allocating, compiled, part, whole
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
@@ -22,7 +23,7 @@ from ontomask.kernels.index import (
     new_finds,
     search,
 )
-from ontomask.kernels.records import Points, compiled, part, replacement_cost, whole
+from ontomask.kernels.records import Points, replacement_cost
 
 __all__ = ["PARTNERS", "Clusters", "described", "united"]
 
@@ -76,7 +77,7 @@ def _joined(offsets: Longs, members: Longs, room: Longs, one: int, other: int) -
     return count
 
 
-@compiled
+@allocating
 def _choose(
     points: Points,
     index: Index,

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.arrays import Longs
-from ontomask.kernels.records import Points, inner
+from ontomask.kernels.compiling import inner, part
+from ontomask.kernels.records import Points
 
 __all__ = [
     "add_units",
@@ -64,7 +65,7 @@ def add_units(points: Points, marks: Longs, point: int) -> float:
     return added
 
 
-@inner
+@part
 def drop_units(points: Points, held: Longs, point: int) -> float:
     """How many units have no points left when a point goes; without units, its records.
 
@@ -81,7 +82,7 @@ def drop_units(points: Points, held: Longs, point: int) -> float:
     return dropped
 
 
-@inner
+@part
 def is_of_records(points: Points) -> bool:
     """Whether there are units, and every point is of a single one, as single records are."""
     return points.owners.size == 2 * points.sizes.size + 1

@@ -14,20 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.compiling import compiled, inner, part, whole
 from ontomask.kernels.formulas import fill_leaves
-from ontomask.kernels.records import (
-    LOOKED_UP,
-    START,
-    VALUE_START,
-    VALUES,
-    WAY,
-    Points,
-    compiled,
-    entry,
-    inner,
-    part,
-    whole,
-)
+from ontomask.kernels.records import LOOKED_UP, START, VALUE_START, VALUES, WAY, Points, entry
 
 __all__ = ["END", "PARENT", "RIGHT", "ValueTrees", "fill_extremes", "joint_node", "value_trees"]
 
@@ -87,7 +76,7 @@ def _most_distant(
     return best
 
 
-@inner
+@part
 def _share_out(
     points: Points,
     attribute: int,
@@ -128,7 +117,7 @@ def _share_out(
     return left, right
 
 
-@inner
+@part
 def _split_values(
     points: Points, attribute: int, values: Longs, rest: Longs, start: int, stop: int
 ) -> tuple[int, float]:
@@ -165,17 +154,33 @@ def _split_values(
     return left, entry(points, attribute, row, second)
 
 
-@inner
-def _order_inner(links: Ints, turns: Ints, root: int, slot: int, end: int) -> None:
-    """Write the turns of the inner nodes from a slot on, by their height above the leaves."""
-    heights = np.zeros(end - root, np.int64)
+@part
+def _order_inner(
+    links: Ints, turns: Ints, root: int, leaves: int, heights: Longs, counts: Longs
+) -> None:
+    """Write the turns of the inner nodes behind those of the leaves, by their height above them.
+
+    `heights` has room for a number of each node, `counts` for two of each height.
+    """
+    end = links[root, END]
+    for height in range(counts.shape[0]):
+        counts[height, 0] = 0
     for node in range(end - 1, root - 1, -1):
-        if links[node, RIGHT] >= 0:
-            sides = heights[node + 1 - root], heights[links[node, RIGHT] - root]
-            heights[node - root] = 1 + max(sides[0], sides[1])
-    for place in np.argsort(heights, kind="mergesort")[slot - root :]:
-        turns[slot, TURN], turns[slot, SOURCE] = root + place, links[root + place, RIGHT]
-        slot += 1
+        heights[node - root], right = 0, links[node, RIGHT]
+        if right >= 0:
+            height, beside = heights[node + 1 - root], heights[right - root]
+            heights[node - root] = 1 + (height if height > beside else beside)
+            counts[heights[node - root], 0] += 1
+    slot = root + leaves
+    for height in range(counts.shape[0]):
+        counts[height, 1] = slot
+        slot += counts[height, 0]
+    for node in range(root, end):
+        height = heights[node - root]
+        if height > 0:
+            slot = counts[height, 1]
+            counts[height, 1] += 1
+            turns[slot, TURN], turns[slot, SOURCE] = node, links[node, RIGHT]
 
 
 @compiled
@@ -213,7 +218,8 @@ def _grow_tree(
             stack[depth + 1, 2] = node
             depth += 2
         node += 1
-    _order_inner(links, trees.turns, root, leaf, node)
+    # both have served: the values are in place
+    _order_inner(links, trees.turns, root, values.size, rest, stack)
 
 
 def value_trees(points: Points, order: Longs) -> ValueTrees:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.compiling import allocating
 
 __all__ = ["draw_near", "window_widths"]
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def window_widths(
     codes: Ints, offsets: Longs, members: Longs, distances: Floats, first: int
 ) -> Floats:
@@ -31,7 +31,7 @@ def window_widths(
     return widths
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def draw_near(
     codes: Ints, widths: Floats, distances: Floats, order: Ints, uniforms: Floats
 ) -> Longs:

@@ -387,7 +387,7 @@ class Taxonomy:
         distinct = np.unique(numbers)
         top = self.lcs_number(distinct)
         _, members, _ = self.ancestor_arrays(distinct)
-        below = kernel.depths_below(self.parent_offsets, self.parent_numbers, top)
+        below: Ints = kernel.depths_below(self.parent_offsets, self.parent_numbers, top)
         candidates = np.unique(members)
         return candidates[below[candidates] > 0].astype(np.int32)
 
