@@ -1,12 +1,15 @@
 """Compile the kernels ahead of time: the first use of a method costs seconds, later ones none.
 
-Numba keeps what it compiled beside the package or in the user's cache folder.
+Numba keeps what it compiled beside the package or in the user's cache folder. It compiles one
+kernel at a time, so several are compiled by processes; what one has compiled the others find there.
 """
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
@@ -15,17 +18,21 @@ import numpy as np
 from ontomask.data.domains import Concepts, Labels, Numbers, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Flat, Nominal, Numeric, Schema
+from ontomask.kernels import centroids, compiled_before
 from ontomask.methods.base import Context, Method
 from ontomask.methods.disclosure import WAYS
 from ontomask.methods.hybrid import Hybrid
 from ontomask.methods.microaggregation import Microaggregation
+from ontomask.methods.perturbation import Noise
+from ontomask.methods.points import quasi_layout
 from ontomask.methods.rank_swapping import RankSwapping
 from ontomask.methods.recoding import Recoding
 from ontomask.methods.resampling import Resampling
 from ontomask.privacy import TCloseness
+from ontomask.protection import protect
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["METHODS", "compile_for", "warm"]
+__all__ = ["METHODS", "compile_for", "compile_late", "helped", "warm"]
 
 METHODS: tuple[Method, ...] = (
     Microaggregation(2),
@@ -44,17 +51,50 @@ PROCESSES = 2
 
 
 def warm() -> Iterator[tuple[float, str]]:
-    """Compile the kernels of every method, several at a time; yields the share done and of what.
-
-    Numba compiles one kernel at a time, so it is done by processes; what one has compiled the
-    others find on disk.
-    """
-    context = multiprocessing.get_context("spawn")
+    """Compile the kernels of every method, several at a time; yields the share done and of what."""
     workers = min(PROCESSES, os.cpu_count() or 1)
-    with ProcessPoolExecutor(workers, context) as pool:
-        waiting = [pool.submit(compile_for, place) for place in range(len(METHODS))]
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        first, *others = range(len(METHODS))
+        waiting = [pool.submit(compile_for, first), pool.submit(compile_late)]
+        waiting += [pool.submit(compile_for, place) for place in others]
         for done, one in enumerate(as_completed(waiting), start=1):
-            yield done / len(METHODS), one.result()
+            yield done / len(waiting), one.result()
+
+
+@contextlib.contextmanager
+def helped() -> Iterator[None]:
+    """Let another process compile what a run needs last while it compiles what it needs first.
+
+    Only where nothing was compiled on this machine yet, and there is a core for it.
+    """
+    if compiled_before() or (os.cpu_count() or 1) < PROCESSES:
+        yield
+        return
+    helper = multiprocessing.get_context("spawn").Process(target=_help, daemon=True)
+    helper.start()
+    try:
+        yield
+    finally:
+        helper.terminate()
+        helper.join()
+
+
+def _help() -> None:
+    """Compile in silence: a help that fails is none, and who interrupts the run speaks to that."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(Exception):
+        compile_late()
+
+
+def compile_late() -> str:
+    """Compile what a run needs late: the centers of clusters, then the evaluation."""
+    table = _tiny_table()
+    points = quasi_layout(table, Microaggregation(2)).points(table.tuples())
+    centroids.loss(points, np.zeros(points.sizes.size, np.int32), 1)
+    columns = {"word": [*"abcabc"], "flat": [*"xyzxyz"], "number": [1.0, 2.0, 3.0] * 2}
+    schema = Schema(**{name: table.schema.column(name) for name in columns})
+    protect(columns, schema, Noise(["number"]), seed=0).evaluate(columns)
+    return "evaluation"
 
 
 def compile_for(place: int) -> str:

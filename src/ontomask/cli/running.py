@@ -234,11 +234,12 @@ def run(
 
 def _run(voice: Voice, path: Path, seed: int | None = None, **options: bool) -> None:
     from ontomask.plan.plan import Plan
+    from ontomask.warming import helped
 
-    plan = Plan.read(path)
-    if seed is not None:
-        plan = plan.with_seed(seed)
-    with voice.progress("reading") as progress:
+    with helped(), voice.progress("reading") as progress:
+        plan = Plan.read(path)
+        if seed is not None:
+            plan = plan.with_seed(seed)
         outcome = plan.run(**options, progress=progress)
     _show_outcome(voice, outcome)
     voice.result(_summary(outcome))
