@@ -1,8 +1,9 @@
 """How fast a release is evaluated, and how the methods compare.
 
-    python benchmarks/evaluation.py DATA [section ...]
+    python benchmarks/evaluation.py DATA [section ...] [--records 100000 300000 1000000]
 
-DATA is the folder that holds `tables/`; sections: linkage correlation whole grid (all by default).
+DATA is the folder that holds `tables/`; sections: linkage growth correlation whole grid (all by
+default). --records says how many records growth and whole draw from the claims.
 Ratios are against plain NumPy or plain Python in the same run.
 """
 
@@ -18,7 +19,8 @@ import numpy as np
 import pandas as pd
 
 import ontomask as om
-from arguments import CLAIMS, folder_with
+from arguments import CLAIMS, folder_with, whole_number
+from microaggregation import resampled
 
 CODES = ("dx_admit", "dx_principal", "dx_secondary", "procedure", "drg")
 SIX = ("age", "sex", "los", "dx_principal", "procedure", "dx_secondary")
@@ -93,6 +95,28 @@ def linkage(data: Path) -> Iterator[str]:
             yield f"{title:22}{len(names):9}{figures}"
 
 
+def drawn(data: Path, count: int) -> tuple[pd.DataFrame, om.Schema]:
+    """Claims of six columns, drawn with replacement, 15 % of their cells redrawn."""
+    frame, schema = claims(data, SIX)
+    return resampled(frame, count, np.random.default_rng(1)), schema
+
+
+def growth(data: Path, records: list[int]) -> Iterator[str]:
+    """Semantic linkage of six columns with a release by rank swapping (k = 5), as tables grow."""
+    yield f"{'records':>10}{'tuples':>10}{'seconds':>9}{'cpu':>9}{'risk %':>8}{'peak MB':>9}"
+    for count in records:
+        frame, schema = drawn(data, count)
+        release = om.protect(frame, schema, om.RankSwapping(k=5), seed=1)
+        om.record_linkage(frame.head(50), release.frame.head(50), schema)  # compile
+        worked = time.process_time()
+        seconds, found = timed(
+            lambda f=frame, r=release, s=schema: om.record_linkage(f, r.frame, s)
+        )
+        worked = time.process_time() - worked
+        figures = f"{seconds:9.1f}{worked:9.1f}{found.risk:8.2f}{peak():9.0f}"
+        yield f"{count:10,}{len(frame.drop_duplicates()):10,}{figures}"
+
+
 def correlation(data: Path) -> Iterator[str]:
     """Distance correlation of two ICD-9 columns with 10^6 records."""
     frame, _ = claims(data, ("dx_principal", "dx_secondary"))
@@ -128,17 +152,17 @@ def explicit(one: np.ndarray, other: np.ndarray) -> float:
     return float(covariance / (first * second) ** 0.5)
 
 
-def whole(data: Path) -> Iterator[str]:
-    """Everything of `evaluate` on 10^5 records of six columns."""
-    frame, schema = claims(data, SIX)
-    generator = np.random.default_rng(1)
-    big = frame.iloc[generator.integers(0, len(frame), 100_000)].reset_index(drop=True)
-    release = om.protect(big, schema, om.Microaggregation(5), seed=1)
-    seconds, found = timed(
-        lambda: release.evaluate(big, distances=("semantic", "matching", "s-distance", "euclidean"))
-    )
-    figures = f"L = {found.loss.loss:.2%}, risk = {found.risk:.2%}"
-    yield f"{seconds:.1f} s, {figures}, peak {peak():.0f} MB"
+def whole(data: Path, records: list[int]) -> Iterator[str]:
+    """Everything of `evaluate` on a release of six columns by sa-mdav, k = 5, as tables grow."""
+    distances = ("semantic", "matching", "s-distance", "euclidean")
+    for count in records:
+        frame, schema = drawn(data, count)
+        release = om.protect(frame, schema, om.Microaggregation(5), seed=1)
+        worked = time.process_time()
+        seconds, found = timed(lambda r=release, f=frame: r.evaluate(f, distances=distances))
+        worked = time.process_time() - worked
+        figures = f"L = {found.loss.loss:.2%}, risk = {found.risk:.2%}"
+        yield f"{count:10,}: {seconds:.1f} s, cpu {worked:.1f} s, {figures}, peak {peak():.0f} MB"
 
 
 def grid(data: Path) -> Iterator[str]:
@@ -177,17 +201,22 @@ def grid(data: Path) -> Iterator[str]:
             )
 
 
-SECTIONS = {function.__name__: function for function in (linkage, correlation, whole, grid)}
+GROWING = {function.__name__: function for function in (growth, whole)}
+SECTIONS = {one.__name__: one for one in (linkage, growth, correlation, whole, grid)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=folder_with(CLAIMS))
     parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS], default=[])
+    parser.add_argument(
+        "--records", nargs="+", type=whole_number, default=[100_000, 300_000, 1_000_000]
+    )
     arguments = parser.parse_args()
     for name in arguments.sections or SECTIONS:
         print(f"\n{SECTIONS[name].__doc__}")
-        for line in SECTIONS[name](arguments.data):
+        sizes = [arguments.records] if name in GROWING else []
+        for line in SECTIONS[name](arguments.data, *sizes):
             print(line, flush=True)
 
 

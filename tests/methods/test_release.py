@@ -5,6 +5,9 @@ import pyarrow as pa
 import pytest
 
 import ontomask as om
+from ontomask.kernels.centroids import loss
+from ontomask.kernels.rebuilding import rebuild
+from ontomask.methods import microaggregation
 from ontomask.methods.base import METHODS
 from ontomask.protection import generators
 from tables import DISEASES, mixed_columns, mixed_schema, nominal_schema
@@ -160,6 +163,24 @@ def test_a_thorough_refinement_loses_less_tells_its_rounds_and_can_be_repeated()
     assert first.frame.equals(again.frame)
     assert first.details[0]["rounds"] == 3
     assert hurried.details[0]["rounds"] < 10**6
+
+
+def test_a_table_in_one_part_is_rebuilt_twice_and_the_better_counts(monkeypatch):
+    losses = []
+
+    def noted(points, *given):
+        labels, rounds = rebuild(points, *given)
+        losses.append(loss(points, labels, int(labels.max()) + 1))
+        return labels, rounds
+
+    monkeypatch.setattr(microaggregation, "rebuild", noted)
+    method = om.Microaggregation(4, refine="thorough", rounds=2)
+    for seed in range(1, 4):
+        release = om.protect(pl.DataFrame(mixed_columns(120)), mixed_schema(), method, seed=seed)
+        reached = release.details[0]["refinement"]["loss_after"]
+        assert reached == pytest.approx(min(losses[-2:]))
+    assert len(losses) == 6
+    assert len(set(losses)) > 1
 
 
 def test_presets_are_methods_of_the_registry():

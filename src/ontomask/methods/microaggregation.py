@@ -8,6 +8,7 @@ Valls (2012).
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -325,18 +326,29 @@ class Microaggregation(Method):
     def _rebuilt(
         self, points: Points, labels: Ints, parts: Sequence[Longs], context: Context
     ) -> tuple[Ints, int]:
-        """Clusters that were taken apart and built anew, and the rounds made in every part."""
-        every = context.generator.spawn(len(parts))
-        generators = {int(members[0]): one for members, one in zip(parts, every, strict=True)}
+        """Clusters that were taken apart and built anew, and the rounds made in every part.
 
-        def work(members: Longs, signal: Longs) -> tuple[Ints, int]:
+        A single part is searched twice, by different draws: two cores take no longer for that.
+        """
+        tries = list(parts) * (2 if len(parts) == 1 else 1)
+        started = time.monotonic()
+
+        def work(members: Longs, draws: np.random.Generator, signal: Longs) -> tuple[Ints, int]:
             own = _own_labels(labels, members), float(self.k), NEIGHBORS, PASSES
-            seconds = self.seconds * members.size / labels.size
-            budget = self.rounds, seconds, generators[int(members[0])]
-            return rebuild(select_points(points, members), *own, *budget, signal)
+            left = started + self.seconds - time.monotonic()
+            seconds = max(left, 1e-9) if len(parts) == 1 else self.seconds * members.size / size
+            return rebuild(
+                select_points(points, members), *own, self.rounds, seconds, draws, signal
+            )
 
-        found = in_every(parts, work, 100.0, context, "rebuilding")
-        return numbered(parts, [own for own, _ in found]), min(rounds for _, rounds in found)
+        size, every = labels.size, context.generator.spawn(len(tries))
+        works = [functools.partial(work, *one) for one in zip(tries, every, strict=True)]
+        totals = [100.0] * len(tries)
+        found = watched_parts(works, totals=totals, context=context, message="rebuilding")
+        clusters, rounds = zip(*found, strict=True)
+        if len(parts) == 1:
+            clusters = (_better(select_points(points, parts[0]), *clusters),)
+        return numbered(parts, clusters), min(rounds)
 
 
 @dataclass(frozen=True, eq=False)
