@@ -107,13 +107,13 @@ def growth(data: Path, records: list[int]) -> Iterator[str]:
     for count in records:
         frame, schema = drawn(data, count)
         release = om.protect(frame, schema, om.RankSwapping(k=5), seed=1)
-        om.record_linkage(frame.head(50), release.frame.head(50), schema)  # compile
+        om.measuring.record_linkage(frame.head(50), release.frame.head(50), schema)  # compile
         worked = time.process_time()
         seconds, found = timed(
-            lambda f=frame, r=release, s=schema: om.record_linkage(f, r.frame, s)
+            lambda f=frame, r=release, s=schema: om.measuring.record_linkage(f, r.frame, s)
         )
         worked = time.process_time() - worked
-        figures = f"{seconds:9.1f}{worked:9.1f}{found.risk:8.2f}{peak():9.0f}"
+        figures = f"{seconds:9.1f}{worked:9.1f}{100 * found.risk:8.2f}{peak():9.0f}"
         yield f"{count:10,}{len(frame.drop_duplicates()):10,}{figures}"
 
 

@@ -14,6 +14,7 @@ import polars as pl
 
 import ontomask as om
 from arguments import existing_file
+from ontomask.methods.base import Method
 from ontomask.warming import warm
 
 K = 5
@@ -62,7 +63,7 @@ def schema(*rules: om.Rule) -> om.Schema:
     ).with_rules(*rules)
 
 
-def measured(frame: pl.DataFrame, declared: om.Schema, method: om.Method) -> tuple[int, float, str]:
+def measured(frame: pl.DataFrame, declared: om.Schema, method: Method) -> tuple[int, float, str]:
     """Excluded records, loss, and both in a line."""
     started = time.perf_counter()
     release = om.protect(frame, declared, method, seed=1)

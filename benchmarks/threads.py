@@ -43,7 +43,7 @@ def masked(method: object, columns: list[str] | None = None) -> Case:
 def linked(frame: pd.DataFrame) -> float:
     """The linkage risk of a table whose ages are those of others."""
     shuffled = frame.assign(age=frame["age"].sample(frac=1, random_state=1).to_numpy())
-    return om.record_linkage(frame, shuffled, claims_schema()).risk
+    return om.measuring.record_linkage(frame, shuffled, claims_schema()).risk
 
 
 CASES: dict[str, Case] = {

@@ -17,6 +17,7 @@ import polars as pl
 
 import ontomask as om
 from arguments import existing_file
+from ontomask.methods.base import Method
 from ontomask.warming import warm
 
 K = 5
@@ -59,7 +60,7 @@ def fewest_persons(frame: pl.DataFrame, release: om.Release) -> tuple[int, int]:
     return min(sizes), sum(size < K for size in sizes)
 
 
-def measured(frame: pl.DataFrame, method: om.Method, *, unit: bool) -> str:
+def measured(frame: pl.DataFrame, method: Method, *, unit: bool) -> str:
     """One line of the table."""
     started = time.perf_counter()
     release = om.protect(frame, schema(unit=unit), method, seed=1)

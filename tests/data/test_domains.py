@@ -16,7 +16,7 @@ from ontomask.data.masked import State
 from ontomask.data.microdata import Attribute
 from ontomask.data.tables import open_table
 from ontomask.errors import MethodError
-from ontomask.methods.base import Context
+from ontomask.methods.base import Context, Method
 from tables import DISEASES
 
 SCHEMA = om.Schema(
@@ -41,7 +41,7 @@ TWENTIES = om.Hierarchy.from_rows(
 )
 
 
-def masked(method: om.Method, state: State) -> State:
+def masked(method: Method, state: State) -> State:
     """The table after one more step."""
     return state.after(method.run(state.microdata, Context(np.random.default_rng(0))))
 

@@ -81,12 +81,12 @@ def test_paths_are_opened_as_their_size_asks_for(size, tmp_path, monkeypatch):
     assert_same(om.evaluate(before, str(after), SCHEMA, columns=COLUMNS), known)
     risk, whole = (om.file_risk(one, SCHEMA) for one in (before, ORIGINAL))
     assert (risk.structure, risk.sensitive) == (whole.structure, whole.sensitive)
-    found, sets = (om.minimal_unique_sets(one, SCHEMA) for one in (before, ORIGINAL))
+    found, sets = (om.measuring.minimal_unique_sets(one, SCHEMA) for one in (before, ORIGINAL))
     assert found == sets
-    checked = om.check(before, SCHEMA, [om.KAnonymity(2)])
+    checked = om.check(before, SCHEMA, [om.privacy.KAnonymity(2)])
     assert (
         checked.models[0].failing
-        == om.check(ORIGINAL, SCHEMA, [om.KAnonymity(2)]).models[0].failing
+        == om.check(ORIGINAL, SCHEMA, [om.privacy.KAnonymity(2)]).models[0].failing
     )
 
 

@@ -21,6 +21,7 @@ import ontomask as om
 from guarantees import counting
 from guarantees.test_recount import changed
 from ontomask import promises as room
+from ontomask.data.schema import Column
 from ontomask.data.tables import open_table
 from ontomask.findings import Claim
 from ontomask.verify import verify
@@ -58,7 +59,7 @@ PEOPLE = people()
 EVERYONE = pl.concat([PEOPLE, PEOPLE.head(100), PEOPLE.head(60)])
 
 
-def schema(**more: om.Column | om.Identifier | om.Weight) -> om.Schema:
+def schema(**more: Column | om.Identifier | om.Weight) -> om.Schema:
     return om.Schema(town=om.Flat(), age=om.Flat(), **more)
 
 

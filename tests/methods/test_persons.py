@@ -10,7 +10,9 @@ import polars as pl
 import pytest
 
 import ontomask as om
+from ontomask.data.schema import Column
 from ontomask.errors import DataError, MethodError, OntomaskError, SchemaError
+from ontomask.methods.base import Method
 from ontomask.promises import ClassSize
 from tables import DISEASES, LEAVES
 
@@ -37,7 +39,7 @@ def visits(persons: int = 60, seed: int = 0, *, alike: bool = True) -> pl.DataFr
     return pl.DataFrame(rows, schema=["person", *QUASI, "charge"], orient="row")
 
 
-def declared(**more: om.Column) -> om.Schema:
+def declared(**more: Column) -> om.Schema:
     return om.Schema(
         person=om.Identifier(unit=True),
         **{
@@ -113,7 +115,7 @@ METHODS = {
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 @pytest.mark.parametrize("seed", range(3))
-def test_every_class_has_k_persons(method: om.Method, seed: int) -> None:
+def test_every_class_has_k_persons(method: Method, seed: int) -> None:
     """Though many classes of the table have k records of fewer persons."""
     frame = visits(seed=seed)
     schema = declared(age=om.Numeric(role="other")) if method.name == "suppression" else declared()
@@ -236,7 +238,7 @@ class TestMistakes:
             ),
         ],
     )
-    def test_a_method_that_counts_records(self, method: om.Method, said: str) -> None:
+    def test_a_method_that_counts_records(self, method: Method, said: str) -> None:
         with pytest.raises(OntomaskError, match=said) as caught:
             om.protect(visits(), declared(charge=om.Numeric(role="sensitive")), method)
         assert "'person' says that persons are to be protected" in str(caught.value)

@@ -9,7 +9,9 @@ import polars as pl
 import pytest
 
 import ontomask as om
+from ontomask.data.schema import Column
 from ontomask.errors import OntomaskError, PlanError, PromiseError, SchemaError
+from ontomask.methods.base import Method
 from ontomask.methods.registry import METHODS
 from ontomask.plan.plan import Plan
 from ontomask.plan.recounting import recount_folder
@@ -52,7 +54,7 @@ def people(count: int = 150, seed: int = 0) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["sex", "age", "code", "place", "charge"], orient="row")
 
 
-def declared(**more: om.Column) -> om.Schema:
+def declared(**more: Column) -> om.Schema:
     columns = {
         "sex": om.Flat(weight=0.001),
         "age": om.Numeric(weight=0.001),
@@ -140,7 +142,7 @@ def test_every_method_is_tried() -> None:
     assert {one.name for one in (*MENDED, *HARMLESS, *REFUSED)} == set(METHODS)
 
 
-def asked_of(method: om.Method) -> om.Schema:
+def asked_of(method: Method) -> om.Schema:
     """Places are compared where clusters and windows need them, and would only be starred else."""
     if method in MENDED:
         return declared()
@@ -151,7 +153,7 @@ def asked_of(method: om.Method) -> om.Schema:
 
 @pytest.mark.parametrize("method", MENDED, ids=lambda one: f"{one.name}")
 @pytest.mark.parametrize("seed", range(2))
-def test_who_would_be_impossible_is_mended(method: om.Method, seed: int) -> None:
+def test_who_would_be_impossible_is_mended(method: Method, seed: int) -> None:
     frame = people(seed=seed)
     plain = om.protect(frame, declared(), method, seed=seed)
     release = om.protect(frame, declared().with_rules(*RULES), method, seed=seed)
@@ -162,7 +164,7 @@ def test_who_would_be_impossible_is_mended(method: om.Method, seed: int) -> None
 
 
 @pytest.mark.parametrize("method", HARMLESS, ids=lambda one: one.name)
-def test_what_is_coarser_breaks_no_rule(method: om.Method) -> None:
+def test_what_is_coarser_breaks_no_rule(method: Method) -> None:
     schema = asked_of(method).with_rules(*RULES)
     release = om.protect(people(), schema, method, seed=1)
     told = {"sex", "age", "code"} <= set(release.frame.columns)
@@ -171,7 +173,7 @@ def test_what_is_coarser_breaks_no_rule(method: om.Method) -> None:
 
 
 @pytest.mark.parametrize("method", REFUSED, ids=lambda one: one.name)
-def test_what_cannot_be_mended_is_not_released(method: om.Method) -> None:
+def test_what_cannot_be_mended_is_not_released(method: Method) -> None:
     assert impossible(om.protect(people(), declared(), method, seed=1).frame) > 0
     with pytest.raises(PromiseError) as refusal:
         om.protect(people(), declared().with_rules(*RULES), method, seed=1)

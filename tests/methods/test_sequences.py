@@ -11,7 +11,9 @@ import pytest
 
 import ontomask as om
 from methods.test_persons import QUASI, declared, visits
+from ontomask.data.schema import Column
 from ontomask.errors import MethodError, OntomaskError, PromiseError, SchemaError
+from ontomask.methods.base import Method
 from ontomask.methods.sequences import kept_lengths
 from ontomask.plan.recounting import recount_folder
 from ontomask.promises import SequenceSize
@@ -31,7 +33,7 @@ METHODS = {
 }
 
 
-def wholes(**more: om.Column) -> om.Schema:
+def wholes(**more: Column) -> om.Schema:
     return om.Schema.of({**declared(**more), "person": WHOLES})
 
 
@@ -49,7 +51,7 @@ def rarest(rows: list[dict[str, object]]) -> int:
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
-def test_joined_records_are_those_of_k_persons(method: om.Method) -> None:
+def test_joined_records_are_those_of_k_persons(method: Method) -> None:
     frame = visits(90, seed=2, alike=False)
     release = om.protect(frame, wholes(), [method, PSEUDONYMS], seed=2)
     rows = release.frame.rows(named=True)
@@ -206,7 +208,7 @@ class TestMistakes:
         ],
         ids=str,
     )
-    def test_what_masks_records_one_by_one(self, method: om.Method, said: str) -> None:
+    def test_what_masks_records_one_by_one(self, method: Method, said: str) -> None:
         with pytest.raises(OntomaskError, match=said) as caught:
             om.protect(visits(), wholes(), method)
         assert "without sequences" in str(caught.value)

@@ -13,7 +13,7 @@ import ontomask as om
 from ontomask.errors import MethodError
 from ontomask.kernels.blocks import in_blocks
 from ontomask.methods import blocks as rules
-from ontomask.methods.base import Context, watched_parts
+from ontomask.methods.base import Context, Method, watched_parts
 from tables import mixed_columns, mixed_schema
 
 K = 4
@@ -34,13 +34,13 @@ def table(count: int = 240) -> pl.DataFrame:
     return pl.DataFrame(mixed_columns(count))
 
 
-def schema_for(method: om.Method) -> om.Schema:
+def schema_for(method: Method) -> om.Schema:
     if not getattr(method, "privacy", ()):
         return mixed_schema()
     return om.Schema.of({**mixed_schema(), "charge": om.Numeric(role="sensitive")})
 
 
-def masked(method: om.Method, frame: pl.DataFrame | None = None) -> om.Release:
+def masked(method: Method, frame: pl.DataFrame | None = None) -> om.Release:
     frame = table() if frame is None else frame
     return om.protect(frame, schema_for(method), method, seed=1)
 
@@ -101,7 +101,7 @@ def grouped(size: int = 600) -> pl.DataFrame:
     )
 
 
-def squares(frame: pl.DataFrame, method: om.Method) -> float:
+def squares(frame: pl.DataFrame, method: Method) -> float:
     """What is lost, in standard deviations; NumPy alone."""
     schema = om.Schema.of({name: om.Numeric() for name in frame.columns})
     release = om.protect(frame, schema, method, seed=1).frame

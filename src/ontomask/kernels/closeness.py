@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.kernels.compiling import allocating
 
 __all__ = ["kept_at_most"]
 
@@ -23,7 +24,7 @@ SLACK = 1e-9
 """Bounds allow this much more than t, so that rounding cannot make them too low."""
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def kept_at_most(
     starts: Longs,
     order: Longs,
@@ -64,7 +65,7 @@ def kept_at_most(
     return close, most
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def _unite(
     pairs: Longs,
     values: Ints,
@@ -86,7 +87,7 @@ def _unite(
         ends[level] = end
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def _in_common(
     united: Floats, shares: Floats, found: Longs, ends: Longs, total: float
 ) -> tuple[float, float]:

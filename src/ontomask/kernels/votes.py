@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
 from ontomask.arrays import Bools, Ints, Longs
+from ontomask.kernels.compiling import allocating
 
 __all__ = ["vote"]
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def vote(starts: Longs, order: Longs, values: Ints, sizes: Longs, kept: Bools, width: int) -> Longs:
     """Count records that are not of the most frequent value of their group.
 

@@ -178,7 +178,7 @@ class Snapshots:
         """The smallest known grouping that is at least as fine; the finest of all is the first."""
         count = len(self._kept)
         known = self._levels[:count], self._sizes[:count]
-        place = kernel.nearest_finer(*known, np.array(levels, np.int32))
+        place = int(kernel.nearest_finer(*known, np.array(levels, np.int32)))
         self._used[place] = next(self._clock)
         return self._kept[place]
 
