@@ -12,7 +12,7 @@ all finer levels. For levels x between `low` and `high` the loss is at least
 
 from __future__ import annotations
 
-from ontomask.quality.facts import AttributeFacts, Facts, Lost, Partition, Recoded
+from ontomask.quality.facts import AttributeFacts, Facts, Partition, Recoded
 from ontomask.quality.measures import AGGREGATES, Measure
 from ontomask.quality.models import (
     QUALITIES,
@@ -44,7 +44,6 @@ __all__ = [
     "Height",
     "KLDivergence",
     "Loss",
-    "Lost",
     "Measure",
     "NonUniformEntropy",
     "Partition",

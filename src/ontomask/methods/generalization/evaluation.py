@@ -22,7 +22,8 @@ from ontomask.privacy import (
     TableModel,
     chosen_column,
 )
-from ontomask.quality import Lost, Measure, Partition, Quality
+from ontomask.quality import Measure, Partition, Quality
+from ontomask.quality.facts import Lost
 
 __all__ = ["Evaluation", "Evaluator", "check_models", "refuse_without_people"]
 
