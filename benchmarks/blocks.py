@@ -61,6 +61,15 @@ class Clocked(ThreadPoolExecutor):
 
         return super().submit(clocked)
 
+    @classmethod
+    def saved(cls) -> float:
+        """The processor seconds that came beside others."""
+        return sum(
+            sum(works) - max(sum(works) / threads, *works)
+            for threads, works in cls.several
+            if works
+        )
+
 
 def timed(microdata: Microdata, method: om.Microaggregation) -> tuple[np.ndarray, Any]:
     """Clusters of the tuples; seconds, processor seconds, and those that no thread saves."""
@@ -69,12 +78,7 @@ def timed(microdata: Microdata, method: om.Microaggregation) -> tuple[np.ndarray
     with mock.patch("ontomask.kernels.blocks.ThreadPoolExecutor", Clocked):
         found = method.cluster(microdata, Context(np.random.default_rng(1)))
     worked = time.process_time() - worked
-    saved = sum(
-        sum(works) - max(sum(works) / threads, *works)
-        for threads, works in Clocked.several
-        if works
-    )
-    return found.labels, (time.perf_counter() - started, worked, worked - saved)
+    return found.labels, (time.perf_counter() - started, worked, worked - Clocked.saved())
 
 
 def compared(
