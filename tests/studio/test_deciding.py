@@ -149,6 +149,9 @@ def test_groups_of_one_value_are_on_every_screen_that_decides(browser, alike):
     browser.post("/release/run")
     page = wait(browser, "/release").text
     assert page.count(sentence) == 2  # in the last look, and beside what is signed
+    figures = alike.release_job().result["figures"]
+    linked, lost = (f"{100 * figures[name]:.1f} %" for name in ("linkage", "loss"))
+    assert f"Highest risk 50.0 %, linked {linked}, information loss {lost}" in page
     browser.post("/release/sign", {"name": "A. Smith"})
     (signed,) = [one for one in alike.opened.versions() if one.said == "signed off"]
     assert "67% share ward with their whole group" in signed.note
