@@ -69,6 +69,34 @@ def test_concepts_of_the_metathesaurus_from_a_zip(tmp_path):
     assert taxonomy.parents("C2") == ("C5",)
 
 
+def related(first, second, relation="PAR", *, suppress="N", vocabulary="ICD10CM"):
+    """A row of MRREL.RRF: what the second atom is to the first."""
+    cells = ["C0", first, "AUI", relation, "C0", second, "AUI", "inverse_isa", "R1", ""]
+    return "|".join([*cells, vocabulary, vocabulary, "", "", suppress, "", ""])
+
+
+def test_relations_stand_in_for_places(tmp_path):
+    folder = written(tmp_path / "META")
+    expected = om.load_taxonomy(folder, vocabulary="ICD10CM")
+    (folder / "MRHIER.RRF").unlink()
+    rows = [
+        *(related("A1", "A0"), related("A2", "A1"), related("A6", "A1")),
+        *(related("A1", "A2", "CHD"), related("A2", "A6", "SIB"), related("A6", "A2", "RO")),
+        related("A7", "A1", suppress="O"),
+        related("", "A1"),  # between concepts, not atoms
+        related("A8", "A9", vocabulary="MSH"),
+    ]
+    (folder / "MRREL.RRF").write_text("\n".join([*rows, ""]), encoding="utf-8")
+    found = om.load_taxonomy(folder, vocabulary="ICD10CM")
+    assert found.ids == expected.ids
+    assert found.names == expected.names
+    assert found.parent_numbers.tolist() == expected.parent_numbers.tolist()
+    assert om.load_taxonomy(folder, vocabulary="MSH").parents("D009203") == ("D006331",)
+    (folder / "MRREL.RRF").write_text("C0|A1|cut\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"MRREL\.RRF, line 1: the row has 2 cells instead of 16"):
+        om.load_taxonomy(folder)
+
+
 def test_a_single_vocabulary_need_not_be_named(tmp_path):
     places = [one for one in PLACES if "MSH" not in one]
     assert "I20" in om.load_taxonomy(written(tmp_path / "META", places=places)).ids
@@ -111,5 +139,7 @@ def test_broken_files(tmp_path):
     with pytest.raises(EncodingError, match="line 1: byte 0xe9 is not UTF-8"):
         om.load_taxonomy(folder, vocabulary="MSH")
     (folder / "MRHIER.RRF").unlink()
-    with pytest.raises(FormatError, match=r"holds no MRHIER\.RRF; give the folder META"):
+    with pytest.raises(
+        FormatError, match=r"holds no MRHIER\.RRF and no MRREL\.RRF; give the folder META"
+    ):
         om.load_taxonomy(folder)

@@ -5,6 +5,8 @@ What is read, at any depth:
 * ``MRHIER.RRF``: the places of atoms in the hierarchy of their vocabulary (`SAB`), each with the
   atom right above it (`PAUI`). Atoms of other vocabularies there, such as the name of the
   vocabulary itself at the top, are no concepts;
+* ``MRREL.RRF``, in subsets without the former: the pairs of atoms of which the second is the parent
+  (`REL` is `PAR`) of the first;
 * ``MRCONSO.RRF``: the atoms, each with the code that it has in its vocabulary and its text. The
   label of a code is the text of its atom in the hierarchy; the other texts are synonyms, obsolete
   ones excepted.
@@ -34,10 +36,11 @@ from ontomask.taxonomy.readers.sources import (
 
 __all__ = ["READER"]
 
-WIDTHS = {"MRHIER.RRF": 9, "MRCONSO.RRF": 18}
-CUI, HIER_AUI, PAUI, HIER_SAB = 0, 1, 3, 4
-AUI, SAB, CODE, STR, SUPPRESS = 7, 11, 13, 14, 16
-OBSOLETE, NAMING = b"O", b"N"
+WIDTHS = {"MRHIER.RRF": 9, "MRREL.RRF": 16, "MRCONSO.RRF": 18}
+HIER_AUI, PAUI, HIER_SAB = 1, 3, 4
+AUI1, REL, AUI2, REL_SAB, REL_SUPPRESS = 1, 3, 5, 10, 14
+CUI, AUI, SAB, CODE, STR, SUPPRESS = 0, 7, 11, 13, 14, 16
+OBSOLETE, NAMING, PARENT = b"O", b"N", b"PAR"
 SHOWN = 12
 
 
@@ -59,14 +62,15 @@ def read(path: Path, *, vocabulary: str | None = None, ids: str = "code") -> Dra
     """Read a vocabulary such as "ICD10CM" or "MSH"; a single one need not be named."""
     with files_inside(path) as inside:
         files = {_kind(name): (name, opener) for name, opener in inside}
-        missing = [name for name in WIDTHS if name not in files]
-        if missing:
+        hierarchy = files.get("MRHIER.RRF") or files.get("MRREL.RRF")
+        if hierarchy is None or "MRCONSO.RRF" not in files:
+            missing = "MRCONSO.RRF" if hierarchy else "MRHIER.RRF and no MRREL.RRF"
             raise FormatError(
-                f"{path} holds no {' and no '.join(missing)}; give the folder META of a release of "
-                "the UMLS, or the subset that MetamorphoSys wrote."
+                f"{path} holds no {missing}; give the folder META of a release of the UMLS, or the "
+                "subset that MetamorphoSys wrote."
             )
-        chosen = _chosen(files["MRHIER.RRF"], vocabulary, path)
-        above = _above(files["MRHIER.RRF"], chosen)
+        chosen = _chosen(hierarchy, vocabulary, path)
+        above = _above(hierarchy, chosen)
         draft = Draft(str(path))
         owners = _add_concepts(
             draft, files["MRCONSO.RRF"], chosen, above, CUI if ids == "cui" else CODE
@@ -80,7 +84,7 @@ def _kind(name: str) -> str:
 
 
 def _chosen(file: Inside, vocabulary: str | None, path: Path) -> bytes:
-    known = sorted({row[HIER_SAB] for row in _rows(file)})
+    known = sorted({one for one, _, _ in _places(file)})
     wanted = known[0] if vocabulary is None and len(known) == 1 else (vocabulary or "").encode()
     if wanted not in known:
         listed = ", ".join(one.decode() for one in known[:SHOWN]) or "none"
@@ -95,10 +99,21 @@ def _chosen(file: Inside, vocabulary: str | None, path: Path) -> bytes:
 def _above(file: Inside, vocabulary: bytes) -> dict[bytes, dict[bytes, None]]:
     """The atoms right above each atom in the hierarchy, each once."""
     above: dict[bytes, dict[bytes, None]] = {}
-    for row in _rows(file):
-        if row[HIER_SAB] == vocabulary:
-            above.setdefault(row[HIER_AUI], {})[row[PAUI]] = None
+    for own, atom, parent in _places(file):
+        if own == vocabulary:
+            above.setdefault(atom, {})[parent] = None
+            above.setdefault(parent, {})
     return above
+
+
+def _places(file: Inside) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield vocabulary, atom and the atom right above, of either file that tells them."""
+    if _kind(file[0]) == "MRHIER.RRF":
+        yield from ((row[HIER_SAB], row[HIER_AUI], row[PAUI]) for row in _rows(file))
+        return
+    for row in _rows(file):
+        if row[REL] == PARENT and row[REL_SUPPRESS] != OBSOLETE and row[AUI1] and row[AUI2]:
+            yield row[REL_SAB], row[AUI1], row[AUI2]
 
 
 def _add_concepts(
