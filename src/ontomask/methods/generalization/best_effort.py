@@ -48,7 +48,7 @@ def best_effort(
     loss, until the node is valid. Descend: from there, lower attributes as long as the loss falls
     and the node stays valid. Then again and again: raise some attributes of the best node at
     random, and climb and descend from there. Where many records may be suppressed, every node is
-    valid and nothing leads upward; so the same is done as if fewer might be, for several limits.
+    valid and nothing leads upward; so the climb goes on as if fewer might be, from limit to limit.
 
     Parameters
     ----------
@@ -134,9 +134,13 @@ class _BestEffort:
         bound = -np.inf
         try:
             self._look(self._lattice.heights)
-            bound = self._bound(self._lowest_levels(self._evaluator.limit))
+            levels = self._lowest_levels(self._evaluator.limit)
+            bound = self._bound(levels)
             for target in self._targets:
-                self._descend(self._climb(self._lowest_levels(target), target), target)
+                # the way to fewer outliers leads on from where there are more
+                least = zip(levels, self._lowest_levels(target), strict=True)
+                levels = self._climb(tuple(max(pair) for pair in least), target)
+                self._descend(levels, target)
             idle = turn = 0
             while not self._proven(bound) and idle < MOST_IDLE:
                 checked, target = self._incumbent.checked, self._target_of(turn)
