@@ -283,7 +283,8 @@ class _BestEffort:
         """The best node with some attributes lowered and others raised at random."""
         best, lowest = self._best.get(target), self._lowest_levels(target)
         levels = np.array(self._lattice.heights if best is None else best[1])
-        count = int(self._generator.integers(2, max(3, levels.size // 2 + 1)))
+        # mostly few: with many, little is left of what was found
+        count = 1 + int(self._generator.geometric(0.4))
         for place in self._generator.choice(levels.size, min(count, levels.size), replace=False):
             # no node below the lowest levels keeps to the target
             span = lowest[place], self._lattice.heights[place] + 1
