@@ -50,9 +50,10 @@ def test_a_key_tells_which_records_correspond(engine, tmp_path):
     known = RELEASE.evaluate(ORIGINAL, columns=COLUMNS)
     after = opened(engine, tmp_path, other_order, "after")
     assert known.loss.suppressed > 0
-    assert_same(om.evaluate(before, after, SCHEMA, key="id"), known)
-    assert_same(om.evaluate(before, other_order, SCHEMA, key="id"), known)  # in memory
-    assert_same(om.evaluate(ORIGINAL, other_order.to_pandas(), SCHEMA, key="id"), known)
+    asked = {"key": "id", "columns": COLUMNS}
+    assert_same(om.evaluate(before, after, SCHEMA, **asked), known)
+    assert_same(om.evaluate(before, other_order, SCHEMA, **asked), known)  # in memory
+    assert_same(om.evaluate(ORIGINAL, other_order.to_pandas(), SCHEMA, **asked), known)
 
 
 def test_records_correspond_by_their_places(engine, tmp_path):
@@ -65,7 +66,7 @@ def test_records_correspond_by_their_places(engine, tmp_path):
         with pytest.raises(DataError, match="Spark keeps no order of records"):
             om.evaluate(before, after, SCHEMA)
     else:
-        assert_same(om.evaluate(before, after, SCHEMA), known)
+        assert_same(om.evaluate(before, after, SCHEMA, columns=COLUMNS), known)
 
 
 @pytest.mark.parametrize("size", ["small", "large"])
