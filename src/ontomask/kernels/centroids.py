@@ -24,7 +24,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
-from ontomask.kernels.compiling import compiled, inner, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.formulas import add_to_rows
 from ontomask.kernels.records import (
     LCS,
@@ -117,7 +117,7 @@ def new_tally(points: Points) -> Tally:
     )
 
 
-@inner
+@compiled
 def clear(heads: Longs, tally: Tally) -> None:
     """Make it a tally of nothing again, at the price of what it held."""
     marks, lengths = tally.marks, tally.lengths
@@ -133,7 +133,7 @@ def clear(heads: Longs, tally: Tally) -> None:
         numbers[0, attribute], numbers[1, attribute] = 0.0, 0.0
 
 
-@inner
+@compiled
 def _hold(tally: Tally, kind: int, attribute: int, start: int, item: int, step: int) -> bool:
     """Count a value (kind 0) or row up or down and keep the list; whether the list changed."""
     marks, lengths = tally.marks, tally.lengths
@@ -151,7 +151,7 @@ def _hold(tally: Tally, kind: int, attribute: int, start: int, item: int, step: 
     return False
 
 
-@inner
+@compiled
 def _turn(points: Points, tally: Tally, attribute: int, value: int, step: int) -> bool:
     """Count a value; when it begins or ceases to occur, count it at the rows it makes candidates.
 
@@ -171,7 +171,7 @@ def _turn(points: Points, tally: Tally, attribute: int, value: int, step: int) -
     return True
 
 
-@inner
+@compiled
 def _add_costs(
     points: Points, tally: Tally, attribute: int, value: int, weight: float, low: int
 ) -> None:
@@ -197,7 +197,7 @@ def _add_costs(
             sums[start + row] += weight * costs[base + row]
 
 
-@inner
+@compiled
 def _add_past_costs(points: Points, tally: Tally, attribute: int, low: int) -> None:
     """Give the candidates from slot low on the costs of all values of the set."""
     start = points.heads[attribute, VALUE_START]
@@ -206,7 +206,7 @@ def _add_past_costs(points: Points, tally: Tally, attribute: int, low: int) -> N
         _add_costs(points, tally, attribute, value, tally.sums[start + value], low)
 
 
-@inner
+@compiled
 def _count_numbers(columns: Floats, numbers: Floats, point: int, weight: float) -> None:
     """Add a point's numbers with this weight."""
     for attribute in range(columns.shape[0]):
@@ -218,7 +218,7 @@ def _count_numbers(columns: Floats, numbers: Floats, point: int, weight: float) 
     numbers[1, columns.shape[0]] += weight
 
 
-@inner
+@compiled
 def count_point(points: Points, tally: Tally, point: int, step: int) -> None:
     """Add a point to the set (step 1) or take it out (step -1)."""
     codes, heads, lengths = points.codes, points.heads, tally.lengths
@@ -308,7 +308,7 @@ def _cheapest(points: Points, tally: Tally, attribute: int, subsumer: int) -> in
     return best
 
 
-@inner
+@compiled
 def centroid_reference(points: Points, tally: Tally, reference: Floats) -> None:
     """Make the set's centroid the reference."""
     heads, numbers = points.heads, tally.numbers
@@ -328,7 +328,7 @@ def centroid_reference(points: Points, tally: Tally, reference: Floats) -> None:
         reference[coded + attribute] = np.nan if missing else total / known
 
 
-@inner
+@compiled
 def price(points: Points, tally: Tally, members: Longs, reference: Floats) -> float:
     """Loss of a cluster of these points; its centroid becomes the reference."""
     total = 0.0

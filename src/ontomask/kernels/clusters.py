@@ -25,7 +25,7 @@ from ontomask.kernels.centroids import (
     new_tally,
     tallied,
 )
-from ontomask.kernels.compiling import compiled, inner, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.index import (
     FARTHEST,
     LEAF,
@@ -165,7 +165,7 @@ def _distribute(points: Points, labels: Ints, count: int) -> None:
     labels[leftover] = nearest_references(points, leftover, rows, numbers)
 
 
-@inner
+@compiled
 def _take(points: Points, rest: Rest, point: int) -> float:
     """Put a remaining point into the cluster being formed; the records, or persons, it brings."""
     remove(rest.searched, point)
@@ -271,7 +271,7 @@ def _form_clusters(
     return False
 
 
-@inner
+@compiled
 def _distance_around(points: Points, rest: Rest, point: int) -> float:
     """Distance of a point to the nearest other remaining one, which is then the first answer."""
     answers = rest.finds.answers

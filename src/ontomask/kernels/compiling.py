@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numba.core import event
 
-__all__ = ["NOTICE", "Compiling", "allocating", "compiled", "compiling", "inner", "part", "whole"]
+__all__ = ["NOTICE", "Compiling", "allocating", "compiled", "compiling", "part", "whole"]
 
 _OPTIONS: dict[str, Any] = {
     "cache": True,
@@ -27,8 +27,6 @@ allocating: Any = njit(**_OPTIONS | {"_nrt": True})
 # nobody counts who holds the arrays that are passed, which is half of the compiler's work on a call
 compiled: Any = njit(**_OPTIONS | {"_nrt": False})
 """How those are compiled that only write into arrays they are given."""
-inner: Any = njit(**_OPTIONS | {"_nrt": False, "no_cpython_wrapper": True})
-"""How those are compiled that only kernels call: without the door to Python, which costs time."""
 part: Any = njit(inline="always")
 """For steps that are called in one place and get a name to be read: they are written out there,
 because the compiler goes through a function again in every function above it."""

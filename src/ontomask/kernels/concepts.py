@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
-from ontomask.kernels.compiling import allocating, inner
+from ontomask.kernels.compiling import allocating, compiled
 
 __all__ = [
     "ancestor_sets",
@@ -103,7 +103,7 @@ def depths_below(offsets: Longs, parents: Ints, root: int) -> Ints:
     return depths
 
 
-@inner
+@compiled
 def _climb(
     concept: int, offsets: Longs, parents: Ints, seen: Ints, stamp: int, queue: Ints, ups: Ints
 ) -> int:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import allocating, inner, part
+from ontomask.kernels.compiling import allocating, compiled, part
 
 __all__ = [
     "ANY",
@@ -174,7 +174,7 @@ def _shared(heads: Longs, lineages: Longs, attribute: int, node: int, other: int
     return shared
 
 
-@inner
+@compiled
 def _by_ways(
     heads: Longs, lineages: Longs, tables: Floats, attribute: int, node: int, other: int
 ) -> float:
@@ -257,7 +257,7 @@ def _formed(
     return float(plain)
 
 
-@inner
+@compiled
 def formed(
     heads: Longs, lineages: Longs, tables: Floats, attribute: int, row: int, value: int, asked: int
 ) -> float:

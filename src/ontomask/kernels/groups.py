@@ -17,7 +17,7 @@ import numpy as np
 from numba import uint64
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.kernels.compiling import allocating, inner, part
+from ontomask.kernels.compiling import allocating, compiled, part
 
 __all__ = [
     "attribute_totals",
@@ -91,7 +91,7 @@ def number_keys(keys: Longs, span: int) -> tuple[Ints, int]:
     return places, count
 
 
-@inner
+@compiled
 def _table_bits(count: int) -> int:
     """The bits of the addresses of a hash table that is at most half full."""
     bits = 3

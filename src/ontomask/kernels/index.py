@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import compiled, inner, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.records import VALUE_START, Points, number_difference
 from ontomask.kernels.value_trees import (
     RIGHT,
@@ -291,7 +291,7 @@ def bound_all(index: Index) -> None:
         _bound_node(index, node)
 
 
-@inner
+@compiled
 def _bound_node(index: Index, node: int) -> bool:
     """Find the bounds of a leaf from its living points, or of a node; whether they changed."""
     if index.nodes[node, FOLLOWING] < 0:
@@ -477,7 +477,7 @@ def _measure(
         distances[slot] *= columns[FACTOR, start + slot]
 
 
-@inner
+@compiled
 def _precedes(answers: Floats, slot: int, distance: float, rank: float, number: float) -> bool:
     """Whether an answer is better than that in the slot."""
     if distance != answers[slot, 0]:
@@ -518,7 +518,7 @@ def _offer(
     return count if full else count + 1
 
 
-@inner
+@compiled
 def search(
     points: Points, index: Index, finds: Finds, reference: Floats, direction: float, wanted: int
 ) -> int:
@@ -570,7 +570,7 @@ def search(
     return count
 
 
-@inner
+@compiled
 def points_within(
     points: Points,
     index: Index,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.arrays import Ints, Longs
-from ontomask.kernels.compiling import allocating, inner, part
+from ontomask.kernels.compiling import allocating, compiled, part
 
 __all__ = ["merge_smallest"]
 
 
-@inner
+@compiled
 def _meeting_level(
     codes: Ints, start: int, rows: int, height: int, first: int, second: int, level: int
 ) -> int:

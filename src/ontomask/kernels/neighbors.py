@@ -6,7 +6,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
-from ontomask.kernels.compiling import compiled, inner, whole
+from ontomask.kernels.compiling import compiled, whole
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
@@ -27,7 +27,7 @@ SMALLEST_SHARE = 2048
 """Points for which it pays to start a thread."""
 
 
-@inner
+@compiled
 def sort_by_keys(keys: Floats, items: Longs, count: int) -> None:
     """Sort the first items and their keys, ascending (Shell 1959, gaps 1, 4, 13, ...)."""
     gap = whole(1)

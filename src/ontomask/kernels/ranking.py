@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import inner, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.records import Points, contribution
 
 __all__ = ["Ranking", "farthest_from_center", "new_ranking"]
@@ -61,7 +61,7 @@ def new_ranking(points: Points, members: Longs) -> Ranking:
     )
 
 
-@inner
+@compiled
 def _sink(keys: Floats, ids: Ints, count: int, slot: int, source: int) -> None:
     """Put the key of the source where it belongs at or below a slot."""
     key, point = keys[source], ids[0, source]
@@ -129,7 +129,7 @@ def _follow(state: Floats, center: Floats, coded: int, power: int) -> None:
         state[COUNT] = -1.0
 
 
-@inner
+@compiled
 def farthest_from_center(points: Points, ranking: Ranking, labels: Ints, center: Floats) -> int:
     """The point without a label that is farthest from the center; -1: better ask the index."""
     keys, ids, state = ranking.keys, ranking.ids, ranking.state

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import compiled, inner, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.neighbors import sort_by_keys
 from ontomask.kernels.records import Points, contribution, point_reference
 from ontomask.kernels.refinement import (
@@ -84,7 +84,7 @@ def _choose(partition: Partition, graph: Ints, site: Site, point: int, wanted: i
     return count
 
 
-@inner
+@compiled
 def _order_from(points: Points, site: Site, reference: Floats, first: int, last: int) -> None:
     """Sort a part of the pool by the distance from a reference."""
     for slot in range(first, last):

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import compiled, inner, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
@@ -49,7 +49,7 @@ COUNT, TURN = 0, 1
 """Entries of `state`: number of tuples in the current table; the tuple whose turn it is."""
 
 
-@inner
+@compiled
 def _set_size(sizes: Floats, point: int, records: float) -> None:
     """Write a size into a tree of minima: node n lies over nodes 2n and 2n + 1, tuples last."""
     node = sizes.size // 2 + point
@@ -60,7 +60,7 @@ def _set_size(sizes: Floats, point: int, records: float) -> None:
         sizes[node] = first if first < second else second
 
 
-@inner
+@compiled
 def _least_frequent(sizes: Floats) -> int:
     """The smallest tuple, the first of equals."""
     node, half = whole(1), sizes.size // 2

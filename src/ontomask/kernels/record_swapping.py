@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.kernels.compiling import compiled, inner, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.foresight import (
     Foreseen,
     amount_ahead,
@@ -93,7 +93,7 @@ class Listed(NamedTuple):
 # Drawing a partner -----------------------------------------------------------------------------
 
 
-@inner
+@compiled
 def _first_unswapped(state: State, attribute: int, point: int) -> int:
     """The record of a tuple that comes first among those not swapped in the attribute."""
     top = state.tops[attribute, point]
@@ -202,7 +202,7 @@ def _any_partner(
     return _first_unswapped(state, attribute, tuple_at(counts, inside, position))
 
 
-@inner
+@compiled
 def _nearer_inside(
     points: Points, state: State, inside: Longs, point: int, reference: Floats, other: int
 ) -> int:
@@ -229,7 +229,7 @@ def _unswapped_at(records: Longs, swapped: Bools, position: int) -> int:
 # The loop --------------------------------------------------------------------------------------
 
 
-@inner
+@compiled
 def _finish_value(state: State, attribute: int, record: int, point: int) -> None:
     """Note that a record's value of an attribute has been dealt with."""
     state.swapped[attribute, record] = True

@@ -24,7 +24,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
-from ontomask.kernels.compiling import compiled, inner, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.formulas import (
     COLUMNS,
     COMPARED,
@@ -304,7 +304,7 @@ def pack_points(
     )
 
 
-@inner
+@compiled
 def point_reference(points: Points, point: int, reference: Floats) -> None:
     """Make a point the reference."""
     codes, numbers = points.codes, points.numbers
@@ -339,7 +339,7 @@ def _add_differences(points: Points, reference: Floats, point: int, total: float
     return total
 
 
-@inner
+@compiled
 def entry(points: Points, attribute: int, row: int, value: int) -> float:
     """What a row and a value of an attribute contribute."""
     heads, tables = points.heads, points.tables
@@ -358,7 +358,7 @@ def cost(points: Points, attribute: int, row: int, value: int) -> float:
     return float(formed(heads, lineages, tables, attribute, row, value, whole(REPLACED)))
 
 
-@inner
+@compiled
 def contribution(points: Points, reference: Floats, point: int) -> float:
     """Contribution of a reference to one point: the one record distance of all kernels."""
     codes, heads, total = points.codes, points.heads, 0.0
@@ -368,7 +368,7 @@ def contribution(points: Points, reference: Floats, point: int) -> float:
     return _add_differences(points, reference, point, total)
 
 
-@inner
+@compiled
 def coded_cost(points: Points, reference: Floats, point: int) -> float:
     """Cost of replacing a point's coded values by those of a reference."""
     codes, total = points.codes, 0.0
@@ -378,7 +378,7 @@ def coded_cost(points: Points, reference: Floats, point: int) -> float:
     return total
 
 
-@inner
+@compiled
 def replacement_cost(points: Points, reference: Floats, point: int) -> float:
     """Cost of replacing one record of the point by a reference."""
     return _add_differences(points, reference, point, coded_cost(points, reference, point))

@@ -19,7 +19,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.centroids import Tally, new_tally, price
-from ontomask.kernels.compiling import compiled, inner, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.neighbors import nearest_points, sort_by_keys
 from ontomask.kernels.records import (
     Points,
@@ -76,7 +76,7 @@ class Bench(NamedTuple):
     """Which units have been counted, see `units`."""
 
 
-@inner
+@compiled
 def relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
     """Take a point out of its cluster's list and put it at the head of another's."""
     after, before, home = links[0, point], links[1, point], links[2, point]
@@ -96,7 +96,7 @@ def relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
     clusters[cluster, SIZE] += 1
 
 
-@inner
+@compiled
 def collect(partition: Partition, members: Longs, row: int, count: int, cluster: int) -> int:
     """Append a cluster's points to a row of members; how many there are now."""
     point = partition.clusters[cluster, HEAD]
@@ -107,7 +107,7 @@ def collect(partition: Partition, members: Longs, row: int, count: int, cluster:
     return count
 
 
-@inner
+@compiled
 def settle(points: Points, partition: Partition, bench: Bench, cluster: int) -> float:
     """Bring a cluster's centroid and figures up to date after a change; its loss."""
     figures, tally, coded = partition.figures, bench.tally, points.codes.shape[0]
@@ -127,7 +127,7 @@ def settle(points: Points, partition: Partition, bench: Bench, cluster: int) -> 
     return figures[cluster, LOSS]
 
 
-@inner
+@compiled
 def _number_change(points: Points, figures: Floats, cluster: int, out: int, new: int) -> float:
     """Change of a cluster's numeric loss when `out` leaves and `new` joins (-1: nobody)."""
     columns, coded, numeric = points.numbers, points.codes.shape[0], points.numbers.shape[0]
@@ -155,7 +155,7 @@ def _number_change(points: Points, figures: Floats, cluster: int, out: int, new:
     return total
 
 
-@inner
+@compiled
 def join_change(points: Points, partition: Partition, cluster: int, point: int) -> float:
     """Estimated change of a cluster's loss when a point joins it."""
     change = points.weights[point] * coded_cost(
@@ -164,7 +164,7 @@ def join_change(points: Points, partition: Partition, cluster: int, point: int) 
     return change + _number_change(points, partition.figures, cluster, whole(-1), point)
 
 
-@inner
+@compiled
 def _transfer(
     points: Points, partition: Partition, bench: Bench, point: int, partner: int, cluster: int
 ) -> float:
@@ -208,7 +208,7 @@ def _try_transfer(
     return 0.0
 
 
-@inner
+@compiled
 def _stays_large(
     points: Points, partition: Partition, marks: Longs, k: float, cluster: int, out: int, new: int
 ) -> bool:
@@ -281,7 +281,7 @@ def _best_partner(
     return best, partner
 
 
-@inner
+@compiled
 def improve_point(
     points: Points, partition: Partition, bench: Bench, graph: Ints, k: float, point: int, seen: int
 ) -> float:
@@ -347,7 +347,7 @@ def _best_cut(points: Points, bench: Bench, members: Longs, k: float) -> tuple[f
     return best, chosen
 
 
-@inner
+@compiled
 def _recut(
     points: Points, partition: Partition, bench: Bench, k: float, cluster: int, other: int
 ) -> float:
@@ -372,7 +372,7 @@ def _recut(
     )
 
 
-@inner
+@compiled
 def _cheapest_host(
     points: Points, partition: Partition, graph: Ints, point: int
 ) -> tuple[float, int]:

@@ -29,7 +29,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
-from ontomask.kernels.compiling import allocating, compiled, inner, part, whole
+from ontomask.kernels.compiling import allocating, compiled, part, whole
 
 __all__ = [
     "Neighbors",
@@ -47,7 +47,7 @@ POSITION, TIE, NEXT, SHARE = 0, 1, 2, 3
 of a tie that lies in the interval."""
 
 
-@inner
+@compiled
 def pick(uniform: float, count: int) -> int:
     """A number from 0 to count - 1."""
     return min(int(uniform * count), count - 1)
@@ -100,7 +100,7 @@ def counter(counts: Longs) -> Longs:
     return tree
 
 
-@inner
+@compiled
 def add(tree: Longs, index: int, amount: int) -> None:
     """Change one count."""
     node = index + 1
@@ -110,7 +110,7 @@ def add(tree: Longs, index: int, amount: int) -> None:
         node += node & -node
 
 
-@inner
+@compiled
 def total_before(tree: Longs, index: int) -> int:
     """Sum of the counts before an index."""
     total = 0
@@ -120,7 +120,7 @@ def total_before(tree: Longs, index: int) -> int:
     return total
 
 
-@inner
+@compiled
 def locate(tree: Longs, position: int) -> int:
     """The index whose count holds the given position of the sum."""
     index, step = 0, 1
@@ -229,7 +229,7 @@ def nearest_values(order: Ints, ends: Bools, present: Longs, unswapped: Longs, k
     return Interval(inside, start, start, 0, 0, 0)
 
 
-@inner
+@compiled
 def value_at(order: Ints, unswapped: Longs, start: int, position: int) -> int:
     """The value of the unswapped record at a position of the walk from `start`."""
     rank = start
@@ -267,7 +267,7 @@ def farthest_value(order: Ints, ends: Bools, unswapped: Longs, uniform: float) -
     return value_at(order, unswapped, rank, pick(uniform, records))
 
 
-@inner
+@compiled
 def take(buckets: Longs, tops: Longs, unswapped: Longs, value: int) -> int:
     """Take the next unswapped record of a value out of its bucket."""
     record = buckets[tops[value]]
@@ -340,7 +340,7 @@ def swap_coded(
 # The same for numbers: no matrix, sums over ranges of values -----------------------------------
 
 
-@inner
+@compiled
 def reach(values: Floats, center: int, distance: float, closed: int) -> tuple[int, int]:
     """The range of values nearer to the center than the distance (`closed`, 1: or at it)."""
     low, high = 0, center + 1
@@ -363,13 +363,13 @@ def reach(values: Floats, center: int, distance: float, closed: int) -> tuple[in
     return start, max(start, low)
 
 
-@inner
+@compiled
 def total_between(tree: Longs, start: int, stop: int) -> int:
     """Sum of the counts of a range."""
     return total_before(tree, stop) - total_before(tree, start)
 
 
-@inner
+@compiled
 def side_radius(values: Floats, center: int, present: Longs, k: int, side: int) -> float:
     """The least distance to a value on one side (-1, 1) within which k records are present."""
     limit = center if side < 0 else values.size - 1 - center
@@ -387,7 +387,7 @@ def side_radius(values: Floats, center: int, present: Longs, k: int, side: int) 
     return float(abs(values[center + side * low] - values[center]))
 
 
-@inner
+@compiled
 def draw_from_ring(
     unswapped: Longs, outer: tuple[int, int], nearer: tuple[int, int], uniform: float
 ) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.arrays import Floats, Longs
-from ontomask.kernels.compiling import allocating, inner, part
+from ontomask.kernels.compiling import allocating, compiled, part
 
 __all__ = ["least_cost", "tree_costs"]
 
@@ -72,7 +72,7 @@ def least_cost(costs: Floats, surplus: Floats, lack: Floats, limit: float) -> fl
     return total
 
 
-@inner
+@compiled
 def _cost(costs: Floats, sources: Longs, sinks: Longs, flows: Floats) -> float:
     total = 0.0
     for way in range(flows.size):

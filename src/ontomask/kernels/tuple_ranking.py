@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import inner, whole
+from ontomask.kernels.compiling import compiled, whole
 from ontomask.kernels.index import FARTHEST, NEAREST, Finds, Index, points_within, search
 from ontomask.kernels.neighbors import sort_by_keys
 from ontomask.kernels.records import Points
@@ -62,7 +62,7 @@ def new_scratch(attributes: int, size: int, listed: int, k: int) -> Scratch:
     )
 
 
-@inner
+@compiled
 def list_nearest(
     points: Points, index: Index, finds: Finds, counts: Ints, wanted: int, scratch: Scratch
 ) -> int:
@@ -76,7 +76,7 @@ def list_nearest(
     return found
 
 
-@inner
+@compiled
 def slot_at(scratch: Scratch, counts: Ints, found: int, position: int) -> int:
     """The place in the list where a position of the ranking by records falls; -1: behind it."""
     for slot in range(found):
@@ -86,7 +86,7 @@ def slot_at(scratch: Scratch, counts: Ints, found: int, position: int) -> int:
     return -1
 
 
-@inner
+@compiled
 def _by_number(scratch: Scratch, size: int) -> None:
     """Sort the tied by number."""
     for slot in range(size):
@@ -94,7 +94,7 @@ def _by_number(scratch: Scratch, size: int) -> None:
     sort_by_keys(scratch.order, scratch.tied, size)
 
 
-@inner
+@compiled
 def tied_in_list(scratch: Scratch, counts: Ints, found: int, slot: int) -> int:
     """Collect the listed tuples that are as far as the one in the slot; how many."""
     size, radius = whole(0), scratch.keys[slot]
@@ -106,7 +106,7 @@ def tied_in_list(scratch: Scratch, counts: Ints, found: int, slot: int) -> int:
     return size
 
 
-@inner
+@compiled
 def tied_at(
     points: Points,
     index: Index,
@@ -129,7 +129,7 @@ def tied_at(
     return size
 
 
-@inner
+@compiled
 def slot_in_list(scratch: Scratch, counts: Ints, found: int, wanted: int, position: int) -> int:
     """Where a position of the ranking falls in the list; -1 where the list does not tell.
 
@@ -141,7 +141,7 @@ def slot_in_list(scratch: Scratch, counts: Ints, found: int, wanted: int, positi
     return slot
 
 
-@inner
+@compiled
 def ranked_at(
     points: Points, index: Index, finds: Finds, counts: Ints, position: int, scratch: Scratch
 ) -> tuple[float, int, int]:
@@ -156,7 +156,7 @@ def ranked_at(
     return radius, found, tied_at(points, index, finds, counts, NEAREST, radius, scratch)
 
 
-@inner
+@compiled
 def count_nearer(scratch: Scratch, counts: Ints, found: int, radius: float) -> int:
     """How many counted records of the listed tuples are nearer than a radius."""
     records = 0
@@ -166,7 +166,7 @@ def count_nearer(scratch: Scratch, counts: Ints, found: int, radius: float) -> i
     return records
 
 
-@inner
+@compiled
 def farthest_tuple(
     points: Points, index: Index, finds: Finds, counts: Ints, uniform: float, scratch: Scratch
 ) -> tuple[int, bool]:
@@ -183,7 +183,7 @@ def farthest_tuple(
     return whole(tuple_at(counts, tied, pick(uniform, total(counts, tied)))), False
 
 
-@inner
+@compiled
 def tuple_at(counts: Ints, listed: Longs, position: int) -> int:
     """The listed tuple that holds a position of the summed counts."""
     slot = 0
@@ -193,7 +193,7 @@ def tuple_at(counts: Ints, listed: Longs, position: int) -> int:
     return int(listed[slot])
 
 
-@inner
+@compiled
 def total(counts: Ints, listed: Longs) -> int:
     """Sum of the counts of the listed tuples."""
     records = 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.arrays import Longs
-from ontomask.kernels.compiling import inner, part
+from ontomask.kernels.compiling import compiled, part
 from ontomask.kernels.records import Points
 
 __all__ = [
@@ -44,13 +44,13 @@ def amount(points: Points) -> float:
     return float(points.sizes.sum())
 
 
-@inner
+@compiled
 def new_count(marks: Longs) -> None:
     """Begin to count."""
     marks[marks.size - 1] += 1
 
 
-@inner
+@compiled
 def add_units(points: Points, marks: Longs, point: int) -> float:
     """How many units a point adds to the present count; without units, its records."""
     owners = points.owners

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import compiled, inner, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.formulas import fill_leaves
 from ontomask.kernels.records import LOOKED_UP, START, VALUE_START, VALUES, WAY, Points, entry
 
@@ -53,7 +53,7 @@ class ValueTrees(NamedTuple):
     """[all values] leaf of each value, -1 for one that does not occur."""
 
 
-@inner
+@compiled
 def joint_node(links: Ints, node: int, other: int) -> int:
     """Lowest node over two nodes of one tree; -1 stands for nothing."""
     if node < 0 or other < 0:
@@ -63,7 +63,7 @@ def joint_node(links: Ints, node: int, other: int) -> int:
     return node
 
 
-@inner
+@compiled
 def _most_distant(
     points: Points, attribute: int, row: int, values: Longs, start: int, stop: int
 ) -> int:
