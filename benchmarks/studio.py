@@ -48,7 +48,7 @@ PAGES = (
     "/history",
     "/version",
 )
-PARTS = ("/part/columns", "/part/preview", "/part/look", "/part/people")
+PARTS = ("/part/columns", "/part/meter", "/part/preview", "/part/look", "/part/people")
 
 
 class Visit:
@@ -220,6 +220,21 @@ def looked_at(visit: Visit) -> dict[str, float]:
     return found
 
 
+def clicked(visit: Visit, plan: Path) -> dict[str, float]:
+    """How long a row and the count of who is alone take to follow a click on a role."""
+    visit.awaited("/part/meter")
+    columns = contents(plan.read_text())["columns"]
+    name = next(name for name, one in columns.items() if one.get("role") == "quasi")
+    started = time.perf_counter()
+    visit.post("/columns/set", name=name, key="role", value="sensitive")
+    visit.awaited("/part/columns")
+    row = time.perf_counter() - started
+    visit.awaited("/part/meter")
+    meter = time.perf_counter() - started
+    visit.post("/columns/set", name=name, key="role", value="quasi")
+    return {"row after a click s": row, "meter after a click s": meter}
+
+
 def measure(visit: Visit, folder: Path, name: str, goal: str) -> dict[str, Any]:
     found: dict[str, Any] = {"start s": visit.start, "plan s": timed(lambda: begun(visit, name))}
     plan = next(folder.glob("*-project/plan.toml"))
@@ -227,6 +242,7 @@ def measure(visit: Visit, folder: Path, name: str, goal: str) -> dict[str, Any]:
     if goal:
         visit.post("/steps/goal", goal=goal)
     found["columns s"] = timed(lambda: visit.awaited("/part/columns"))
+    found |= clicked(visit, plan)
     found["first preview s"] = timed(lambda: visit.awaited("/part/preview"))
     previews = []
     for change in changed(goal):

@@ -68,6 +68,7 @@ def begin(page: Page, link: str, table: str, target: str) -> None:
     page.click(f"text={table}")
     page.wait_for_selector("table.rows")
     page.click("text=Make a plan")
+    page.click("text=That is right")
     page.wait_for_selector("table.columns")
     while page.query_selector("tr.undecided"):
         count = len(page.query_selector_all("tr.undecided"))

@@ -73,6 +73,13 @@ def test_large_tables_are_looked_at_in_part(monkeypatch):
     assert told("town", [f"t{number}" for number in range(1000)]) == "60 or more values"
 
 
+def test_the_range_of_numbers_that_are_texts_is_that_of_all_of_them():
+    """Of many different texts only the most frequent are looked at closely."""
+    texts = [str(number) for number in range(1, 5001)]
+    assert told("number", texts) == "1 to 5000"
+    assert told("number", ["x", *texts]).startswith("1 to 1999 in the values looked at")
+
+
 def test_the_spread_of_numbers_is_that_of_the_records():
     generator = np.random.default_rng(1)
     records = np.append(5 * generator.integers(0, 40, 1000), [5000, 9000]).astype(float)

@@ -155,6 +155,9 @@ def test_check_and_run_give_the_figure(folder):
 @pytest.mark.parametrize(("most", "code"), [(50, 3), (99, 0)])
 def test_a_limit_is_held_against_it(folder, most, code):
     (folder / "plan.toml").write_text(f"{PLAN}[limits]\nmax_unique_unchanged = {most}\n")
+    checked = run("check", "plan.toml")
+    assert checked.exit_code == code
+    assert ("A limit of the plan is exceeded already" in checked.stdout) == (code == 3)
     done = run("run", "plan.toml")
     assert done.exit_code == code
     assert ("Limit exceeded: records alone by unchanged columns" in done.stdout) == (code == 3)

@@ -148,7 +148,7 @@ def test_the_draft_of_init_runs_as_it_is(tmp_path, monkeypatch):
     text = uncommented(Path("t.toml").read_text(encoding="utf-8"))
     text = text.replace('"undecided"', '"quasi"').replace("unchanged = 10 ", "unchanged = 100 ")
     drafted = tomllib.loads(text)["steps"][0]["hierarchies"]
-    assert drafted["age"] == {"intervals": [5, 10, 20]}
+    assert drafted["age"] == {"intervals": [5, 10, 20, 80]}
     assert drafted["admission_date"] == {"dates": ["month", "quarter", "year"]}
     assert drafted["zip"] == {"digits": "last"}
     assert drafted["sex"] == {"star": True}
@@ -158,4 +158,4 @@ def test_the_draft_of_init_runs_as_it_is(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.stderr
     ran = RUNNER.invoke(app, ["run", "p.toml"])
     assert ran.exit_code == 0, ran.stderr
-    assert re.search(r"generalized +age: .*\(level \d of 4\)", ran.stdout)
+    assert re.search(r"generalized +age: .*\(level \d of 5\)", ran.stdout)

@@ -265,8 +265,8 @@ def test_what_was_superseded_is_computed_when_somebody_comes_back(browser, sessi
 
 
 def test_the_meter_says_who_is_alone_after_masking(browser):
-    assert "/part/meter" in wait(browser, "/part/columns").text
-    assert "0.0 %</strong> are alone after masking" in wait(browser, "/part/meter").text
+    assert "/part/masked" in wait(browser, "/part/meter").text
+    assert "0.0&nbsp;%</strong> are alone after masking" in wait(browser, "/part/masked").text
 
 
 def test_the_preview_has_the_figures_of_an_evaluation(browser, session, folder):

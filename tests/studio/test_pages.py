@@ -1,12 +1,19 @@
 """What the pages say and change, asked without a browser."""
 
+import html
 import json
 import re
 import time
 
+import polars as pl
 import pytest
 
-from ontomask.studio.edits import contents
+from ontomask.plan.advice import RECIPIENTS
+from ontomask.plan.plan import Plan
+from ontomask.plan.schema import plan_schema
+from ontomask.plan.starting import starting_model
+from ontomask.studio.edits import add_step, contents
+from ontomask.studio.forms import models_of
 
 
 def wait(browser, path, within=60):
@@ -20,9 +27,9 @@ def wait(browser, path, within=60):
     raise AssertionError(answer.text)
 
 
-def change(browser, session, path, **fields):
+def change(browser, session, where, **fields):
     version = session.opened.notice().digest
-    return browser.post(path, {"version": version, **fields})
+    return browser.post(where, {"version": version, **fields})
 
 
 def test_every_screen_opens(browser):
@@ -110,28 +117,176 @@ def test_a_plan_that_has_gone_is_a_sentence(browser, session):
     assert "no longer there" in answer.text
 
 
-def test_a_table_that_has_moved_is_a_sentence(browser, folder):
+def checked(browser, screen):
+    """A screen once the plan is compared with its table."""
+    wait(browser, "/part/check")
+    return html.unescape(browser.get(f"/{screen}").text)
+
+
+def state_of(page, screen):
+    return re.search(rf'href="/{screen}" class="(\w*)"', page)[1]
+
+
+def test_a_table_that_has_moved_is_pointed_to(browser, session, folder):
     (folder / "discharges.csv").rename(folder / "elsewhere.csv")
-    answer = wait(browser, "/part/columns")
-    assert "discharges.csv" in answer.text
-    assert 'role="alert"' in answer.text
+    page = checked(browser, "open")
+    assert state_of(page, "open") == "look"
+    assert page.count("discharges.csv") == 1, "one box says that it has gone"
+    assert "discharges.csv" in wait(browser, "/part/meter").text
+    change(browser, session, "/open/table", path="elsewhere.csv")
+    assert contents(session.opened.text)["input"]["path"] == "elsewhere.csv"
+    assert state_of(checked(browser, "open"), "open") == "ready"
+    assert change(browser, session, "/open/table", path="../x.csv").status_code == 422
+
+
+def test_models_are_added_set_and_removed(browser, session):
+    change(browser, session, "/models/add", step="0", model="l-diversity")
+    promised = {"model": "l-diversity", "l": 2}
+    assert contents(session.opened.text)["steps"][0]["privacy"] == [promised]
+    change(browser, session, "/models/set", step="0", place="0", l="3", kind="entropy")
+    assert contents(session.opened.text)["steps"][0]["privacy"] == [
+        {"model": "l-diversity", "l": 3, "kind": "entropy"}
+    ]
+    page = html.unescape(browser.get("/protection").text)
+    assert "Every class has l well-represented sensitive values" in page
+    assert "step 1: l-diversity: l 3, was 2" in page
+    wrong = change(browser, session, "/models/set", step="0", place="0", l="0")
+    assert "Not saved: l must be" in html.unescape(wrong.text)
+    assert change(browser, session, "/models/add", step="0", model="x").status_code == 422
+    change(browser, session, "/models/remove", step="0", place="0")
+    assert "privacy" not in contents(session.opened.text)["steps"][0]
+
+
+def test_every_model_begins_with_something_that_a_plan_may_say(session):
+    """A population is a file of its own, which nobody can guess."""
+    text, schema = session.opened.text.split("[[steps]]")[0], session.plan().schema
+    for model in set(models_of("generalization")) - {"delta-presence"}:
+        step = {"privacy": [starting_model(model, schema, 7)]}
+        plan = Plan.parse(add_step(text, "generalization", step))
+        (promised,) = plan.steps[0].privacy
+        assert type(promised).__name__.lower() == model.replace("-", "")
+        assert step["privacy"][0].get("k", 7) == 7
+
+
+def test_the_texts_of_forms_are_each_their_own_and_have_no_words_of_python():
+    schema = plan_schema()
+    for name, part in {"Plan": schema, **schema["$defs"]}.items():
+        texts = [one.get("description", "") for one in part["properties"].values()]
+        assert len(set(texts)) == len(texts), name
+        for text in texts:
+            assert not re.search(r"\b(True|False|None)\b|`[A-Z][a-z]+\w*[`.(]", text), (name, text)
+
+
+def test_all_that_is_advised_is_taken_over(browser, session):
+    change(browser, session, "/steps/advise", recipient="public")
+    said = contents(session.opened.text)
+    advice = RECIPIENTS["public"]
+    assert said["steps"] == [
+        {
+            "method": "microaggregation",
+            "k": advice.k,
+            "privacy": [{"model": "l-diversity", "l": advice.l, "column": "charge"}],
+        }
+    ]
+    assert said["limits"]["max_risk"] == advice.max_risk
+    told = session.opened.versions()[-1].said
+    assert "step 1: k 11, was 5" in told
+    assert "l-diversity of charge: l 3" in told
+    change(browser, session, "/columns/set", name="sex", key="role", value="sensitive")
+    change(browser, session, "/steps/advise", recipient="public")
+    promised = contents(session.opened.text)["steps"][0]["privacy"]
+    assert [one["column"] for one in promised] == ["charge"], "sex has fewer than three values"
+    change(browser, session, "/steps/advise", recipient="inside")
+    assert contents(session.opened.text)["steps"][0]["privacy"][0]["l"] == RECIPIENTS["inside"].l
 
 
 def test_a_plan_that_does_not_fit_the_table_can_be_made_to_fit(browser, session):
     change(browser, session, "/columns/set", name="sex", key="kind", value="numeric")
-    answer = wait(browser, "/part/columns").text
-    assert "does not fit the table" in answer
-    assert 'aria-label="kind of sex"' in answer
+    page = checked(browser, "columns")
+    assert "Column 'sex' is to hold numbers" in page
+    assert state_of(page, "columns") == "look"
+    assert 'aria-label="kind of sex"' in wait(browser, "/part/columns").text
     change(browser, session, "/columns/set", name="sex", key="kind", value="flat")
-    assert "are alone with their values" in wait(browser, "/part/columns").text
+    assert state_of(checked(browser, "columns"), "columns") == "ready"
+    assert "are alone with their values" in wait(browser, "/part/meter").text
+
+
+def test_a_class_larger_than_the_table_needs_a_look(browser, session):
+    assert state_of(browser.get("/protection").text, "protection") == "wait"
+    change(browser, session, "/steps/set", step="0", k="60000")
+    page = checked(browser, "protection")
+    assert state_of(page, "protection") == "look"
+    assert "k is 60000, but the table has only 400 records" in page
+    assert state_of(page, "columns") == "ready"
+
+
+def test_columns_over_the_limit_of_what_stays_unchanged_need_a_look(browser, session):
+    session.opened.plan.write_text(session.opened.text + "[limits]\nmax_unique_unchanged = 10\n")
+    page = checked(browser, "columns")
+    alone = pl.read_csv(session.table())["charge"].is_unique().mean()
+    assert f"{alone:.1%} of the records are alone with what is published unchanged" in page
+    assert state_of(page, "columns") == "look"
+    change(browser, session, "/sections/limits", max_unique_unchanged="100")
+    assert state_of(checked(browser, "columns"), "columns") == "ready"
 
 
 def test_columns_and_preview_are_computed(browser):
-    columns = wait(browser, "/part/columns")
-    assert "are alone with their values of sex, age" in columns.text
+    assert 'aria-label="distribution of sex"' in wait(browser, "/part/columns").text
+    assert "are alone with their values of sex, age" in wait(browser, "/part/meter").text
     preview = wait(browser, "/part/preview")
     assert "information loss" in preview.text
     assert "The whole table" in preview.text
+
+
+def test_the_smallest_sets_that_single_people_out_stand_beside(browser, session):
+    part = wait(browser, "/part/unique").text
+    frame = pl.read_csv(session.table())
+    alone = frame.group_by("sex", "age").len().filter(pl.col("len") == 1)
+    by_age = frame["age"].is_unique().sum()
+    assert f">{len(alone) - by_age}</td>" in part.replace(",", "")
+
+
+def test_a_role_changes_the_row_without_a_look_at_the_table(browser, session):
+    """Though a proposed plan names itself in a comment."""
+    session.opened.plan.write_text(session.opened.text + "# ontomask run plan.toml\n")
+    wait(browser, "/part/columns")
+    change(browser, session, "/columns/set", name="age", key="role", value="other")
+    assert "data-follow" not in browser.get("/part/columns").text
+
+
+def test_a_column_without_a_role_is_one_that_others_know(browser, session):
+    session.opened.plan.write_text(session.opened.text.replace('role = "quasi"   # years\n', ""))
+    part = wait(browser, "/part/columns").text
+    row = part[part.index('aria-label="role of age"') :]
+    assert re.search(r'value="(\w+)" aria-pressed="true"', row)[1] == "quasi"
+
+
+def test_roles_of_several_columns_are_set_at_once(browser, session):
+    change(browser, session, "/columns/set", name=["sex", "charge"], key="role", value="other")
+    said = contents(session.opened.text)["columns"]
+    assert {name: one["role"] for name, one in said.items()} == {
+        "sex": "other",
+        "age": "quasi",
+        "charge": "other",
+    }
+    assert change(browser, session, "/columns/set", key="role", value="other").status_code == 422
+
+
+def test_a_page_that_stays_is_told_what_changed(browser, session):
+    def told(path, **fields):
+        version = session.opened.notice().digest
+        asked = {"x-requested-with": "fetch"}
+        return browser.post(path, {"version": version, **fields}, headers=asked).json()
+
+    assert told("/columns/set", name="age", key="role", value="other") == {
+        "go": "/columns",
+        "changed": "age: role other, was quasi",
+    }
+    assert told("/steps/set", step="0", k="7")["changed"] == "step 1: k 7, was 5"
+    assert told("/history/undo", here="columns/1")["changed"] == "step 1: k 5, was 7"
+    assert "Last change: age: role other, was quasi" in browser.get("/protection").text
+    refused = told("/steps/set", step="0", k="0")["problem"]
+    assert refused == "Not saved: k must be a whole number of at least 2, not 0."
 
 
 def test_names_and_values_are_escaped(browser, session, folder):
@@ -190,7 +345,13 @@ def test_a_table_becomes_a_project(browser, session, folder):
     while session.project is None and time.monotonic() - started < 60:
         answer = browser.get("/part/begin")
         time.sleep(0.1)
-    assert answer.json() == {"go": "/columns"}
+    assert answer.json() == {"go": "/open"}
+    assert state_of(browser.get("/columns").text, "open") == "look"
+    assert "That is right: go on to the columns" in wait(browser, "/part/people").text
+    accepted = change(browser, session, "/open/person", name="patient")
+    assert accepted.headers["location"] == "/columns"
+    assert session.opened.versions()[-1].said == "whose records: people by patient"
+    assert state_of(checked(browser, "columns"), "open") == "ready"
     assert session.opened.plan == folder / "discharges-project" / "plan.toml"
     assert contents(session.opened.text)["input"]["path"] == "../discharges.csv"
 

@@ -86,6 +86,7 @@ def test_from_a_table_to_a_release(chromium, folder):
         seen.click("text=discharges.csv")
         page.wait_for_selector("table.rows")
         seen.click("text=Make a plan")
+        seen.click("text=That is right")
         page.wait_for_selector("table.columns")
         assert "status" in page.inner_text("tr.undecided")
         seen.click("tr.undecided button:has-text('sensitive')")
@@ -118,37 +119,58 @@ def opened(chromium, tmp_path_factory):
         page.goto(link)
         page.click("text=discharges.csv")
         page.click("text=Make a plan")
+        page.click("text=That is right")
         page.wait_for_selector("table.columns")
         yield page, re.match(r"http://[^/]+", link).group(0), folder / "discharges-project"
         assert [one for one in seen.errors if "422" not in one] == []  # a mistake that was made
 
 
-def test_a_row_is_decided_on_by_one_key(opened):
+def test_rows_are_decided_on_by_keys_and_stay_where_they_are(opened):
     page, address, project = opened
+    page.set_viewport_size({"width": 1280, "height": 500})
     page.goto(f"{address}/columns")
     page.wait_for_selector("tr.undecided")
+    page.evaluate("document.querySelector('table.columns').kept = true")
     page.focus("tr.undecided .roles button")
+    before = page.evaluate("scrollY")
     page.keyboard.press("2")
     page.wait_for_selector("tr.undecided", state="detached")
-    assert 'role = "undecided"' not in (project / "plan.toml").read_text()
+    said = contents((project / "plan.toml").read_text())["columns"]
+    assert said["status"]["role"] == "sensitive"
+    assert page.evaluate("document.querySelector('table.columns').kept && scrollY") == before > 0
+    page.focus("input[aria-label='choose age']")
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("4")
+    page.wait_for_selector("#told:has-text('role undecided, was quasi')")
+    page.wait_for_selector("tr.undecided >> nth=1")
+    assert page.evaluate("document.activeElement.type") == "checkbox"
+    page.click("#told >> text=Undo")
+    page.wait_for_selector("tr.undecided", state="detached")
+    assert contents((project / "plan.toml").read_text())["columns"] == said
 
 
 def test_a_changed_parameter_reaches_the_preview_and_can_be_undone(opened):
     page, address, project = opened
     page.goto(f"{address}/protection")
     page.wait_for_selector("dd:text-is('5')")
+    page.click("summary:has-text('More settings') >> nth=0")
     page.fill(".step input[name=k]", "9")
     page.press(".step input[name=k]", "Tab")
+    page.wait_for_selector("#told:has-text('step 1: k 9, was 5')")
     page.wait_for_selector("dd:text-is('9')")
+    assert page.locator(".step details[open]").count() == 1, "what was open stays open"
     plan = project / "plan.toml"
     assert "k = 9" in plan.read_text()
     page.fill(".step input[name=k]", "1")
     page.press(".step input[name=k]", "Tab")
-    page.wait_for_selector("#problem:has-text('at least 2')")
+    page.wait_for_selector(
+        ".field .wrong:text-is('Not saved: k must be a whole number of at least 2, not 1.')"
+    )
+    assert page.input_value(".step input[name=k]") == "9"
     assert "k = 9" in plan.read_text()
-    page.reload()
-    page.click("text=Undo")
+    page.click("#rail >> text=Undo")
     page.wait_for_selector("dd:text-is('5')")
+    assert page.input_value(".step input[name=k]") == "5"
     assert "k = 5" in plan.read_text()
 
 
@@ -266,6 +288,7 @@ def test_a_studio_that_is_killed_loses_nothing(chromium, folder):
         page.goto(link)
         page.click("text=discharges.csv")
         page.click("text=Make a plan")
+        page.click("text=That is right")
         page.wait_for_selector("table.columns")
         page.click("tr.undecided button:has-text('sensitive')")
         page.wait_for_selector("tr.undecided", state="detached")

@@ -27,7 +27,7 @@ def test_any_name_of_a_column_can_be_decided_on(browser, session, folder, name):
     change(browser, session, "/columns/set", name=name, key="kind", value="flat")
     assert change(browser, session, "/columns/set", name=name, key="role", value="quasi")
     assert contents(session.opened.text)["columns"][name] == {"kind": "flat", "role": "quasi"}
-    part = wait(browser, "/part/columns").text
+    part = wait(browser, "/part/meter").text + wait(browser, "/part/columns").text
     assert "are alone with their values" in part
     assert "<script>" not in part
 

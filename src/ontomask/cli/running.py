@@ -163,6 +163,10 @@ def check(plan: PlanFile, json_: Json = False, quiet: Quiet = False) -> None:
         if found.undecided and json_:
             raise typer.Exit(USAGE)
         read.contents.decided(str(plan))
+        for sentence in found.exceeded:
+            voice.say(f"\n[red]A limit of the plan is exceeded already.[/] {escape(sentence)}")
+        if found.exceeded:
+            raise typer.Exit(EXCEEDED)
         shown = escape(shlex.quote(str(plan)))
         voice.say(f"\n[green]{escape(str(plan))} fits its table.[/] Next:\n  ontomask run {shown}")
 
@@ -175,6 +179,7 @@ def _examined(found: Examination) -> dict[str, Any]:
         "unchanged": vars(found.unchanged),
         "undecided": found.undecided,
         "notes": found.notes,
+        "exceeded": found.exceeded,
     }
 
 

@@ -16,6 +16,7 @@ from ontomask.data.evidence import Evidence, evidence_of, sampled
 from ontomask.data.files.oddities import MOSTLY, likely_codes
 from ontomask.data.tables import Table
 from ontomask.data.value_shapes import date_shape, is_plain_number, written_as_codes
+from ontomask.errors import DataError
 from ontomask.wording import plural, quoted
 
 __all__ = ["Profile", "Spread", "profile_of", "profiles", "sketches", "spread_of"]
@@ -102,7 +103,9 @@ def _numbers(evidence: Evidence) -> Floats:
 def _span(evidence: Evidence, numbers: Floats) -> str:
     """From the lowest to the highest value."""
     ends: Sequence[object] = ()
+    seen = ""
     if numbers.size:
+        numbers, seen = _whole(evidence, numbers)
         ends = [f"{number:.10g}" for number in (numbers.min(), numbers.max())]
     elif evidence.table.is_date(evidence.name):
         series = evidence.table.frame[evidence.name]
@@ -111,7 +114,19 @@ def _span(evidence: Evidence, numbers: Floats) -> str:
         ends = [min(evidence.texts), max(evidence.texts)]
     if not ends:
         return ""
-    return f"{ends[0]} only" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+    return f"{ends[0]} only" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}{seen}"
+
+
+def _whole(evidence: Evidence, numbers: Floats) -> tuple[Floats, str]:
+    """All numbers of a column, also where only its most frequent texts were looked at."""
+    everything = not evidence.is_sampled and evidence.distinct <= len(evidence.texts)
+    if evidence.is_number or everything:
+        return numbers, ""
+    try:
+        known = evidence.table.with_numbers([evidence.name]).numbers(evidence.name)
+    except DataError:  # some texts are no numbers
+        return numbers, " in the values looked at"
+    return known[~np.isnan(known)], ""
 
 
 def _listed(evidence: Evidence) -> str:

@@ -292,15 +292,22 @@ class Nominal(Column):
         Typed(Taxonomy, "a taxonomy (see load_taxonomy)"),
         "A `Taxonomy`, as returned by `load_taxonomy`.",
     ] = None
-    measure: Annotated[str, Choice(*MEASURES), "The distance, as in `Taxonomy.distances`."] = (
-        "logsc"
-    )
+    measure: Annotated[
+        str,
+        Choice(*MEASURES),
+        "How far two concepts are apart: by the share of what above them they have in common "
+        "(`logsc`), by steps (`path`, `leacock-chodorow`, `wu-palmer`, `weighted-path`), by how "
+        "rare what they share is (`resnik`, `lin`, `jiang-conrath`, `tversky`), or only whether "
+        "they are the same (`equality`).",
+    ] = "logsc"
     root: Annotated[
-        Literal["attribute", "taxonomy"], "The distance, as in `Taxonomy.distances`."
+        Literal["attribute", "taxonomy"],
+        "Where measures that use depth count it from: the lowest concept above all values of the "
+        "column (`attribute`), or the root of the whole `taxonomy`.",
     ] = "attribute"
-    options: Annotated[Mapping[str, Any], "The distance, as in `Taxonomy.distances`."] = field(
-        default_factory=dict
-    )
+    options: Annotated[
+        Mapping[str, Any], "What the measure can be told besides, such as the weights of a path."
+    ] = field(default_factory=dict)
     overrides: Annotated[
         Any, "Concepts of particular values, as a dictionary or a mapping file."
     ] = None

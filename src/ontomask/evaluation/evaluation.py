@@ -240,12 +240,12 @@ class Settings(Declared):
         "Records whose risk 1 / class size is above it are counted.",
     ] = 0.2
     subdomains: Annotated[
-        int, Integer(0), "Also compare the statistics on so many random subsamples of that size."
+        int, Integer(0), "Also compare the statistics on so many random subsamples."
     ] = 0
     fraction: Annotated[
         float,
         Real(0, 1, open_low=True),
-        "Also compare the statistics on so many random subsamples of that size.",
+        "The size of these subsamples, as a share of the records.",
     ] = 0.1
     clustering: Annotated[bool, Flag(), "Also compare Ward clusterings before and after."] = False
     alpha: Annotated[float, Real(0, 1), "The weight of loss against risk in the score."] = 0.5

@@ -107,8 +107,8 @@ class Method(Declared, ABC):
     keeps: Annotated[
         bool,
         Flag(),
-        "Whether everything that earlier steps promise must still hold in the end; False says "
-        "that this step is meant to undo it.",
+        "Whether everything that earlier steps promise must still hold in the end; otherwise this "
+        "step is meant to undo it.",
     ] = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:

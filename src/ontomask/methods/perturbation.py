@@ -114,17 +114,17 @@ class TopBottomCoding(Method):
     name: ClassVar[str] = "top-bottom-coding"
 
     columns: Annotated[Columns, "Numeric or date columns."]
-    top: Annotated[float | None, AnyOf(Real(), Null()), "Limits, for numeric columns."] = None
-    bottom: Annotated[float | None, AnyOf(Real(), Null()), "Limits, for numeric columns."] = None
+    top: Annotated[float | None, AnyOf(Real(), Null()), "Numbers above it are replaced."] = None
+    bottom: Annotated[float | None, AnyOf(Real(), Null()), "Numbers below it are replaced."] = None
     top_share: Annotated[
         float | None,
         AnyOf(Real(0, 0.5, open_low=True), Null()),
-        "The share of records to be replaced, instead of limits: at most that many.",
+        "Instead of a top, the share of records with the highest numbers, at most.",
     ] = None
     bottom_share: Annotated[
         float | None,
         AnyOf(Real(0, 0.5, open_low=True), Null()),
-        "The share of records to be replaced, instead of limits: at most that many.",
+        "Instead of a bottom, the share of records with the lowest numbers, at most.",
     ] = None
     replace: Annotated[
         Literal["limit", "mean"],

@@ -66,15 +66,13 @@ class Pram(Method):
         Matrix | None,
         AnyOf(Typed((list, tuple, np.ndarray), "a list"), Null()),
         "Your own probabilities for a single column, instead of `retain`: row i gives the "
-        "probabilities with which the i-th value of `order` becomes each of them; an empty "
-        "entry in `order` is the missing value.",
+        "probabilities with which the i-th value of `order` becomes each of them.",
     ] = None
     order: Annotated[
         Sequence[object] | None,
         AnyOf(Typed((list, tuple), "a list"), Null()),
-        "Your own probabilities for a single column, instead of `retain`: row i gives the "
-        "probabilities with which the i-th value of `order` becomes each of them; an empty "
-        "entry in `order` is the missing value.",
+        "The values that the rows and columns of `matrix` are about; an empty entry is the "
+        "missing value.",
     ] = None
     columns: Annotated[
         tuple[str, ...] | list[str] | None,

@@ -37,6 +37,7 @@ __all__ = [
     "Examined",
     "as_they_are",
     "examine",
+    "examined",
     "extras_of",
     "mapped_how",
     "misfit",
@@ -78,6 +79,8 @@ class Examination:
         What each column whose role is undecided looks like.
     notes
         What was guessed, and what will be left out.
+    exceeded
+        What exceeds a limit of the plan already, whatever the steps do.
     """
 
     records: int
@@ -86,6 +89,7 @@ class Examination:
     unchanged: UnchangedRisk
     undecided: Mapping[str, str]
     notes: tuple[str, ...]
+    exceeded: tuple[str, ...] = ()
 
 
 def read_declared(contents: Contents, folder: Path) -> Source:
@@ -131,7 +135,7 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
     refuse_at(name, text, ungeneralizable(contents, table))
     return Examination(
         records=len(table),
-        columns=tuple(_examined(table, contents.schema)),
+        columns=tuple(examined(table, contents.schema)),
         risk=_risk(table, contents.schema),
         unchanged=unchanged_in_table(table, contents.schema, as_they_are(contents)),
         undecided=_looks(source, contents.schema.undecided),
@@ -142,6 +146,17 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
             *notes_on(source, contents),
             *extras_of(contents),
         ),
+    )
+
+
+def exceeded(unchanged: UnchangedRisk, most: float | None) -> tuple[str, ...]:
+    """Say that the columns published as they are exceed the limit of the plan, if they do."""
+    if most is None or unchanged.alone <= most:
+        return ()
+    return (
+        f"{unchanged.alone:.1%} of the records are alone with what is published unchanged, where "
+        f"the plan allows {100 * most:g} % (max_unique_unchanged): say that others may know some of "
+        "these columns, so that they are masked, leave them out, or allow more.",
     )
 
 
@@ -279,7 +294,8 @@ def _suspicions(contents: Contents, folder: Path) -> list[str]:
     ]
 
 
-def _examined(table: Table, schema: Schema) -> Iterator[Examined]:
+def examined(table: Table, schema: Mapping[str, AnyColumn]) -> Iterator[Examined]:
+    """What is in each declared column of a table."""
     looks = profiles(table, list(schema))
     for name, column in schema.items():
         codes, values = table.distinct(name)

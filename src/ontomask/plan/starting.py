@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from ontomask.data.schema import Schema
 from ontomask.errors import PlanError
+from ontomask.plan.advice import Advice
 
-__all__ = ["starting"]
+__all__ = ["advised", "starting", "starting_model"]
 
 Start = Callable[[Schema, int], dict[str, Any]]
 
@@ -108,3 +109,68 @@ STARTS: Mapping[str, Start] = MappingProxyType(
     }
 )
 """By the method's name in a plan; methods that are not here need nothing."""
+
+
+def starting_model(model: str, schema: Schema, k: int) -> dict[str, Any]:
+    """A privacy model to begin with, as it is written in a plan.
+
+    Where several columns are sensitive, it is about the first of them.
+    """
+    if model not in MODELS:
+        raise PlanError(f"There is no privacy model {model!r}.")
+    given = {"model": model, **MODELS[model], **({"k": k} if "k" in MODELS[model] else {})}
+    sensitive = schema.with_role("sensitive")
+    if model in OF_A_COLUMN and len(sensitive) > 1:
+        given["column"] = sensitive[0]
+    return given
+
+
+def advised(
+    models: Sequence[Mapping[str, Any]], advice: Advice, sensitive: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The privacy models of a step as is usual for a recipient: k, and l for what is sensitive.
+
+    Parameters
+    ----------
+    models
+        What the step promises now; other models stay as they are.
+    sensitive
+        The sensitive columns that have l different values at all.
+    """
+    said = {"k-anonymity": {"k": advice.k}, "l-diversity": {"l": advice.l}}
+    kept = [{**one, **said.get(one["model"], {})} for one in models]
+    diverse = [one.get("column", *sensitive[:1]) for one in kept if one["model"] == "l-diversity"]
+    wanted = [name for name in sensitive if name not in diverse]
+    return [*kept, *({"model": "l-diversity", "l": advice.l, "column": name} for name in wanted)]
+
+
+WAN = {
+    "publisher_benefit": 1200,
+    "publisher_loss": 300,
+    "adversary_gain": 300,
+    "adversary_cost": 4,
+}
+"""What a record is worth in dollars in the study of Wan et al. (2015)."""
+ATTACK = {name: value for name, value in WAN.items() if name.startswith("adversary")}
+OF_A_COLUMN = ("l-diversity", "t-closeness", "beta-likeness", "delta-disclosure")
+MODELS: Mapping[str, Mapping[str, float]] = MappingProxyType(
+    {
+        "k-anonymity": {"k": 5},
+        "l-diversity": {"l": 2},
+        "t-closeness": {"t": 0.3},
+        "beta-likeness": {"beta": 1},
+        "delta-disclosure": {"delta": 1},
+        "delta-presence": {"minimum": 0, "maximum": 0.5},
+        "k-map": {"k": 5},
+        "estimated-k-map": {"k": 5, "fraction": 0.01},
+        "average-risk": {"t": 0.1},
+        "records-at-risk": {"t": 0.05},
+        "sample-uniqueness": {"t": 0.01},
+        "population-uniques": {"t": 0.01, "fraction": 0.01},
+        "no-attack": ATTACK,
+        "population-no-attack": ATTACK,
+        "profitability": WAN,
+        "population-profitability": WAN,
+    }
+)
+"""What privacy models begin with, by their names in a plan; a person moves each to their case."""

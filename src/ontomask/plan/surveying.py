@@ -22,6 +22,7 @@ from ontomask.plan.examination import (
     Examined,
     as_they_are,
     examine,
+    exceeded,
     extras_of,
     mapped_how,
     misfit,
@@ -42,6 +43,12 @@ NUMBERED = re.compile(r" \([^()]*records? \d[^()]*\)")
 
 def survey(contents: Contents, folder: Path, name: str, text: str) -> Examination:
     """Compare a plan with its table, in memory or where the table is too large for that."""
+    found = _surveyed(contents, folder, name, text)
+    most = contents.limits.max_unique_unchanged
+    return replace(found, exceeded=exceeded(found.unchanged, most))
+
+
+def _surveyed(contents: Contents, folder: Path, name: str, text: str) -> Examination:
     with engine_of(contents, folder) as engine:
         if engine is None:
             return examine(contents, folder, name, text)

@@ -177,8 +177,8 @@ class DeltaPresence(PrivacyModel):
 
     needs_population: ClassVar[bool] = True
 
-    minimum: Annotated[float, Real(0, 1), "The bounds of the share, from 0 to 1."]
-    maximum: Annotated[float, Real(0, 1), "The bounds of the share, from 0 to 1."]
+    minimum: Annotated[float, Real(0, 1), "The lowest share allowed, from 0 to 1."]
+    maximum: Annotated[float, Real(0, 1), "The highest share allowed, from 0 to 1."]
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -454,20 +454,17 @@ class Classification(Quality):
     suppressed: Annotated[
         float,
         Real(0),
-        "The penalty of a suppressed record, of one that is not of its class's unique "
-        "majority, and of one in a class without unique majority.",
+        "The penalty of a suppressed record.",
     ] = 0.5
     minority: Annotated[
         float,
         Real(0),
-        "The penalty of a suppressed record, of one that is not of its class's unique "
-        "majority, and of one in a class without unique majority.",
+        "The penalty of a record that is not of its class's unique majority.",
     ] = 1.0
     tie: Annotated[
         float,
         Real(0),
-        "The penalty of a suppressed record, of one that is not of its class's unique "
-        "majority, and of one in a class without unique majority.",
+        "The penalty of a record in a class without unique majority.",
     ] = 1.0
 
     def __post_init__(self) -> None:

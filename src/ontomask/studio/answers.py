@@ -20,7 +20,7 @@ from starlette.responses import (
 from ontomask.errors import OntomaskError, PlanError
 from ontomask.methods.generalization.recipes import RECIPES
 from ontomask.studio import tasks
-from ontomask.studio.edits import contents
+from ontomask.studio.edits import contents, differences
 from ontomask.studio.forms import fields_of
 from ontomask.studio.guard import FORM_TOKEN, Keys, same
 from ontomask.studio.session import Session
@@ -77,9 +77,28 @@ class Answers:
                 in_header = request.headers.get(FORM_TOKEN, "")
                 if not same(str(given or in_header), self.keys.form):
                     return PlainTextResponse("The form's token is missing.\n", 403)
-                return await handler(request, form)
+                before = self._text()
+                answer = await handler(request, form)
+                return self._told(answer, before) if _is_fetched(request) else answer
 
         return handle
+
+    def _told(self, answer: Response, before: str) -> Response:
+        """Where to go on and what was changed, for a page that stays where it is."""
+        if not isinstance(answer, RedirectResponse):
+            return answer
+        told = {
+            "go": answer.headers["location"],
+            "changed": differences(before, self._text()) if before else "",
+        }
+        return JSONResponse(told)
+
+    def _text(self) -> str:
+        """The plan as it is now; nothing where there is none that can be read."""
+        try:
+            return "" if self.session.project is None else self.session.project.text
+        except PlanError:
+            return ""
 
     def _page(self, name: str, **shown: Any) -> Response:
         project = self.session.project
@@ -90,8 +109,10 @@ class Answers:
             "version": project.notice().digest if project else "",
             "can_undo": bool(project and project.can_undo()),
             "can_redo": bool(project and project.can_redo()),
+            "said": project.notice().said if project else "",
             "token": self.keys.form,
             "problem": self.session.problem(),
+            "attention": (self.session.needing() or {}).get(name, []),
             "warming": self.session.warm(),
         }
         template = templates().get_template(f"{name}.html")
@@ -132,7 +153,7 @@ class Answers:
 
     async def mistake(self, request: Request, error: Exception) -> Response:
         """A sentence instead of a page, or at the place of the form that it is about."""
-        if "fetch" in request.headers.get("x-requested-with", ""):
+        if _is_fetched(request):
             return JSONResponse({"problem": str(error)}, 422)
         return self._said(str(error), 422)
 
@@ -158,13 +179,22 @@ class Answers:
         return RedirectResponse(path, status_code=303)
 
     async def _save(self, form: Form, text: str, said: str, back: str) -> Response:
-        """Write a changed plan, unless it would no longer be one."""
+        """Write a changed plan, unless it would no longer be one.
+
+        `said` is what the history says; where it is empty, that is what is different.
+        """
         project = self.session.opened
         problem = tasks.problem_of(text, project.plan.name, project.folder)
         if problem and not self.session.problem():
-            raise PlanError(problem)
-        project.save(text, said, expected=str(form.get("version", "")))
+            raise PlanError(f"Not saved: {problem}")
+        changed = said or differences(project.text, text)
+        project.save(text, changed, expected=str(form.get("version", "")))
         return self._go(back)
+
+
+def _is_fetched(request: Request) -> bool:
+    """Whether a page asks that stays where it is."""
+    return "fetch" in request.headers.get("x-requested-with", "")
 
 
 def has_generalization(said: Mapping[str, Any]) -> bool:

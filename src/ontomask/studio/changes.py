@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import functools
+import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -15,15 +18,24 @@ from starlette.responses import Response
 from ontomask.data.files import FileFormat
 from ontomask.errors import PlanError
 from ontomask.plan.advice import GOALS, RECIPIENTS
-from ontomask.plan.starting import starting
+from ontomask.plan.starting import advised, starting, starting_model
 from ontomask.studio import columns, tasks
 from ontomask.studio.answers import FITTING, SETTINGS, Answers, Form
-from ontomask.studio.edits import add_step, contents, move_step, only_step, remove_step, set_value
-from ontomask.studio.forms import fields_of, fields_of_section, read_field
+from ontomask.studio.candidates import step_of
+from ontomask.studio.edits import (
+    WITHOUT_ROLE,
+    add_step,
+    contents,
+    move_step,
+    only_step,
+    remove_step,
+    set_value,
+)
+from ontomask.studio.forms import fields_of, fields_of_section, models_of, read_field
 from ontomask.studio.jobs import Task
 from ontomask.studio.lattice import node_levels
 from ontomask.studio.project import SIGNED
-from ontomask.studio.session import PLAN, READING, STAGES, step_of
+from ontomask.studio.session import PLAN, READING, STAGES, WHOSE
 
 __all__ = ["Changes"]
 
@@ -31,6 +43,10 @@ SET = ("about", "limits", "evaluation", "input")
 MOST_SEARCHED = 9
 """Columns whose levels can still be combined in every way."""
 LISTS = ("classifiers", "features")
+SCREEN = re.compile(
+    f"(?:{'|'.join(path for path, _ in STAGES)}|history)(?:/[0-9]+)?(?:[?][a-z0-9=&._-]*)?"
+)
+"""An address of the studio; no other is gone to because a form says so."""
 USUAL = 5
 """The k of a step whose k nobody has said."""
 
@@ -82,22 +98,24 @@ class Changes(Answers):
         text = await anyio.to_thread.run_sync(self.session.renewed)
         return await self._save(form, text, "proposed anew", "/columns")
 
-    async def set_column(self, _request: Request, form: Form) -> Response:
-        """Say what a column is."""
-        name, key, value = (str(form.get(one, "")) for one in ("name", "key", "value"))
+    async def set_column(self, _request: Request, form: Any) -> Response:
+        """Say what a column is, or several."""
+        names = [str(one) for one in form.getlist("name")]
+        key, value = (str(form.get(one, "")) for one in ("key", "value"))
         if key not in ("role", "kind"):
             raise PlanError("Only the role and the kind of a column are set here.")
+        if not names:
+            raise PlanError("Choose at least one column first.")
         if key == "kind" and value in ("nominal", "ordinal"):
-            names = list(contents(self.session.opened.text).get("columns", {}))
-            place = names.index(name) if name in names else len(names)
+            known = list(contents(self.session.opened.text).get("columns", {}))
+            place = known.index(names[0]) if names[0] in known else len(known)
             return self._go(f"/columns/{place}?kind={value}")
-        text = set_value(self.session.opened.text, ["columns", name, key], value)
-        if key == "kind" and value in ("identifier", "weight", "count"):
-            text = set_value(text, ["columns", name, "role"], None)
-        if key == "role" and value == "identifier":
-            text = set_value(self.session.opened.text, ["columns", name, "role"], None)
-            text = set_value(text, ["columns", name, "kind"], "identifier")
-        return await self._save(form, text, f"{name}: {key} = {value}", "/columns")
+        text = self.session.opened.text
+        for name in names:
+            text = set_value(text, ["columns", name, key], value)
+            if key == "kind" and value in WITHOUT_ROLE:
+                text = set_value(text, ["columns", name, "role"], None)
+        return await self._save(form, text, "", "/columns")
 
     async def declare(self, _request: Request, form: Form) -> Response:
         """Say more of a column: its kind, its taxonomy, how it is measured."""
@@ -120,7 +138,7 @@ class Changes(Answers):
                 text = set_value(text, ["columns", name, key], value)
         for key in ("taxonomy", "order") if kind not in ("nominal", "ordinal") else ():
             text = set_value(text, ["columns", name, key], None)
-        return await self._save(form, text, f"{name}: {kind}", f"/columns/{int(number)}")
+        return await self._save(form, text, "", f"/columns/{int(number)}")
 
     def _awaited(self, task: Task, column: str, **given: object) -> Any:
         return self.session.awaited(task, column=column, **given)
@@ -170,7 +188,19 @@ class Changes(Answers):
             text = set_value(text, ["columns", name, "role"], None)
             text = set_value(text, ["columns", name, "kind"], "identifier")
             text = set_value(text, ["columns", name, "unit"], True)
-        return await self._save(form, text, "people" if name else "records", "/open")
+        said = f"{WHOSE}: {f'people by {name}' if name else 'each a person'}"
+        if text == self.session.opened.text:  # the guess is accepted: that is a decision, too
+            self.session.opened.annotate("", said=said)
+            return self._go("/columns")
+        return await self._save(form, text, said, "/columns")
+
+    async def set_table(self, _request: Request, form: Form) -> Response:
+        """Say where the table is now."""
+        path = self.session.inside(str(form.get("path", "")))
+        project = self.session.opened
+        where = Path(os.path.relpath(path, project.folder)).as_posix()
+        text = set_value(project.text, ["input", "path"], where)
+        return await self._save(form, text, "", "/open")
 
     async def set_hierarchy(self, _request: Request, form: Form) -> Response:
         """Say how the levels of a column are built, in the plan's generalization."""
@@ -199,24 +229,29 @@ class Changes(Answers):
                 value = read_field(field, joined)
                 if value != said.get(field.name):
                     text = set_value(text, [name, field.name], value)
-        return await self._save(form, text, f"{name} changed", _here(form))
+        return await self._save(form, text, "", _here(form))
 
     async def advise(self, _request: Request, form: Form) -> Response:
-        """Take over what is usual for a kind of recipient: k where there is one, and the limit."""
+        """Take over what is usual for a kind of recipient: k and l where they fit, the limit."""
         advice = RECIPIENTS.get(str(form.get("recipient", "")))
         if advice is None:
             raise PlanError("There is no such kind of recipient; reload the page.")
-        text = self.session.opened.text
+        text, schema = self.session.opened.text, self.session.plan().schema
+        values = await anyio.to_thread.run_sync(self.session.distinct)
+        diverse = [
+            name for name in schema.with_role("sensitive") if values.get(name, 0) >= advice.l
+        ]
         if "recipient" not in contents(text).get("about", {}):
             text = set_value(text, ["about", "recipient"], advice.recipient)
         text = set_value(text, ["limits", "max_risk"], round(100 * advice.max_risk, 9))
         for number, step in enumerate(contents(text).get("steps", ())):
             if "k" in step:
                 text = set_value(text, ["steps", number, "k"], advice.k)
-            for place, model in enumerate(step.get("privacy", ())):
-                if model.get("model") == "k-anonymity":
-                    text = set_value(text, ["steps", number, "privacy", place, "k"], advice.k)
-        return await self._save(form, text, f"for {advice.recipient}", "/protection")
+            if models_of(step.get("method", "")) and (
+                promised := advised(step.get("privacy", ()), advice, diverse)
+            ):
+                text = set_value(text, ["steps", number, "privacy"], promised)
+        return await self._save(form, text, "", "/protection")
 
     async def add_step(self, _request: Request, form: Form) -> Response:
         """Put a step behind the others, with what it needs at least."""
@@ -247,29 +282,64 @@ class Changes(Answers):
     async def remove_step(self, _request: Request, form: Form) -> Response:
         """Take a step out."""
         text = remove_step(self.session.opened.text, _number(form, "step"))
-        return await self._save(form, text, "step removed", "/protection")
+        return await self._save(form, text, "", "/protection")
 
     async def move_step(self, _request: Request, form: Form) -> Response:
         """Put a step elsewhere in the order."""
         text = move_step(self.session.opened.text, _number(form, "step"), _number(form, "to"))
-        return await self._save(form, text, "steps put in another order", "/protection")
+        return await self._save(form, text, "", "/protection")
+
+    async def add_model(self, _request: Request, form: Form) -> Response:
+        """Let a step promise one model more."""
+        number, model = _number(form, "step"), str(form.get("model", ""))
+        step = self._step(number)
+        sizes = _sizes([step])
+        promised = starting_model(model, self.session.plan().schema, max(sizes, default=USUAL))
+        models = [*step.get("privacy", ()), promised]
+        return await self._promise(form, number, models)
+
+    async def remove_model(self, _request: Request, form: Form) -> Response:
+        """Take a model out of the promises of a step."""
+        number, place = _number(form, "step"), _number(form, "place")
+        models = list(self._step(number).get("privacy", ()))
+        del models[place : place + 1]
+        return await self._promise(form, number, models or None)
+
+    async def set_model(self, _request: Request, form: Form) -> Response:
+        """Change parameters of a model that a step promises."""
+        number, place = _number(form, "step"), _number(form, "place")
+        models = list(self._step(number).get("privacy", ()))
+        if not 0 <= place < len(models):
+            raise PlanError("There is no such model any more; reload the page.")
+        given = dict(models[place])
+        for field in fields_of("model", str(given.get("model", "")), given):
+            if field.name in form:
+                given[field.name] = read_field(field, str(form[field.name]))
+        models[place] = {name: value for name, value in given.items() if value is not None}
+        return await self._promise(form, number, models)
+
+    async def _promise(self, form: Form, number: int, models: object) -> Response:
+        path: list[str | int] = ["steps", number, "privacy"]
+        text = set_value(set_value(self.session.opened.text, path, None), path, models)
+        return await self._save(form, text, "", "/protection")
+
+    def _step(self, number: int) -> Mapping[str, Any]:
+        steps = contents(self.session.opened.text).get("steps", [])
+        if not 0 <= number < len(steps):
+            raise PlanError("There is no such step any more; reload the page.")
+        step: Mapping[str, Any] = steps[number]
+        return step
 
     async def set_step(self, _request: Request, form: Form) -> Response:
         """Change parameters of a step."""
         number = _number(form, "step")
-        text = self.session.opened.text
-        steps = contents(text).get("steps", [])
-        if not 0 <= number < len(steps):
-            raise PlanError("There is no such step any more; reload the page.")
-        changed = []
-        for field in fields_of("method", steps[number]["method"], steps[number]):
+        text, step = self.session.opened.text, self._step(number)
+        for field in fields_of("method", step["method"], step):
             if field.name in form:
                 value = read_field(field, str(form[field.name]))
-                if value != steps[number].get(field.name):
+                if value != step.get(field.name):
                     text = set_value(text, ["steps", number, field.name], value)
-                    changed.append(f"{field.name} = {value}")
-        said = f"{steps[number]['method']}: {', '.join(changed)}"
-        return await self._save(form, text, said, "/protection")
+        return await self._save(form, text, "", "/protection")
 
     async def set_grid(self, _request: Request, form: Any) -> Response:
         """Say which methods are compared."""
@@ -387,11 +457,7 @@ def _sizes(steps: Sequence[Mapping[str, Any]]) -> list[int]:
 def _here(form: Form) -> str:
     """The screen that a form came from."""
     here = str(form.get("here", ""))
-    path, _, view = here.partition("?view=")
-    known = {path for path, _ in STAGES} | {"history"}
-    if path not in known or not (view == "" or view.isalpha()):
-        return "/"
-    return f"/{path}?view={view}" if view else f"/{path}"
+    return f"/{here}" if SCREEN.fullmatch(here) else "/"
 
 
 def _recipe(form: Form) -> Any:

@@ -1,7 +1,8 @@
-"""Changing the text of a plan, with everything else in it kept as it is, comments too."""
+"""The text of a plan: parts of it, and changes with everything else kept, comments too."""
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,9 +14,26 @@ from tomlkit.items import AoT, Table
 
 from ontomask.errors import PlanError
 
-__all__ = ["add_step", "contents", "move_step", "only_step", "remove_step", "set_value"]
+__all__ = [
+    "WITHOUT_ROLE",
+    "add_step",
+    "contents",
+    "declared_in",
+    "differences",
+    "move_step",
+    "only_step",
+    "part_of",
+    "remove_step",
+    "set_value",
+]
 
 Key = str | int
+ANY_STEP = {"method": "sampling", "share": 0.5}
+"""There is no plan without a step."""
+WITHOUT_ROLE = ("identifier", "weight", "count")
+"""Kinds of columns that nobody has to decide on: they are not published as they are."""
+TOLD = 4
+"""Differences that are told one by one."""
 HEADER = re.compile(r"\s*\[\[?\s*([^\[\]\s]+)")
 
 
@@ -25,6 +43,76 @@ def contents(text: str) -> dict[str, Any]:
         return tomllib.loads(text)  # many times as fast as the parser that keeps comments
     except tomllib.TOMLDecodeError as error:
         raise _invalid(error) from None
+
+
+@functools.lru_cache(maxsize=16)
+def part_of(text: str, kept: tuple[str, ...]) -> str:
+    """The plan without the parts that a task does not look at."""
+    said = contents(text)
+    if "steps" not in kept:  # a plan has steps, also where nobody looks at them
+        said, kept = said | {"steps": [ANY_STEP]}, (*kept, "steps")
+    return tomlkit.dumps({name: said[name] for name in kept if name in said})
+
+
+@functools.lru_cache(maxsize=4)
+def declared_in(text: str) -> str:
+    """What the columns of the table are, whoever may know them and whatever is done to them."""
+    said = contents(text)
+    columns = {
+        name: one if one.get("kind") in WITHOUT_ROLE else one | {"role": "other"}
+        for name, one in said.get("columns", {}).items()
+    }
+    plan = {"input": said.get("input", {}), "columns": columns, "steps": [ANY_STEP]}
+    return tomlkit.dumps(plan)
+
+
+def differences(old: str, new: str) -> str:
+    """What another version of a plan says differently, in one line without values of the table."""
+    try:
+        before, after = contents(old), contents(new)
+    except PlanError:
+        return "the text of the plan"
+    steps = [[one.get("method", "") for one in said.get("steps", ())] for said in (before, after)]
+    moved = steps[0] != steps[1]
+    known, now = _settings(before), _settings(after)
+    places = [
+        place
+        for place in {**now, **known}
+        if known.get(place) != now.get(place) and not (moved and place[0] == "steps")
+    ]
+    told = [f"steps: {', '.join(steps[1]) or 'none'}"] if moved else []
+    told += [_different(place[1], known.get(place), now.get(place)) for place in places]
+    return f"{'; '.join(told[:TOLD])}{f' and {len(told) - TOLD} more' if len(told) > TOLD else ''}"
+
+
+def _settings(said: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+    """Every setting of a plan, by its section and its place in words."""
+    parts = [("columns", name, one) for name, one in said.get("columns", {}).items()]
+    for place, step in enumerate(said.get("steps", ()), 1):
+        models = step.get("privacy", ())
+        parts += [("steps", f"step {place}", {k: v for k, v in step.items() if v is not models})]
+        parts += [("steps", f"step {place}: {_model(one)}", one) for one in models]
+    parts += [(name, name, one) for name, one in said.items() if name not in ("columns", "steps")]
+    return {
+        (section, f"{place}: {key.replace('_', ' ')}"): value
+        for section, place, inside in parts
+        for key, value in (inside if isinstance(inside, dict) else {"": inside}).items()
+        if not (section == "steps" and key in ("method", "model", "column"))
+    }
+
+
+def _model(said: Mapping[str, Any]) -> str:
+    return f"{said.get('model')}{' of ' + said['column'] if 'column' in said else ''}"
+
+
+def _different(place: str, old: object, new: object) -> str:
+    if new is None:
+        return f"{place} not said any more"
+    if not isinstance(new, str | int | float):
+        return f"{place} changed"
+    shown = {True: "yes", False: "no"}.get(new, new) if isinstance(new, bool) else new
+    was = f", was {old}" if isinstance(old, str | int | float) and not isinstance(old, bool) else ""
+    return f"{place} {shown}{was}"
 
 
 def set_value(text: str, path: Iterable[Key], value: object) -> str:

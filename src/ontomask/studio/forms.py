@@ -12,10 +12,12 @@ from ontomask.errors import PlanError
 from ontomask.plan.schema import plan_schema
 from ontomask.toml_text import toml_value
 
-__all__ = ["Field", "fields_of", "fields_of_section", "method_texts", "read_field"]
+__all__ = ["Field", "fields_of", "fields_of_section", "models_of", "read_field", "texts_of"]
 
 SIMPLE = {"integer": "number", "number": "number", "boolean": "flag", "string": "text"}
-TRUE = "true"
+TRUE, FALSE = "true", "false"
+MODELS = "privacy"
+"""A list of models has forms of its own."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,17 @@ def _definition(tag: str, name: str) -> Mapping[str, Any]:
 
 
 @functools.cache
-def method_texts() -> Mapping[str, str]:
-    """What each method does, by its name in a plan."""
+def texts_of(tag: str) -> Mapping[str, str]:
+    """What each `method`, `kind` or `model` is, by its name in a plan."""
     properties = [part.get("properties", {}) for part in _definitions().values()]
-    found = [part["method"] for part in properties if "const" in part.get("method", {})]
+    found = [part[tag] for part in properties if "const" in part.get(tag, {})]
     return {one["const"]: one["description"] for one in sorted(found, key=lambda one: one["const"])}
+
+
+def models_of(method: str) -> tuple[str, ...]:
+    """The privacy models that a step of a method may promise; none where it has no such list."""
+    described = _definition("method", method)["properties"].get(MODELS, {})
+    return tuple(described.get("items", {}).get("discriminator", {}).get("mapping", ()))
 
 
 def fields_of(tag: str, name: str, given: Mapping[str, Any]) -> list[Field]:
@@ -85,20 +93,21 @@ def _fields(part: Mapping[str, Any], given: Mapping[str, Any], without: str = ""
     return [
         _field(key, described, given.get(key), required=key in required)
         for key, described in part["properties"].items()
-        if key != without
+        if key not in (without, MODELS)
     ]
 
 
 def _field(name: str, described: Mapping[str, Any], value: Any, *, required: bool) -> Field:
-    shape = _shape(described)
+    # a model with settings of its own is more than a word to choose
+    shape = "toml" if isinstance(value, dict) else _shape(described)
     default = described.get("default")
     return Field(
         name=name,
         shape=shape,
-        text=described.get("description", ""),
+        text=described.get("description", "").replace("`", ""),
         value="" if value is None else _shown(shape, value),
         default="" if default is None else _shown(shape, default),
-        options=tuple(described.get("enum", ())),
+        options=_options(described),
         least=described.get("minimum", described.get("exclusiveMinimum")),
         most=described.get("maximum", described.get("exclusiveMaximum")),
         whole=described.get("type") == "integer",
@@ -107,7 +116,7 @@ def _field(name: str, described: Mapping[str, Any], value: Any, *, required: boo
 
 
 def _shape(described: Mapping[str, Any]) -> str:
-    if "enum" in described:
+    if _options(described):
         return "choice"
     kind = described.get("type", "")
     if kind == "array" and described.get("items", {}).get("type") == "string":
@@ -115,9 +124,18 @@ def _shape(described: Mapping[str, Any]) -> str:
     return SIMPLE.get(kind, "toml")
 
 
+def _options(described: Mapping[str, Any]) -> tuple[str, ...]:
+    """What can be chosen: words, words beside yes and no, or models by their names."""
+    ways = [described, *described.get("anyOf", ())]
+    words = [str(word) for way in ways for word in way.get("enum", ())]
+    models = [name for way in ways[1:] for name in way.get("discriminator", {}).get("mapping", ())]
+    flags = [TRUE, FALSE] if words and {"type": "boolean"} in ways else []
+    return (*flags, *words, *models)
+
+
 def _shown(shape: str, value: Any) -> str:
-    if shape == "flag":
-        return str(bool(value)).lower()
+    if isinstance(value, bool):
+        return TRUE if value else FALSE
     if shape == "list":
         return "\n".join(map(str, value))
     return str(value) if shape in ("number", "choice", "text") else toml_value(value)
@@ -128,7 +146,7 @@ def read_field(field: Field, text: str) -> Any:
     text = text.strip()
     if not text:
         return None
-    if field.shape == "flag":
+    if field.shape == "flag" or (text in (TRUE, FALSE) and text in field.options):
         return text == TRUE
     if field.shape == "list":
         return [line.strip() for line in text.splitlines() if line.strip()]
@@ -141,8 +159,9 @@ def read_field(field: Field, text: str) -> Any:
 
 def _number(field: Field, text: str) -> float:
     try:
-        return int(text) if field.whole else float(text)
-    except ValueError:
+        number = float(text)
+        return int(text) if field.whole or number.is_integer() else number
+    except (ValueError, OverflowError):
         wanted = "a whole number" if field.whole else "a number"
         raise PlanError(f"{field.name} must be {wanted}, such as 5, not {text!r}.") from None
 

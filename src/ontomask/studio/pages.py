@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -29,13 +29,14 @@ from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT
 from ontomask.plan.plan import Plan
 from ontomask.report.document import environment as report_environment
 from ontomask.studio.answers import Answers, has_generalization, templates
-from ontomask.studio.edits import contents
+from ontomask.studio.candidates import comparable, step_of
+from ontomask.studio.edits import WITHOUT_ROLE, contents
 from ontomask.studio.exploring import gathered
-from ontomask.studio.forms import fields_of, fields_of_section, method_texts
+from ontomask.studio.forms import fields_of, fields_of_section, models_of, texts_of
 from ontomask.studio.jobs import Job
 from ontomask.studio.lattice import shown_nodes
 from ontomask.studio.project import SIGNED
-from ontomask.studio.session import PLAN, READING, comparable, step_of
+from ontomask.studio.session import PLAN, READING
 
 __all__ = ["PARTS", "Pages"]
 
@@ -43,18 +44,20 @@ REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 )
 ROLES = ("quasi", "sensitive", "other", "undecided")
-KINDS = ("numeric", "date", "nominal", "ordinal", "flat", "identifier", "weight", "count")
 PARTS = (
     "look",
     "begin",
     "people",
+    "check",
     "columns",
+    "unique",
     "words",
     "tree",
     "shape",
     "ladder",
     "preview",
     "meter",
+    "masked",
     "promise",
     "solutions",
     "node",
@@ -80,12 +83,17 @@ class Pages(Answers):
 
     async def open(self, _request: Request) -> Response:
         """Choose a table or a project; of one that is open, how it is read and whose records."""
-        files = list(self.session.files())
+        files, picked = list(self.session.files()), self.session.table()
+        tables = [path for path in files if path.name != PLAN]
+        missing = picked is not None and not picked.is_file()
         return self._page(
             "open",
-            tables=[path for path in files if path.name != PLAN],
+            tables=tables,
             plans=[path for path in files if path.name == PLAN],
-            picked=self.session.table(),
+            picked=picked,
+            missing=missing,
+            nearest=sorted(tables, key=lambda path: picked is None or path.name != picked.name),
+            **({"attention": []} if missing else {}),  # the page says it, with a way out
             fields=fields_of_section("input", self.session.reading(), READING),
             root=self.session.root.name or "/",
         )
@@ -105,17 +113,21 @@ class Pages(Answers):
         said = contents(self.session.opened.text)
         steps = [
             {
+                "number": number,
                 "method": step["method"],
-                "text": method_texts().get(step["method"], ""),
+                "text": texts_of("method").get(step["method"], ""),
                 "fields": fields_of("method", step["method"], step),
+                "models": list(_promised(step)),
+                "more": models_of(step["method"]),
             }
-            for step in said.get("steps", ())
+            for number, step in enumerate(said.get("steps", ()))
             if step.get("method") in METHODS
         ]
         return self._page(
             "protection",
             steps=steps,
-            methods=method_texts(),
+            methods=texts_of("method"),
+            models=texts_of("model"),
             goals=GOALS,
             recipients=RECIPIENTS,
             about=fields_of_section(
@@ -206,13 +218,15 @@ class Pages(Answers):
         name, query = request.path_params["name"], request.query_params
         if name not in PARTS:
             raise HTTPException(404)
-        asked = "preview" if name in ("meter", "promise") else name
+        asked = {"meter": "check", "masked": "preview", "promise": "preview"}.get(name, name)
         job = self.session.job(asked, of=query.get("of", ""), again="again" in query)
-        if name == "meter" and job.state in ("failed", "stopped"):
+        if name == "masked" and job.state in ("failed", "stopped"):
             return HTMLResponse("")  # the screen Protection says why
+        if name == "check" and job.is_over:
+            return JSONResponse({"show": True})  # the rail tells
         if name == "begin" and job.state == "done" and self.session.picked is not None:
             self.session.begun(self.session.picked, job.result)
-            return JSONResponse({"go": "/columns"})
+            return JSONResponse({"go": "/open"})
         kept = {key: value for key, value in query.items() if key != "again"}
         project = self.session.project
         shown = {
@@ -222,13 +236,16 @@ class Pages(Answers):
             "again": f"/part/{name}?{urlencode(kept)}",
             "token": self.keys.form,
             "roles": ROLES,
-            "kinds": KINDS,
+            "kinds": texts_of("kind"),
             "version": project.notice().digest if project else "",
             "which": query.get("of", ""),
             "query": query,
         }
         if job.state != "done":
             return HTMLResponse(templates().get_template("parts/job.html").render(shown))
+        if name == "columns":
+            shown["declared"] = contents(self.session.opened.text).get("columns", {})
+            shown["without_role"] = WITHOUT_ROLE
         if name == "solutions":
             shown["nodes"] = shown_nodes(job.result, query)
         return HTMLResponse(templates().get_template(f"parts/{name}.html").render(shown))
@@ -325,13 +342,13 @@ class Pages(Answers):
 @functools.cache
 def _explained(name: str) -> str:
     """What a compared method is, and what its step does."""
-    text = method_texts().get(step_of(name, 2)["method"], "").split(". ")[0].replace("`", "")
+    text = texts_of("method").get(step_of(name, 2)["method"], "").split(". ")[0].replace("`", "")
     return f"{PRESETS[name][0]}: {text}" if name in PRESETS else text
 
 
 def _is_learned(said: Mapping[str, Any]) -> bool:
     """Whether classifiers may learn from a column: one that is published and no name or number."""
-    named = said.get("kind") in ("identifier", "weight", "count")
+    named = said.get("kind") in WITHOUT_ROLE
     return not named and said.get("role") != "undecided"
 
 
@@ -373,3 +390,13 @@ def _as_cell(name: str, k: int, job: Job) -> dict[str, Any]:
         "whole": True,
         "records": 0,
     }
+
+
+def _promised(step: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The privacy models of a step, each with the fields of its form."""
+    for place, model in enumerate(step.get("privacy", ())):
+        name = model.get("model", "")
+        if name in texts_of("model"):
+            title = f"{name} of {model['column']}" if "column" in model else name
+            fields = fields_of("model", name, model)
+            yield {"place": place, "model": name, "title": title, "fields": fields}

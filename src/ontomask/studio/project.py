@@ -50,14 +50,14 @@ class Project:
     plan: Path
 
     @classmethod
-    def open(cls, plan: Path) -> Project:
-        """Open a project; the plan as it is found is its newest version."""
+    def open(cls, plan: Path, said: str = "opened") -> Project:
+        """Open a project; the plan as it is found is its newest version, the first as is `said`."""
         if not plan.is_file():
             raise PlanError(f"There is no plan {plan}; it may have been moved.")
         project = cls(plan.resolve())
         for folder in (project.history, project.runs):
             folder.mkdir(mode=0o700, exist_ok=True)
-        project.notice()
+        project.notice(said)
         return project
 
     @property
@@ -120,13 +120,13 @@ class Project:
             number = max(versions, default=0)
         return versions.get(number)
 
-    def notice(self) -> Version:
+    def notice(self, said: str = "opened") -> Version:
         """The current version; a plan that was changed by others becomes a version first."""
         current = self.current()
         text = self.text
         if current is not None and current.digest == digest_of(text):
             return current
-        return self._record(text, OUTSIDE if current else "opened")
+        return self._record(text, OUTSIDE if current else said)
 
     def save(self, text: str, said: str, *, expected: str) -> Version:
         """Write a new version, unless the plan is no longer the one that was changed.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import dataclasses
-import functools
 import io
 import json
 import os
@@ -17,23 +15,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ontomask.comparison import METHOD_NAMES
 from ontomask.data.files import is_table_name
 from ontomask.data.schema import Nominal
 from ontomask.errors import OntomaskError, PlanError
-from ontomask.methods.presets import PRESETS, preset
-from ontomask.methods.registry import METHODS
 from ontomask.plan.outputs import MANIFEST
 from ontomask.plan.plan import Plan
 from ontomask.samples import discharges
 from ontomask.studio import columns, exploring, measuring, tasks
-from ontomask.studio.edits import contents, set_value
+from ontomask.studio.candidates import has_k
+from ontomask.studio.edits import contents, declared_in, part_of, set_value
 from ontomask.studio.jobs import Board, Job, Task, key_of
 from ontomask.studio.lattice import node_levels
 from ontomask.studio.project import Project, write_whole
 from ontomask.writing import write_rows
 
-__all__ = ["PLAN", "READING", "STAGES", "Session", "Stage", "comparable", "step_of"]
+__all__ = ["PLAN", "READING", "STAGES", "WHOSE", "Session", "Stage"]
 
 PLAN = "plan.toml"
 DEMONSTRATION = "demonstration.csv"
@@ -50,7 +46,6 @@ REPORTED = (*MEASURED, "limits", "about", "output")
 """The parts of a plan that a report tells of."""
 READING = ("separator", "encoding", "decimal", "thousands", "header", "skip", "sheet", "missing")
 """What can be said about how a file is read."""
-ANY_STEP = {"method": "microaggregation", "k": 2}
 GRID = {
     "names": ["sa-mdav", "recoding", "resampling"],
     "sizes": [3, 5, 10],
@@ -77,6 +72,12 @@ STAGES = (
     ("risk", "Risk"),
     ("release", "Release"),
 )
+
+
+CHECKED = ("open", "columns", "protection")
+"""The screens whose state the check of the plan tells."""
+PROPOSED, WHOSE = "proposed", "whose records"
+"""How a history begins that has a proposal, and what it says when people were decided on."""
 
 
 @dataclass
@@ -130,9 +131,9 @@ class Session:
             self.project = None
             self._begin_board(None)
 
-    def open(self, plan: Path) -> Project:
+    def open(self, plan: Path, said: str = "opened") -> Project:
         """Open the project of a plan; results of another project are no longer at hand."""
-        self.project = Project.open(plan)
+        self.project = Project.open(plan, said)
         self._begin_board(self.project.runs)
         return self.project
 
@@ -167,7 +168,12 @@ class Session:
         plan.parent.mkdir(mode=0o700, exist_ok=True)
         if not plan.exists():
             write_whole(plan, text)
-        return self.open(plan)
+        return self.open(plan, PROPOSED)
+
+    def asks_whose(self) -> bool:
+        """Whether nobody has looked yet at whose records they are, in a plan that was proposed."""
+        said = [one.said for one in self.opened.versions()]
+        return said[:1] == [PROPOSED] and not any(one.startswith(WHOSE) for one in said)
 
     @property
     def opened(self) -> Project:
@@ -206,12 +212,12 @@ class Session:
         """
         project = self.opened
         about = {
-            "text": _as_plan(project.text, ("seed", "input", *parts)),
-            # what the table is read by: a changed step does not read it anew
-            "declared": _as_plan(project.text, ("input", "columns")),
+            "text": part_of(project.text, ("seed", "input", *parts)),
+            # what the table is read by: a changed step or role does not read it anew
+            "declared": declared_in(project.text),
             # and what its masking and measuring depend on, for those who look at these
-            "masked": _as_plan(project.text, MASKED) if "steps" in parts else "",
-            "judged": _as_plan(project.text, MEASURED) if "evaluation" in parts else "",
+            "masked": part_of(project.text, MASKED) if "steps" in parts else "",
+            "judged": part_of(project.text, MEASURED) if "evaluation" in parts else "",
             "name": project.plan.name,
             "folder": str(project.folder),
             "stamp": self._stamps(),
@@ -223,7 +229,9 @@ class Session:
         folder, text = self.opened.folder, self.opened.text
         said = contents(text).get("input", {})
         table = folder / str(said.get("path", "") if isinstance(said, dict) else "")
-        named = [path for path in sorted(folder.iterdir()) if path.name in text and path.is_file()]
+        # a plan that names itself, in a comment, is no other file
+        others = [path for path in sorted(folder.iterdir()) if path != self.opened.plan]
+        named = [path for path in others if path.name in text and path.is_file()]
         return " ".join(map(_stamp, [table, *named]))
 
     def job(self, name: str, *, of: str = "", again: bool = False) -> Job:
@@ -235,7 +243,7 @@ class Session:
         job = self._asking(*self._question(name, of), again=again)
         before = self._asked.get(name)
         if before is not None and before != job.key:
-            stale = {before, self._asked.get("preview", before) if name == "columns" else before}
+            stale = {before, self._asked.get("preview", before) if name == "check" else before}
             self._superseded |= stale
             for key in stale:
                 self.board.stop(key)
@@ -292,7 +300,11 @@ class Session:
                 return "preview", tasks.begin, self._beginning(self.picked)
             case "people":
                 return "preview", tasks.people, self.about("columns", "steps")
-            case "columns" | "preview" | "words" | "shape" | "ladder" | "node" | "tree":
+            case "columns":
+                return "preview", tasks.columns, self._declared()
+            case "check":
+                return "preview", tasks.check, self.about("columns", "steps", "limits")
+            case "unique" | "preview" | "words" | "shape" | "ladder" | "node" | "tree":
                 return "preview", *self._quick(name, of)
             case "population":
                 percent, _, side = of.partition("-")
@@ -303,6 +315,21 @@ class Session:
             case "solutions" | "records" | "account" | "classifiers" | "map":
                 return "work", *self._long(name, of)
         raise PlanError("There is nothing to compute; reload the page.")
+
+    def _declared(self) -> dict[str, object]:
+        """What the table's columns are, whoever may know them and whatever is done to them."""
+        about: Any = self.about()["about"]
+        return {"about": about | {"text": about["declared"], "masked": ""}}
+
+    def needing(self) -> Mapping[str, list[str]] | None:
+        """What needs a look, in sentences by screen; None while the check is not made."""
+        if self.project is None or self.problem():
+            return {}
+        job = self.known("check")
+        if job is None or job.state not in ("done", "failed"):
+            return None
+        problems = job.result["problems"] if job.state == "done" else [_failed(job)]
+        return {path: [one["said"] for one in problems if one["stage"] == path] for path in CHECKED}
 
     def reading(self) -> dict[str, Any]:
         """What is said about how the table is read: in the plan, or before there is one."""
@@ -327,8 +354,8 @@ class Session:
     def _quick(self, name: str, of: str) -> tuple[Task, dict[str, object]]:
         about = self.about("columns", "steps")
         match name:
-            case "columns":
-                return tasks.columns, about
+            case "unique":
+                return tasks.unique, about
             case "preview":
                 return tasks.preview, about
             case "words":
@@ -399,6 +426,11 @@ class Session:
         """What a short task finds in the table, for a form that cannot be answered before."""
         return self._finished(task, self.about("columns", "steps") | given)
 
+    def distinct(self) -> dict[str, int]:
+        """How many different values each column has."""
+        found = self._finished(tasks.columns, self._declared())
+        return {name: one["distinct"] for name, one in found["columns"].items()}
+
     def _finished(self, task: Task, given: Mapping[str, object]) -> Any:
         job = self.board.ask("preview", task, given, again=True)
         for state in self.board.follow(job.key):
@@ -466,63 +498,26 @@ class Session:
 
     def stages(self) -> list[Stage]:
         """The screens with how they stand."""
-        return [Stage(path, title, self._state(path)) for path, title in STAGES]
+        needing = self.needing()
+        return [Stage(path, title, self._state(path, needing)) for path, title in STAGES]
 
-    def _state(self, path: str) -> str:
+    def _state(self, path: str, needing: Mapping[str, list[str]] | None) -> str:
         if self.project is None:
             return "empty"
         try:
             plan = self.plan()
         except OntomaskError:
             return "look" if path in ("columns", "protection") else "empty"
-        match path:
-            case "open" | "protection":
-                return "ready"
-            case "columns":
-                return "look" if plan.schema.undecided else "ready"
-            case "release":
-                return _released(plan)
-            case "utility" | "risk":
-                return "ready" if (job := self.known("account")) and job.result else "empty"
-        return "empty"
-
-
-def has_k(name: str) -> bool:
-    """Whether a preset or method asks for a k."""
-    made: Any = METHODS.get(name)
-    return made is None or "k" in made.__dataclass_fields__
-
-
-def step_of(name: str, k: int) -> dict[str, Any]:
-    """How a compared method is written in a plan: its parameters that are not the default."""
-    made: Any = METHODS.get(name)
-    if made is None and name not in PRESETS:
-        raise PlanError("There is no such method; reload the page.")
-    try:
-        method: Any = preset(name, k) if made is None else made(k=k) if has_k(name) else made()
-    except (TypeError, OntomaskError):
-        raise PlanError(
-            f"{name} needs more than a k; add it on the screen Protection instead."
-        ) from None
-    given = {
-        one.name: getattr(method, one.name)
-        for one in dataclasses.fields(method)
-        if getattr(method, one.name) != one.default
-    }
-    plain = {key: value for key, value in given.items() if value not in ((), {})}
-    return {"method": method.name, **plain}
-
-
-@functools.cache
-def comparable() -> tuple[str, ...]:
-    """The presets and methods that need nothing but a k."""
-
-    def is_made(name: str) -> bool:
-        with contextlib.suppress(PlanError):
-            return bool(step_of(name, 2))
-        return False
-
-    return tuple(filter(is_made, METHOD_NAMES))
+        if path == "release":
+            return _released(plan)
+        if path in ("utility", "risk"):
+            return "ready" if (job := self.known("account")) and job.result else "empty"
+        if path not in CHECKED:
+            return "empty"
+        asked = {"open": self.asks_whose(), "columns": bool(plan.schema.undecided)}
+        if asked.get(path) or (needing or {}).get(path):
+            return "look"
+        return "wait" if needing is None else "ready"
 
 
 def _released(plan: Plan) -> str:
@@ -564,15 +559,8 @@ def _stamp(table: Path) -> str:
     return f"{found.st_mtime_ns}-{found.st_size}"
 
 
-@functools.lru_cache(maxsize=16)
-def _as_plan(text: str, kept: tuple[str, ...]) -> str:
-    """The plan without the parts that a task does not look at."""
-    import tomlkit
-
-    said = contents(text)
-    if "steps" not in kept:  # a plan has steps, also where nobody looks at them
-        said, kept = said | {"steps": [ANY_STEP]}, (*kept, "steps")
-    return tomlkit.dumps({name: said[name] for name in kept if name in said})
+def _failed(job: Job) -> dict[str, str]:
+    return {"stage": "protection", "said": job.problem}
 
 
 def _plan_or_problem(project: Project) -> Plan | OntomaskError:

@@ -6,7 +6,7 @@ and dictionaries, which are kept as JSON.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +14,32 @@ import numpy as np
 
 from ontomask.data.files import FileFormat, first_look
 from ontomask.data.files.reading import read_top
+from ontomask.data.inference import infer_schema
 from ontomask.data.profile import sketches
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, MethodError, OntomaskError
 from ontomask.evaluation.linkage import link_paired
 from ontomask.evaluation.structure import class_risk
 from ontomask.evaluation.suggestion import suggest_quasi_identifiers
+from ontomask.evaluation.uniques import minimal_unique_sets
 from ontomask.evaluation.utility import measure_loss
 from ontomask.methods.base import Progress
 from ontomask.methods.generalization.recipes import drafted
-from ontomask.plan.examination import Examined
+from ontomask.plan.examination import examined
 from ontomask.plan.execution import execute, judgment_of
 from ontomask.plan.plan import Plan
+from ontomask.plan.problems import Problem
 from ontomask.plan.proposal import propose
 from ontomask.protection import protect
 from ontomask.report.sentences import homogeneous
+from ontomask.studio.edits import WITHOUT_ROLE
 from ontomask.studio.measuring import figures_of
 from ontomask.studio.opened import About, Opened, examples
 from ontomask.warming import METHODS, compile_for
 
 __all__ = [
     "begin",
+    "check",
     "columns",
     "draft",
     "look",
@@ -42,11 +47,16 @@ __all__ = [
     "preview",
     "problem_of",
     "release",
+    "unique",
     "warmed",
 ]
 
 SHOWN_ROWS = 50
 TELLING = 8
+COMPARED = 40
+"""Columns whose pairs are still compared with each other."""
+SEARCHED = {3: 12, 2: 40}
+"""The largest sets that are looked for, by how many columns there are at most."""
 
 
 def warmed(*, progress: Progress) -> None:
@@ -91,40 +101,39 @@ def begin(*, table: str, plan: str, stamp: str, how: Mapping[str, Any], progress
 
 
 def columns(*, about: About, progress: Progress) -> dict[str, Any]:
-    """What was found in every column, and who is alone."""
+    """What is in every column, whoever may know it: values, shapes, guesses, telling sets."""
     opened = Opened.of(about)
-    plan = opened.plan
+    schema = opened.plan.schema
     progress(0.2, "reading the table")
     try:
-        found = plan.check()
-    except OntomaskError as error:
-        return {"problem": str(error), "columns": list(_declared(plan)), "undecided": {}}
-    progress(0.6, "comparing columns")
-    table = opened.table
-    drawn = sketches(table, [column.name for column in found.columns])
-    risk = found.risk.structure if found.risk else None
+        table = opened.table
+    except OntomaskError:  # the check says what is wrong; the columns can be put right
+        return {"records": 0, "columns": {}, "telling": []}
+    names = [name for name in schema if name in table.names]
+    progress(0.4, "looking at every column")
+    drawn, guesses = sketches(table, names), infer_schema(table.native)
+    found = {
+        one.name: {
+            **vars(one),
+            "sketch": drawn[one.name],
+            "reason": guesses.reasons.get(one.name, ""),
+            "unsure": one.name in guesses.unsure,
+        }
+        for one in examined(table, {name: schema[name] for name in names})
+    }
+    progress(0.7, "comparing columns")
+    published = [name for name in names if schema[name].kind not in WITHOUT_ROLE]
     return {
-        "problem": "",
-        "records": found.records,
-        "columns": [{**vars(one), "sketch": drawn[one.name]} for one in found.columns],
-        "alone": None if risk is None else risk.unique_share,
-        "by": list(found.risk.columns) if found.risk else [],
-        "unchanged": {"alone": found.unchanged.alone, "said": str(found.unchanged)},
-        "undecided": dict(found.undecided),
-        "notes": list(found.notes),
-        "telling": _telling(table, plan),
+        "records": len(table),
+        "columns": found,
+        "telling": _telling(table, published if len(published) <= COMPARED else ()),
     }
 
 
-def _declared(plan: Plan) -> Iterator[dict[str, Any]]:
-    """The columns as the plan has them, where it does not fit the table: so that it can be made."""
-    for name, column in plan.schema.items():
-        yield {**vars(Examined(name, column.kind, column.role, 0, 0)), "sketch": []}
-
-
-def _telling(table: Table, plan: Plan) -> list[dict[str, Any]]:
+def _telling(table: Table, names: Sequence[str]) -> list[dict[str, Any]]:
     """The sets of columns that single people out best."""
-    names = [name for name in table.names if name in plan.schema.published]
+    if not names:
+        return []
     found = suggest_quasi_identifiers(table.released(names, {}, None))
     sets = [*(one.alone for one in found.columns), *found.combinations]
     worst = sorted(sets, key=lambda one: -one.unique_share)[:TELLING]
@@ -137,6 +146,59 @@ def _telling(table: Table, plan: Plan) -> list[dict[str, Any]]:
         }
         for one in worst
     ]
+
+
+def check(*, about: About, progress: Progress) -> dict[str, Any]:
+    """Whether the plan fits its table, as `ontomask check` says it, and who is alone."""
+    progress(0.2, "comparing plan and table")
+    try:
+        found = Opened.of(about).plan.check()
+    except OntomaskError as error:
+        return {"problems": _problems(error)}
+    risk = found.risk.structure if found.risk else None
+    return {
+        "problems": [{"stage": "columns", "said": one} for one in found.exceeded],
+        "records": found.records,
+        "alone": None if risk is None else risk.unique_share,
+        "by": list(found.risk.columns) if found.risk else [],
+        "unchanged": str(found.unchanged),
+        "notes": list(found.notes),
+    }
+
+
+def _problems(error: OntomaskError) -> list[dict[str, str]]:
+    """What is wrong, and on which screen it can be put right."""
+    known = _known(error)
+    if not known:
+        stage = "open" if isinstance(error, DataError) else "protection"
+        return [{"stage": stage, "said": str(error)}]
+    stages = {"[columns": "columns", "[input": "open"}
+    return [
+        {
+            "stage": stages.get(one.place.split(".")[0].rstrip("]"), "protection"),
+            "said": f"{one.place}: {one.sentence}",
+        }
+        for one in known
+    ]
+
+
+def unique(*, about: About, progress: Progress) -> dict[str, Any]:
+    """The smallest sets of the columns that others know by which people are alone."""
+    microdata = Opened.of(about).microdata()
+    progress(0.3, "comparing columns")
+    names = list(microdata.quasi)
+    size = next((size for size, most in SEARCHED.items() if len(names) <= most), 1)
+    found = minimal_unique_sets(microdata, names, size) if names else None
+    return {
+        "size": size,
+        "people": found.people if found else 0,
+        "singled_out": found.singled_out if found else 0,
+        "sets": [
+            {"columns": list(one.columns), "minimal": one.minimal, "share": one.minimal_share}
+            for one in (found.combinations if found else ())[:TELLING]
+            if one.minimal
+        ],
+    }
 
 
 def people(*, about: About, progress: Progress) -> dict[str, Any]:
@@ -230,10 +292,17 @@ def release(
     }
 
 
+def _known(error: OntomaskError) -> list[Problem]:
+    return [one for one in getattr(error, "problems", ()) if isinstance(one, Problem)]
+
+
 def problem_of(text: str, name: str, folder: Path) -> str:
-    """What is wrong with a plan, in its own words; nothing if it can be read."""
+    """What is wrong with a plan, in a sentence or more; nothing if it can be read.
+
+    A plan that is not saved has no lines to be named.
+    """
     try:
         Plan.parse(text, name=name, folder=folder)
     except OntomaskError as error:
-        return str(error)
+        return " ".join(one.sentence for one in _known(error)) or str(error)
     return ""

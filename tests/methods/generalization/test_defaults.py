@@ -29,7 +29,7 @@ SCHEMA = om.Schema(
     pet=om.Nominal(PETS, measure="path"),
 )
 RECIPES = {
-    "age": {"intervals": [2, 4, 8]},
+    "age": {"intervals": [2, 4, 8, 32]},
     "born": {"dates": ["month", "quarter", "year"]},
     "pain": {"order": 2},
     "zip": {"digits": "last"},
@@ -48,9 +48,16 @@ def test_defaults_are_the_recipes_that_init_proposes(search):
     assert release.frame.equals(om.protect(TABLE, SCHEMA, said, seed=1).frame)
     assert [one.split("'")[1] for one in release.notes] == list(RECIPES)
     assert release.notes[0] == (
-        "Column 'age' had no hierarchy; it was generalized by { intervals = [2, 4, 8] }."
+        "Column 'age' had no hierarchy; it was generalized by { intervals = [2, 4, 8, 32] }."
     )
     assert om.check(release, SCHEMA, om.privacy.KAnonymity(2))
+
+
+def test_numbers_are_one_of_a_few_intervals_before_they_are_stars():
+    table = pl.DataFrame({"age": [20, 21, 22, 23, 24, 25, 26, 27, 28]})
+    release = om.protect(table, om.Schema(age=om.Numeric()), om.Generalization(k=3), seed=1)
+    assert release.frame["age"].to_list() == ["[16, 24)"] * 4 + ["[24, 32)"] * 5
+    assert release.suppressed == 0
 
 
 def test_what_is_given_is_not_told():

@@ -114,12 +114,12 @@ class Generalization(Method):
     steps: Annotated[
         int | None,
         AnyOf(Integer(1), Null()),
-        "The budget of a best-effort search: nodes checked, or time.",
+        "The budget of a best-effort search: how many nodes it checks.",
     ] = None
     seconds: Annotated[
         float | None,
         AnyOf(Real(0, open_low=True), Null()),
-        "The budget of a best-effort search: nodes checked, or time.",
+        "The budget of a best-effort search: how long it takes.",
     ] = None
     population: Annotated[
         Any, "A table of the population that the records come from, for models that need one."
@@ -133,7 +133,7 @@ class Generalization(Method):
     k: Annotated[
         int | None,
         AnyOf(Integer(2), Null()),
-        "The least number of records in a class: in short for `KAnonymity` in `privacy`.",
+        "The least number of records in a class: in short for `k-anonymity` in `privacy`.",
     ] = None
 
     def __post_init__(self) -> None:

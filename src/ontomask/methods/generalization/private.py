@@ -60,14 +60,14 @@ class PrivateGeneralization(Method):
     epsilon: Annotated[
         float,
         Real(0, 20, open_low=True),
-        "The protection: the smaller, the stronger. The sampling probability and the least "
-        "class are computed from them.",
+        "How much a single record may change what is released: the smaller, the stronger the "
+        "protection. With `delta` it gives the sampling probability and the least class.",
     ]
     delta: Annotated[
         float,
         Real(0, 0.1, open_low=True),
-        "The protection: the smaller, the stronger. The sampling probability and the least "
-        "class are computed from them.",
+        "How probable it may be that this does not hold: the smaller, the stronger; usually "
+        "less than one over the number of records.",
     ]
     schemes: Annotated[
         tuple[Mapping[str, int], ...] | list[Mapping[str, int]],

@@ -248,9 +248,16 @@ def drafted(attribute: Attribute) -> dict[str, Any]:
 
 
 def _widths(attribute: Attribute) -> list[float]:
-    """A round width (1, 2 or 5 times a power of ten), and twice and four times that."""
+    """A round width (1, 2 or 5 times a power of ten), twice and four times that, and a coarse one.
+
+    The last is at least half the range: before a number becomes a star, it is one of two or three.
+    """
     domain = attribute.as_numbers
-    least = max(float(np.ptp(domain.numbers)) / FINEST, 1.0 if domain.whole else 1e-9)
+    span = float(np.ptp(domain.numbers))
+    least = max(span / FINEST, 1.0 if domain.whole else 1e-9)
     power = 10.0 ** np.floor(np.log10(least))
     width = min((power * one for one in (1, 2, 5, 10)), key=lambda near: abs(np.log(near / least)))
-    return [int(one) if float(one).is_integer() else one for one in (width, 2 * width, 4 * width)]
+    widths = [width, 2 * width, 4 * width]
+    if span >= 2 * widths[-1]:
+        widths.append(widths[-1] * 2.0 ** np.floor(np.log2(span / widths[-1])))
+    return [int(one) if float(one).is_integer() else float(one) for one in widths]

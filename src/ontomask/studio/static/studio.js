@@ -1,18 +1,75 @@
 // Parts of pages, forms that are sent as they change, and progress. Every page works without it.
 "use strict";
 
-const token = document.body.dataset.token;
+const { body } = document;
+const asked = { headers: { "x-requested-with": "fetch" } };
 
+// What is there becomes what it shall be, piece by piece: focus, scrolling and open panels stay.
+function morph(old, fresh) {
+  if (old.nodeName !== fresh.nodeName || old.nodeName === "IFRAME" || old.nodeName === "svg" && !old.isEqualNode(fresh)) return old.replaceWith(fresh);
+  if (!old.attributes) { if (old.data !== fresh.data) old.data = fresh.data; return; }
+  const other = old.dataset.part !== fresh.dataset.part, value = old.getAttribute("value");
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && !KEPT.includes(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value && name !== "open") old.setAttribute(name, value);
+  if (value !== fresh.getAttribute("value")) old.value = fresh.value;
+  if (old.nodeName === "TEXTAREA" && old.defaultValue !== fresh.defaultValue) old.value = fresh.defaultValue;
+  const chosen = old.nodeName === "SELECT" && said(old) !== said(fresh);
+  if (!fresh.dataset.part || other) morphChildren(old, fresh);
+  if (chosen) old.value = fresh.value;
+  if (other) { delete old.dataset.settled; old.asked = null; }
+}
+
+const KEPT = ["open", "data-settled", "aria-busy", "aria-invalid"];
+
+// What has a name is found again, wherever it is now; other things are what stands in their place.
+const named = (one) => one.id || one.dataset?.part;
+function morphChildren(old, fresh) {
+  const known = new Map([...old.children].filter(named).map((one) => [named(one), one]));
+  const wanted = [...fresh.childNodes], names = new Set(wanted.map(named));
+  let place = old.firstChild;
+  const leave = () => { const gone = place; place = place.nextSibling; gone.remove(); };
+  for (const child of wanted) {
+    const same = known.get(named(child));
+    while (same && place && place !== same && !names.has(named(place) || same)) leave();
+    const here = same ?? (place && !named(place) && !named(child) && place.nodeName === child.nodeName ? place : null);
+    if (here && here === place) place = place.nextSibling;
+    else old.insertBefore(here ?? child, place);
+    if (here) morph(here, child);
+  }
+  while (place) leave();
+}
+
+// What a page said of a field when it came.
+function said(field) {
+  if (field.nodeName === "SELECT") return [...field.options].find((one) => one.defaultSelected)?.value ?? field.options[0]?.value;
+  return field.defaultValue;
+}
+
+// A part that shows something keeps it until there is something new.
 async function load(part, address) {
-  const answer = await fetch(address, { headers: { "x-requested-with": "fetch" } });
+  const mine = part.asked = {};
+  const answer = await fetch(address, asked);
   if ((answer.headers.get("content-type") || "").startsWith("application/json")) {
-    const said = await answer.json();
-    if (said.go) location.assign(said.go);
-    if (said.problem) tell(said.problem);
+    const told = await answer.json();
+    if (told.go) location.assign(told.go);
+    if (told.problem) tell(told.problem);
+    if (told.show) show(false);
     return;
   }
-  part.innerHTML = await answer.text();
-  enliven(part);
+  const fresh = part.cloneNode(false);
+  fresh.innerHTML = await answer.text();
+  if (part.asked !== mine) return;
+  const job = fresh.children.length === 1 && fresh.querySelector(":scope > [data-follow]");  // else there is more to see
+  part.querySelector(":scope > .over")?.remove();
+  part.setAttribute("aria-busy", job ? "true" : "false");
+  if (job && part.dataset.settled) {
+    job.classList.add("over");
+    part.append(job);
+    return follow(job);
+  }
+  morphChildren(part, fresh);
+  if (!job) part.dataset.settled = "1";
+  enliven(part, true);
   if (!touched && location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
 
@@ -21,55 +78,80 @@ let touched = false;
 for (const one of ["wheel", "pointerdown", "keydown"]) addEventListener(one, () => { touched = true; }, { passive: true });
 
 function tell(sentence) {
+  document.getElementById("told").hidden = true;
   const place = document.getElementById("problem");
-  place.textContent = sentence;
+  place.querySelector("p").textContent = sentence;
   place.hidden = false;
-  place.scrollIntoView({ block: "nearest" });
 }
 
 function follow(job) {
-  const bar = job.querySelector("progress"), said = job.querySelector("[role=status]");
-  const events = new EventSource(job.dataset.follow);
+  if (job.followed === job.dataset.follow) return;
+  job.followed = job.dataset.follow;
+  job.events?.close();
+  const bar = job.querySelector("progress"), told = job.querySelector("[role=status]");
+  const events = job.events = new EventSource(job.dataset.follow);
   const over = () => {
     events.close();
     if (!job.isConnected) return;
-    if (job.dataset.then === "reload") location.reload();
+    if (job.dataset.then === "reload") show(false);
     else if (job.dataset.then === "gone") job.remove();
     else load(job.parentElement, job.dataset.then);
   };
   events.onmessage = (event) => {
     const state = JSON.parse(event.data);
-    if (!("whole" in bar.dataset)) bar.value = state.done;  // else it counts jobs
-    if (state.said) said.textContent = state.said;
+    if (bar && !("whole" in bar.dataset)) bar.value = state.done;  // else it counts jobs
+    if (told && state.said) told.textContent = state.said;
     if (["done", "failed", "stopped"].includes(state.state)) over();
   };
   events.onerror = over;
 }
 
-// A changed field is sent; what depends on it is asked for anew. Typing never waits.
-let sending = 0;
-async function send(form) {
-  const mine = ++sending;
-  const answer = await fetch(form.action, {
-    method: "POST",
-    headers: { "x-requested-with": "fetch", "form-token": token },
-    body: new URLSearchParams(new FormData(form)),
-  });
-  if (mine !== sending) return;
-  if (!answer.ok) {
-    const kind = answer.headers.get("content-type") || "";
-    return tell(kind.startsWith("application/json") ? (await answer.json()).problem : await answer.text());
-  }
-  document.getElementById("problem").hidden = true;
-  if (answer.redirected && new URL(answer.url).pathname !== location.pathname) return location.assign(answer.url);
-  await refresh();
+// What a form says is sent, one after the other; what depends on it is asked for anew. Typing never waits.
+let sending = Promise.resolve();
+function send(form, by) {
+  const given = new URLSearchParams(new FormData(form, by?.type === "submit" ? by : null));
+  sending = sending.then(() => sent(form, given, by)).catch(() => tell("The studio no longer answers; start it again with: ontomask studio."));
 }
 
-async function refresh() {
-  const { version } = await (await fetch("/version")).json();
-  document.body.dataset.version = version;
-  for (const input of document.querySelectorAll("input[name=version]")) input.value = version;
-  for (const part of document.querySelectorAll("[data-part]")) load(part, part.dataset.part);
+async function sent(form, given, by) {
+  if (given.has("version")) given.set("version", body.dataset.version);
+  if (given.has("here")) given.set("here", location.pathname.slice(1) + location.search);
+  const answer = await fetch(form.action, { ...asked, method: "POST", body: given });
+  const told = (answer.headers.get("content-type") || "").startsWith("application/json") ? await answer.json() : { problem: await answer.text() };
+  if (!answer.ok) return wrong(told.problem, by);
+  for (const one of document.querySelectorAll("#problem, .field .wrong")) one.hidden = true;
+  const to = new URL(told.go, location);
+  if (to.pathname !== location.pathname || to.search && to.search !== location.search) return location.assign(to);
+  await show();
+  if (!told.changed) return;
+  const place = document.getElementById("told");
+  place.hidden = false;
+  place.querySelector("p").textContent = told.changed;
+}
+
+// A field that was refused says so, and shows what the plan has.
+function wrong(problem, by) {
+  const field = by?.closest(".field");
+  if (!field) return tell(problem);
+  let place = field.querySelector(".wrong");
+  if (!place) {
+    place = document.createElement("p");
+    place.className = "wrong warn";
+    place.setAttribute("role", "alert");
+    field.append(place);
+  }
+  place.hidden = false;
+  place.textContent = problem;
+  by.value = said(by);
+}
+
+// The page as it is now, where it is looked at.
+async function show(anew = true) {
+  const fresh = new DOMParser().parseFromString(await (await fetch(location.href, asked)).text(), "text/html");
+  body.dataset.version = fresh.body.dataset.version;
+  for (const name of ["rail", "content"]) morph(document.getElementById(name), fresh.getElementById(name));
+  for (const input of document.querySelectorAll("input[name=version]")) input.value = body.dataset.version;
+  enliven(document, anew);
 }
 
 // Another way of looking at the same result is an address of its own.
@@ -163,74 +245,100 @@ function cuts(picture) {
   draw();
 }
 
-// One key sets the role of the row that has the focus, and goes on to the next.
-let next = null;
-function role(event) {
-  const row = event.target.closest("tbody tr");
-  if (!row || !"1234".includes(event.key) || event.target.tagName === "SELECT") return;
-  const button = row.querySelectorAll(".roles button")[Number(event.key) - 1];
-  if (!button) return;
-  next = Math.min(row.rowIndex, row.parentElement.rows.length - 1);
-  button.click();
+// One key sets the role of the row that has the focus, or of all chosen ones; arrows go from row to row.
+function key(event) {
+  const row = event.target.closest("table.columns tbody tr");
+  if (!row || event.target.matches("select, input:not([type=checkbox])") || event.ctrlKey || event.metaKey || event.altKey) return;
+  const choose = (one, yes) => { const box = one.querySelector("input[type=checkbox]"); if (box) box.checked = yes; };
+  const go = (one) => one?.querySelector("input[type=checkbox]")?.focus();
+  const by = { ArrowUp: row.previousElementSibling, ArrowDown: row.nextElementSibling };
+  if (event.key in by) {
+    if (event.shiftKey) for (const one of [row, by[event.key]]) if (one) choose(one, true);
+    go(by[event.key]);
+  } else if (event.key === "Escape") {
+    for (const one of row.parentElement.rows) choose(one, false);
+  } else if ("1234".includes(event.key)) {
+    const many = row.parentElement.querySelector("input:checked");
+    (many ? document.getElementById("chosen") : row).querySelectorAll(".roles button")[Number(event.key) - 1]?.click();
+    if (!many) go(by.ArrowDown);
+  } else return;
+  event.preventDefault();
+  count();
 }
 
-function drop(form) {
-  form.addEventListener("dragover", (event) => event.preventDefault());
-  form.addEventListener("drop", (event) => {
-    event.preventDefault();
-    form.querySelector("input[type=file]").files = event.dataTransfer.files;
-  });
+// How many rows are chosen, beside what can be done with them.
+function count() {
+  const form = document.getElementById("chosen");
+  if (!form) return;
+  const chosen = document.querySelectorAll("table.columns tbody input:checked").length;
+  form.classList.toggle("none", !chosen);
+  form.querySelector("[data-count]").textContent = chosen;
 }
 
-function enliven(root) {
-  const rows = root.querySelectorAll("table.columns tbody tr");
-  if (next !== null && rows.length) {
-    rows[next].querySelector("button, select")?.focus();
-    next = null;
+function began(form) {
+  form.querySelector("button").disabled = true;
+  load(document.getElementById("begin"), form.dataset.begin);
+}
+
+const filtered = (form) => look(form, "?" + new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "")));
+
+addEventListener("submit", (event) => {
+  const form = event.target, { dataset } = form;
+  if (form.enctype.startsWith("multipart") || "plain" in dataset) return;
+  if ("filter" in dataset) filtered(form);
+  else if ("begin" in dataset) began(form);
+  else if ("stop" in dataset) fetch(form.action, { ...asked, method: "POST", body: new URLSearchParams(new FormData(form)) });
+  else if (form.method === "post") send(form, event.submitter);
+  else return;
+  event.preventDefault();
+});
+addEventListener("change", ({ target }) => {
+  if (target.form && "live" in target.form.dataset) send(target.form, target);
+  if (target.form && "filter" in target.form.dataset) filtered(target.form);
+  if (target.matches("[data-all]")) for (const box of document.querySelectorAll("table.columns tbody input[type=checkbox]")) box.checked = target.checked;
+  count();
+});
+addEventListener("click", (event) => {
+  const link = event.target.closest("[data-again], [data-look], [data-close]");
+  if (!link) return;
+  event.preventDefault();
+  if ("again" in link.dataset) load(link.closest("[data-part]"), link.getAttribute("href"));
+  else if ("look" in link.dataset) look(link, new URL(link.href?.baseVal ?? link.href, location.href).search);
+  else link.closest(".toast").hidden = true;
+});
+addEventListener("input", ({ target }) => {
+  if ("threshold" in target.dataset) threshold(target);
+  if ("steps" in target.dataset) step(target);
+});
+addEventListener("keydown", key);
+addEventListener("dragover", (event) => { if (event.target.closest("form[data-drop]")) event.preventDefault(); });
+addEventListener("drop", (event) => {
+  const form = event.target.closest("form[data-drop]");
+  if (!form) return;
+  event.preventDefault();
+  form.querySelector("input[type=file]").files = event.dataTransfer.files;
+});
+
+// What is new begins to work; parts that are there already are asked for once more where they may be old.
+function enliven(root, anew = false) {
+  for (const part of root.querySelectorAll("[data-part]")) {
+    const outside = part.parentElement.closest("[data-part]") || root;
+    if (outside === root && (anew || !part.asked)) load(part, part.dataset.part);
   }
-  for (const part of root.querySelectorAll("[data-part]")) load(part, part.dataset.part);
   for (const job of root.querySelectorAll("[data-follow]")) follow(job);
-  for (const form of root.querySelectorAll("form[data-live]")) {
-    form.addEventListener("change", () => send(form));
-    form.addEventListener("submit", (event) => { event.preventDefault(); send(form); });
-  }
-  for (const form of root.querySelectorAll("form[data-stop]")) {
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      fetch(form.action, { method: "POST", headers: { "form-token": token }, body: new URLSearchParams(new FormData(form)) });
-    });
-  }
-  for (const link of root.querySelectorAll("[data-again]")) {
-    link.addEventListener("click", (event) => { event.preventDefault(); load(link.closest("[data-part]"), link.getAttribute("href")); });
-  }
-  for (const link of root.querySelectorAll("[data-look]")) {
-    link.addEventListener("click", (event) => { event.preventDefault(); look(link, new URL(link.href?.baseVal ?? link.href, location.href).search); });
-  }
-  for (const form of root.querySelectorAll("form[data-filter]")) {
-    const show = () => look(form, "?" + new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "")));
-    form.addEventListener("change", show);
-    form.addEventListener("submit", (event) => { event.preventDefault(); show(); });
-  }
-  for (const slider of root.querySelectorAll("[data-threshold]")) { slider.addEventListener("input", () => threshold(slider)); threshold(slider); }
-  for (const slider of root.querySelectorAll("[data-steps]")) { slider.addEventListener("input", () => step(slider)); step(slider); }
+  for (const slider of root.querySelectorAll("[data-threshold]")) threshold(slider);
+  for (const slider of root.querySelectorAll("[data-steps]")) step(slider);
   for (const picture of root.querySelectorAll("svg[data-cuts]")) cuts(picture);
-  for (const table of root.querySelectorAll("table.columns")) table.addEventListener("keydown", role);
-  for (const form of root.querySelectorAll("form[data-drop]")) drop(form);
-  for (const form of root.querySelectorAll("form[data-begin]")) {
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      form.querySelector("button").disabled = true;
-      load(document.getElementById("begin"), form.dataset.begin);
-    });
-  }
+  count();
 }
 
 // Someone may edit the plan in an editor, or in another tab.
 async function notice() {
-  if (!document.body.dataset.version || document.hidden) return;
+  if (!body.dataset.version || document.hidden) return;
   try {
     const { version } = await (await fetch("/version")).json();
-    document.getElementById("changed").hidden = version === document.body.dataset.version || sending > 0 && version === "";
+    await sending;
+    document.getElementById("changed").hidden = version === body.dataset.version || version === "";
   } catch { tell("The studio no longer answers; start it again with: ontomask studio."); }
 }
 
