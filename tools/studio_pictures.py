@@ -78,11 +78,13 @@ def begin(page: Page, link: str, table: str, target: str) -> None:
     page.goto(page.url.replace("/columns", "/protection"))
     page.click("summary:has-text('What matters most?')")
     page.click("button:has-text('Choose generalization')")
+    page.wait_for_selector("h2:has-text('1. generalization')")
     page.wait_for_selector("table.pairs, [role=alert]:visible")
     page.goto(page.url.replace("/protection", "/utility?view=classifiers"))
     if target and page.query_selector(f"#target option[value='{target}']"):
         page.select_option("#target", target)
         page.click("button:has-text('Judge')")
+        page.wait_for_selector("#told:visible")
     page.goto(page.url.split("/utility")[0] + "/release")
     page.click("button.primary")
     page.wait_for_selector(".card h2:has-text('promise'), [role=alert]:visible")

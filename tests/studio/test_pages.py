@@ -458,7 +458,7 @@ def test_decisions_leave_out_what_was_undone_and_any_version_is_opened(browser, 
     browser.post("/history/undo", {"here": "release"})
     change(browser, session, "/steps/set", step="0", k="9")
     said = [one.said for one in session.opened.decisions()]
-    assert said == ["opened", "microaggregation: k = 9"]
+    assert said == ["opened", "step 1: k 9, was 5"]
     assert "k = 8" not in browser.get("/release").text
     history = browser.get("/history?show=2").text
     assert "+ k = 8" in history

@@ -6,9 +6,11 @@ recipient; a steward who knows more about theirs decides otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["GOALS", "RECIPIENTS", "Advice", "Goal"]
+__all__ = ["GOALS", "RECIPIENTS", "Advice", "Goal", "advised"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,25 @@ RECIPIENTS = {
 }
 """Kinds of recipients, the least trusted first. There is no value of t that is usual: choose one by
 what it costs, on the screen of utility or with `compare`."""
+
+
+def advised(
+    models: Sequence[Mapping[str, Any]], advice: Advice, sensitive: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The privacy models of a step as is usual for a recipient: k, and l for what is sensitive.
+
+    Parameters
+    ----------
+    models
+        What the step promises now; other models stay as they are.
+    sensitive
+        The sensitive columns that have l different values at all.
+    """
+    said = {"k-anonymity": {"k": advice.k}, "l-diversity": {"l": advice.l}}
+    kept = [{**one, **said.get(one["model"], {})} for one in models]
+    diverse = [one.get("column", *sensitive[:1]) for one in kept if one["model"] == "l-diversity"]
+    wanted = [name for name in sensitive if name not in diverse]
+    return [*kept, *({"model": "l-diversity", "l": advice.l, "column": name} for name in wanted)]
 
 
 @dataclass(frozen=True)

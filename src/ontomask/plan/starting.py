@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from ontomask.data.schema import Schema
 from ontomask.errors import PlanError
-from ontomask.plan.advice import Advice
 
-__all__ = ["advised", "starting", "starting_model"]
+__all__ = ["starting", "starting_model"]
 
 Start = Callable[[Schema, int], dict[str, Any]]
 
@@ -123,25 +122,6 @@ def starting_model(model: str, schema: Schema, k: int) -> dict[str, Any]:
     if model in OF_A_COLUMN and len(sensitive) > 1:
         given["column"] = sensitive[0]
     return given
-
-
-def advised(
-    models: Sequence[Mapping[str, Any]], advice: Advice, sensitive: Sequence[str]
-) -> list[dict[str, Any]]:
-    """The privacy models of a step as is usual for a recipient: k, and l for what is sensitive.
-
-    Parameters
-    ----------
-    models
-        What the step promises now; other models stay as they are.
-    sensitive
-        The sensitive columns that have l different values at all.
-    """
-    said = {"k-anonymity": {"k": advice.k}, "l-diversity": {"l": advice.l}}
-    kept = [{**one, **said.get(one["model"], {})} for one in models]
-    diverse = [one.get("column", *sensitive[:1]) for one in kept if one["model"] == "l-diversity"]
-    wanted = [name for name in sensitive if name not in diverse]
-    return [*kept, *({"model": "l-diversity", "l": advice.l, "column": name} for name in wanted)]
 
 
 WAN = {

@@ -17,8 +17,8 @@ from starlette.responses import Response
 
 from ontomask.data.files import FileFormat
 from ontomask.errors import PlanError
-from ontomask.plan.advice import GOALS, RECIPIENTS
-from ontomask.plan.starting import advised, starting, starting_model
+from ontomask.plan.advice import GOALS, RECIPIENTS, advised
+from ontomask.plan.starting import starting, starting_model
 from ontomask.studio import columns, tasks
 from ontomask.studio.answers import FITTING, SETTINGS, Answers, Form
 from ontomask.studio.candidates import step_of
@@ -190,7 +190,7 @@ class Changes(Answers):
             text = set_value(text, ["columns", name, "unit"], True)
         said = f"{WHOSE}: {f'people by {name}' if name else 'each a person'}"
         if text == self.session.opened.text:  # the guess is accepted: that is a decision, too
-            self.session.opened.annotate("", said=said)
+            self.session.opened.record(said)
             return self._go("/columns")
         return await self._save(form, text, said, "/columns")
 

@@ -84,7 +84,9 @@ class Pages(Answers):
     async def open(self, _request: Request) -> Response:
         """Choose a table or a project; of one that is open, how it is read and whose records."""
         files, picked = list(self.session.files()), self.session.table()
-        tables = [path for path in files if path.name != PLAN]
+        here = None if picked is None else picked.resolve()
+        root = self.session.root.resolve()
+        tables = [path for path in files if path.name != PLAN and root / path != here]
         missing = picked is not None and not picked.is_file()
         return self._page(
             "open",

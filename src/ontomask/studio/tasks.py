@@ -161,7 +161,7 @@ def check(*, about: About, progress: Progress) -> dict[str, Any]:
         "records": found.records,
         "alone": None if risk is None else risk.unique_share,
         "by": list(found.risk.columns) if found.risk else [],
-        "unchanged": str(found.unchanged),
+        "unchanged": {"alone": found.unchanged.alone, "said": str(found.unchanged)},
         "notes": list(found.notes),
     }
 
