@@ -348,9 +348,9 @@ def test_a_table_becomes_a_project(browser, session, folder):
     assert answer.json() == {"go": "/open"}
     assert state_of(browser.get("/columns").text, "open") == "look"
     assert "That is right: go on to the columns" in wait(browser, "/part/people").text
-    accepted = change(browser, session, "/open/person", name="patient")
+    accepted = change(browser, session, "/open/person", name="")
     assert accepted.headers["location"] == "/columns"
-    assert session.opened.versions()[-1].said == "whose records: people by patient"
+    assert session.opened.versions()[-1].said == "whose records: each a person"
     assert state_of(checked(browser, "columns"), "open") == "ready"
     assert session.opened.plan == folder / "discharges-project" / "plan.toml"
     assert contents(session.opened.text)["input"]["path"] == "../discharges.csv"
