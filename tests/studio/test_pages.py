@@ -188,7 +188,7 @@ def test_all_that_is_advised_is_taken_over(browser, session):
             "privacy": [{"model": "l-diversity", "l": advice.l, "column": "charge"}],
         }
     ]
-    assert said["limits"]["max_risk"] == advice.max_risk
+    assert said["limits"]["max_risk"] == pytest.approx(100 * advice.max_risk)
     told = session.opened.versions()[-1].said
     assert "step 1: k 11, was 5" in told
     assert "l-diversity of charge: l 3" in told

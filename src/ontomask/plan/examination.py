@@ -155,8 +155,8 @@ def exceeded(unchanged: UnchangedRisk, most: float | None) -> tuple[str, ...]:
         return ()
     return (
         f"{unchanged.alone:.1%} of the records are alone with what is published unchanged, where "
-        f"the plan allows {100 * most:g} % (max_unique_unchanged): say that others may know some of "
-        "these columns, so that they are masked, leave them out, or allow more.",
+        f"the plan allows {100 * most:g} % (max_unique_unchanged): say that others may know some "
+        "of these columns, so that they are masked, leave them out, or allow more.",
     )
 
 
