@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ontomask.samples import discharges
-from ontomask.studio.edits import contents, set_value
+from ontomask.studio.edits import contents, only_step, set_value
 from ontomask.writing import write_rows
 
 BROWSER = next(
@@ -271,8 +271,8 @@ def test_every_screen_fits_its_window_and_is_accessible(opened):
 def test_a_run_survives_a_reload_and_is_stopped(opened):
     page, address, project = opened
     plan = project / "plan.toml"
-    step = 'method = "microaggregation"\nk = 2\nrefine = "thorough"\nseconds = 60\n'
-    plan.write_text(plan.read_text().split("[[steps]]")[0] + "[[steps]]\n" + step)
+    step = {"k": 2, "refine": "thorough", "seconds": 60}
+    plan.write_text(only_step(plan.read_text(), "microaggregation", step))
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(f"{address}/release")
     page.click("button.primary")
