@@ -16,6 +16,8 @@ the table loses at least a certain part of its records wherever it is divided.
 
 from __future__ import annotations
 
+from inspect import isabstract
+
 from ontomask.privacy.classes import Classes, Domain, Ground, Histogram, chosen_column
 from ontomask.privacy.models import (
     AverageRisk,
@@ -68,18 +70,9 @@ __all__ = [
     "grassberger",
 ]
 
-_FOR_ROOMS = {
-    "Classes",
-    "Domain",
-    "Ground",
-    "Histogram",
-    "PrivacyModel",
-    "TableModel",
-    "chosen_column",
-    "grassberger",
-}
-"""What other rooms need of this one, and nobody else."""
-
 
 def __dir__() -> list[str]:
-    return sorted(set(__all__) - _FOR_ROOMS)
+    """The models; the rest is for other rooms."""
+    kinds = [one for one in map(globals().get, __all__) if isinstance(one, type)]
+    models = (one for one in kinds if issubclass(one, PrivacyModel) and not isabstract(one))
+    return sorted(one.__name__ for one in models)
