@@ -29,7 +29,7 @@ GUARDED = {name: kind for name, kind in METHODS.items() if kind.repeatable}
 """The methods that are tried at random: what fails must be repeatable by its seed. Private
 generalization, which draws from the operating system, has tests of its own."""
 COLUMNS = (om.Numeric, om.Date, om.Flat, om.Ordinal, om.Nominal)
-GIVEN_BY_THE_TABLE = {"taxonomy", "order", "options", "overrides"}
+GIVEN_BY_THE_TABLE = {"taxonomy", "order", "options", "overrides", "values"}
 """What `people` decides for a column by itself."""
 
 
@@ -419,7 +419,16 @@ def _number(name: str, low: float, high: float) -> Callable[[], list[tuple[str, 
     return lambda: [("number", lambda _p, g: {name: round(float(g.uniform(low, high)), 3)})]
 
 
+def _apart(one: object, other: object) -> float:
+    """A distance of one's own: how much longer a word is."""
+    return float(one != other) + abs(len(str(one)) - len(str(other)))
+
+
 FITTING: dict[tuple[str, str], Callable[[], list[tuple[str, Draw]]]] = {
+    ("Flat", "distances"): lambda: [
+        ("None", lambda _p, _g: {"distances": None}),
+        ("function", lambda _p, _g: {"distances": _apart}),
+    ],
     ("", "strata"): _strata,
     ("", "k"): _k,
     ("", "key"): lambda: [("text", lambda _p, _g: {"key": KEY})],

@@ -96,7 +96,12 @@ class Trait:
             return om.Nominal(DISEASES, self.role, **self.settings)
         if self.kind == "ordinal":
             return om.Ordinal(role=self.role, order=ORDER, **self.settings)
-        return kinds[self.kind](role=self.role, **self.settings)
+        known = self.settings.get("distances") and {"values": self._distinct()}
+        return kinds[self.kind](role=self.role, **(known or {}), **self.settings)
+
+    def _distinct(self) -> list[Any]:
+        """The values that are there, each once."""
+        return list(dict.fromkeys(value for value in self.values if shown(value)))
 
     def meaning(self, text: str) -> str:
         """A written text by what it means, so that only true changes are seen."""
