@@ -208,7 +208,7 @@ def claims(data: Path) -> Iterator[str]:
         seconds, release = timed(frame, schema, method)
         numbers = ["age", "los"]
         loss = semantic_loss(frame, release.frame, nominal_columns(schema))
-        masked = release.frame[numbers].fillna(frame[numbers].mean())
+        masked = release.frame[numbers].astype(float).fillna(frame[numbers].mean())
         yield (
             f"{name:26}{seconds:9.2f}{loss:15.4f}"
             f"{numeric_loss(frame[numbers], masked):14.3f}{peak():9.0f}"
