@@ -108,6 +108,13 @@ def test_records_that_do_not_correspond_are_refused(folder, monkeypatch):
         evaluate_files(own, folder / "in.parquet", outcome.table)
 
 
+@pytest.mark.parametrize(("lacking", "called"), [("id", "original"), ("it", "masked table")])
+def test_a_key_that_a_table_lacks_is_named(lacking, called):
+    tables = [pl.DataFrame({"age": [30, 40], name: [1, 2]}) for name in ("it", "id")]
+    with pytest.raises(DataError, match=rf"^The {called} has no column '{lacking}', which .*--key"):
+        om.evaluate(*tables, om.Schema(age=om.Numeric()), key=lacking)
+
+
 def test_the_command_takes_a_key(folder):
     frame = people().with_row_index("id").with_columns(age=pl.lit(40))
     frame.reverse().write_parquet(folder / "out.parquet")

@@ -305,13 +305,6 @@ class Table:
         with self._understood(name):
             return self._library.listed(self._column(name).to_native())
 
-    def stacked_on(self, other: Table, names: Sequence[str]) -> Any:
-        """The records of this table above those of another, as a frame of this table's kind."""
-        columns = {
-            name: self._made(name, [*self.column(name), *other.column(name)]) for name in names
-        }
-        return nw.from_dict(columns).to_native()
-
     def released(
         self, published: Sequence[str], replaced: Mapping[str, Seen], rows: Longs | None
     ) -> Any:

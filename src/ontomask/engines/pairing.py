@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from ontomask.arrays import Longs
+from ontomask.checks import did_you_mean
 from ontomask.data.schema import Schema
 from ontomask.engines.libraries import DuckDB, Library
 from ontomask.engines.protecting import condensed_schema
@@ -122,8 +123,9 @@ def _beside(before: LargeTable, after: LargeTable, key: str | None) -> LargeTabl
         _require_equal(*sizes)
         joined = library.beside(own, masked)
     else:
-        for table, size in zip((before, after), sizes, strict=True):
-            _require_key(table, key, size)
+        sides = zip((before, after), sizes, ("original", "masked table"), strict=True)
+        for table, size, called in sides:
+            _require_key(table, key, size, called)
         by = f"b{before.names.index(key)}", f"a{after.names.index(key)}"
         joined = library.beside(own, masked, by)
     names = [*(BEFORE + one for one in before.names), *(AFTER + one for one in after.names)]
@@ -140,8 +142,13 @@ def _require_equal(before: int, after: int) -> None:
         )
 
 
-def _require_key(table: LargeTable, key: str, size: int) -> None:
-    """Refuse a key that does not tell every record from all others."""
+def _require_key(table: LargeTable, key: str, size: int, called: str) -> None:
+    """Refuse a key that is not there, or does not tell every record from all others."""
+    if key not in table.names:
+        raise DataError(
+            f"The {called} has no column {key!r}, which is to tell which records correspond (key, "
+            f"--key); name one that both have.{did_you_mean(key, table.names)}"
+        )
     table.require([key])
     if table.distinct([key])[key] != size:
         raise DataError(

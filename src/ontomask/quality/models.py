@@ -17,16 +17,15 @@ from ontomask.quality.facts import AttributeFacts, Facts
 from ontomask.quality.measures import (
     AGGREGATES,
     AmbiguityMeasure,
-    ClassificationMeasure,
     ClassSizeMeasure,
     DiscernibilityMeasure,
     DivergenceMeasure,
     EntropyMeasure,
     LevelMeasure,
     Measure,
-    QuasiTargetMeasure,
     SemanticMeasure,
 )
+from ontomask.quality.votes import ClassificationMeasure, QuasiTargetMeasure
 
 __all__ = [
     "QUALITIES",
