@@ -1,12 +1,13 @@
 """The studio in a real browser: from a table to a release, and what people do meanwhile."""
 
 import contextlib
+import http.server
 import itertools
 import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+import threading
 
 import pytest
 
@@ -24,9 +25,11 @@ BROWSER = next(
 )
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome is installed")
 playwright = pytest.importorskip("playwright.sync_api")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 MOST_CLICKS = 12
 PATIENCE = 120_000
-ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text(encoding="utf-8")
+REBOUND = "elsewhere.example"
+"""A name that the browser believes to be this machine, as after DNS rebinding."""
 
 
 @contextlib.contextmanager
@@ -50,7 +53,8 @@ def studio(folder):
 @pytest.fixture(scope="module")
 def chromium():
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        told = ["--no-sandbox", f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1"]
+        browser = driver.chromium.launch(executable_path=BROWSER, args=told)
         yield browser
         browser.close()
 
@@ -243,6 +247,15 @@ def test_a_cut_is_dragged_on_the_histogram(opened):
     assert written == {"cuts": [21, high]}
 
 
+def barriers(page):
+    """What axe says keeps people from using a page."""
+    return [
+        f"{found['id']}: {one['html']}"
+        for found in axe.Axe().run(page).response["violations"]
+        for one in found["nodes"]
+    ]
+
+
 def test_every_screen_fits_its_window_and_is_accessible(opened):
     page, address, _ = opened
     screens = {
@@ -265,7 +278,90 @@ def test_every_screen_fits_its_window_and_is_accessible(opened):
             page.wait_for_selector(awaited)
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width, (name, width, wide)
-            assert page.evaluate(ACCESSIBLE) == [], (name, width, scheme)
+            assert barriers(page) == [], (name, width, scheme)
+
+
+def test_words_without_a_concept_are_repaired_by_keys(opened):
+    page, address, project = opened
+    (project / "words.csv").write_text("sex,diagnosis\n" + "F,410\nM,hart failure\n" * 10)
+    plan = project / "plan.toml"
+    before = plan.read_text()
+    words = {"kind": "nominal", "taxonomy": "icd9cm", "unmapped": "root", "role": "quasi"}
+    columns = {"sex": {"kind": "flat", "role": "quasi"}, "diagnosis": words}
+    few = set_value(set_value(before, ["columns"], None), ["input"], {"path": "words.csv"})
+    for name, said in columns.items():
+        few = set_value(few, ["columns", name], said)
+    plan.write_text(only_step(few, "microaggregation", {"k": 2}))
+    page.goto(f"{address}/columns/1")
+    page.wait_for_selector("th:text-is('hart failure')")
+    page.focus("tr:has-text('hart failure') .roles button")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Every value means a concept")
+    assert "hart failure" in plan.read_text()
+    plan.write_text(before)
+
+
+def test_a_release_beyond_a_limit_is_not_called_finished(opened):
+    page, address, project = opened
+    plan = project / "plan.toml"
+    before = plan.read_text()
+    strict = set_value(before, ["limits"], {"max_loss": 0.01})
+    plan.write_text(only_step(strict, "microaggregation", {"k": 40}))
+    page.goto(f"{address}/release")
+    page.click("button.primary")
+    page.wait_for_selector("text=A limit of the plan is exceeded, so the release is not finished")
+    plan.write_text(before)
+
+
+@contextlib.contextmanager
+def foreign_page(content):
+    """A web page of somebody else, on another port of this machine."""
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            self.wfile.write(content.encode())
+
+        def log_message(self, *_):
+            """Say nothing."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_other_pages_names_and_links_reach_nothing(opened):
+    page, address, project = opened
+    context, before = page.context, (project / "plan.toml").read_text()
+    stranger = context.browser.new_context().new_page()
+    assert stranger.goto(f"{address}/?token=wrong").status == 401
+    assert stranger.goto(f"{address}/columns").status == 401
+    rebound = address.replace("127.0.0.1", REBOUND)
+    assert stranger.goto(f"{rebound}/columns").status == 421
+    # the steward's own browser, with the cookie, on a page of somebody else
+    lure = '<input name="method" value="recoding"><button>Win</button>'
+    form = f'<form method="post" action="{address}/steps/add">{lure}</form>'
+    with foreign_page(form) as elsewhere:
+        tab = context.new_page()
+        tab.goto(elsewhere)
+        asked = "url => fetch(url, {credentials: 'include'}).then(one => one.text(), () => 'no')"
+        assert tab.evaluate(asked, f"{address}/columns") == "no"
+        with tab.expect_navigation() as answered:
+            tab.click("text=Win")
+        assert answered.value.status == 403
+    tab.goto(f"{address}/history")
+    body = "{method: 'POST', body: new URLSearchParams({method: 'recoding'})}"
+    forged = f"url => fetch(url, {body}).then(one => one.status)"
+    assert tab.evaluate(forged, f"{address}/steps/add") == 403
+    assert (project / "plan.toml").read_text() == before
+    tab.close()
+    stranger.close()
 
 
 def test_a_run_survives_a_reload_and_is_stopped(opened):
