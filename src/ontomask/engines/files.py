@@ -15,8 +15,8 @@ from typing import Annotated, Any
 import polars as pl
 
 from ontomask.checks import AnyOf, Declared, Integer, Null, Text, composed
+from ontomask.data.file_names import format_of_name
 from ontomask.data.files import FileFormat, Source, file_digest, read_file
-from ontomask.data.files.formats import format_of_name
 from ontomask.engines.databases import LOST, Answer, Database
 from ontomask.errors import DataError, OutputError, ParameterError
 from ontomask.extras import optional

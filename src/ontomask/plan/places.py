@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ontomask.data.file_names import format_of_name
 from ontomask.data.files import (
     FileFormat,
     file_digest,
@@ -21,7 +22,6 @@ from ontomask.data.files import (
     with_formulas_escaped,
     write_file,
 )
-from ontomask.data.files.formats import format_of_name
 from ontomask.data.files.reading import as_declared
 from ontomask.data.tables import Table, open_table
 from ontomask.engines.databases import Database, Session

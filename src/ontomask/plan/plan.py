@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ontomask.cards import card
-from ontomask.data.files import is_table_name
+from ontomask.data.file_names import is_table_name
 from ontomask.data.schema import Schema
 from ontomask.errors import PlanError
 from ontomask.methods.base import Method, Progress, silent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ontomask.data.files.formats import format_of_name
+from ontomask.data.file_names import format_of_name
 from ontomask.engines.databases import is_server
 from ontomask.extras import EXTRAS, is_there
 from ontomask.plan.lines import Place

@@ -19,7 +19,8 @@ from ontomask.checks import (
     Text,
     texts_of,
 )
-from ontomask.data.files.formats import FileFormat, format_of_name
+from ontomask.data.file_names import format_of_name
+from ontomask.data.files.formats import FileFormat
 from ontomask.engines.databases import Database, check_address
 from ontomask.engines.files import Resources
 from ontomask.errors import ParameterError

@@ -18,13 +18,9 @@ from starlette.responses import (
 )
 
 from ontomask.errors import OntomaskError, PlanError
-from ontomask.methods.generalization.recipes import RECIPES
-from ontomask.studio import tasks
 from ontomask.studio.edits import contents, differences
-from ontomask.studio.forms import fields_of
 from ontomask.studio.guard import FORM_TOKEN, Keys, same
 from ontomask.studio.session import Session
-from ontomask.taxonomy.bundled import taxonomies
 
 __all__ = ["FITTING", "SETTINGS", "Answers", "Form", "has_generalization", "templates"]
 
@@ -120,6 +116,11 @@ class Answers:
 
     def _column(self, number: str, query: Form, **shown: Any) -> Response:
         """The page of one column, as it is now or as somebody considers to declare it."""
+        # a page that is no column's comes before these rooms are imported
+        from ontomask.methods.generalization.recipes import RECIPES
+        from ontomask.studio.forms import fields_of
+        from ontomask.taxonomy.bundled import taxonomies
+
         name = self.session.column(number)
         said = contents(self.session.opened.text)
         declared = said.get("columns", {}).get(name, {})
@@ -183,8 +184,10 @@ class Answers:
 
         `said` is what the history says; where it is empty, that is what is different.
         """
+        from ontomask.studio.tasks import problem_of
+
         project = self.session.opened
-        problem = tasks.problem_of(text, project.plan.name, project.folder)
+        problem = problem_of(text, project.plan.name, project.folder)
         if problem and not self.session.problem():
             raise PlanError(f"Not saved: {problem}")
         changed = said or differences(project.text, text)

@@ -19,7 +19,6 @@ from ontomask.data.files import FileFormat
 from ontomask.errors import PlanError
 from ontomask.plan.advice import GOALS, RECIPIENTS, advised
 from ontomask.plan.starting import starting, starting_model
-from ontomask.studio import columns, tasks
 from ontomask.studio.answers import FITTING, SETTINGS, Answers, Form
 from ontomask.studio.candidates import step_of
 from ontomask.studio.edits import (
@@ -131,8 +130,7 @@ class Changes(Answers):
             if field.name in SETTINGS and field.name in form:
                 given[field.name] = read_field(field, str(form[field.name]))
         if kind == "ordinal" and not said.get("order"):
-            task = columns.values
-            given["order"] = await anyio.to_thread.run_sync(self._awaited, task, name)
+            given["order"] = await anyio.to_thread.run_sync(self._awaited, "columns.values", name)
         for key, value in given.items():
             if value != said.get(key):
                 text = set_value(text, ["columns", name, key], value)
@@ -162,7 +160,7 @@ class Changes(Answers):
         if not text:
             raise PlanError("Type a word or a code to look for.")
         found = await anyio.to_thread.run_sync(
-            functools.partial(self._awaited, columns.found, name, text=text)
+            functools.partial(self._awaited, "columns.found", name, text=text)
         )
         return self._column(number, form, found=found)
 
@@ -276,7 +274,9 @@ class Changes(Answers):
         if method == "generalization":
             if len(schema.quasi) > MOST_SEARCHED:
                 given["algorithm"] = "best-effort"
-            given["hierarchies"] = await anyio.to_thread.run_sync(self.session.awaited, tasks.draft)
+            given["hierarchies"] = await anyio.to_thread.run_sync(
+                self.session.awaited, "tasks.draft"
+            )
         return given
 
     async def remove_step(self, _request: Request, form: Form) -> Response:

@@ -1,17 +1,20 @@
 """Long work in processes of its own: with progress, stopped within a second, never done twice.
 
 A task is a function at the top of a module, with plain arguments and a plain result, so that it can
-travel to another process and its result can be kept as JSON. The key of a job is the digest of what
-it depends on: the same question is answered from the folder `runs`.
+travel to another process and its result can be kept as JSON. Where it is told by its name, only the
+process that does it imports what it needs. The key of a job is the digest of what it depends on:
+the same question is answered from the folder `runs`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import itertools
 import json
 import multiprocessing
+import os
 import threading
 import time
 import traceback
@@ -23,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 from ontomask.errors import OntomaskError
-from ontomask.kernels.compiling import NOTICE, compiling
 from ontomask.studio.project import write_whole
 
 __all__ = ["Board", "Job", "Stopped", "Task", "Worker", "key_of"]
@@ -33,7 +35,11 @@ PATIENCE = 0.7
 
 STOP = "stop"
 
-Task = Callable[..., Any]
+COURTESY = {"work": 5, "aside": 10}
+"""How much each queue's process lets others go first: pages and previews wait for nobody."""
+
+Task = Callable[..., Any] | str
+"""A function, or where one is found among the rooms of the studio, such as `tasks.look`."""
 
 
 class Stopped(Exception):  # noqa: N818 - it is no error
@@ -74,14 +80,30 @@ class Job:
 
 def key_of(task: Task, arguments: Mapping[str, object], depends: str = "") -> str:
     """The digest of a question: the task, its arguments, and what else it depends on."""
-    text = json.dumps([task.__qualname__, arguments, depends], sort_keys=True, default=str)
+    name = task if isinstance(task, str) else f"{task.__module__}.{task.__qualname__}"
+    text = json.dumps([name, arguments, depends], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _function(task: Task) -> Callable[..., Any]:
+    if not isinstance(task, str):
+        return task
+    room, name = task.split(".")
+    found: Callable[..., Any] = getattr(importlib.import_module(f"ontomask.studio.{room}"), name)
+    return found
 
 
 @dataclass
 class Worker:
-    """A process that does one task after another, and is replaced when it had to be ended."""
+    """A process that does one task after another, and is replaced when it had to be ended.
 
+    Parameters
+    ----------
+    courtesy
+        How much it lets others go first.
+    """
+
+    courtesy: int = 0
     process: multiprocessing.process.BaseProcess | None = None
     pipe: Connection | None = None
 
@@ -90,7 +112,7 @@ class Worker:
         if self.process is None or not self.process.is_alive() or self.pipe is None:
             context = multiprocessing.get_context("spawn")
             self.pipe, other = context.Pipe()
-            self.process = context.Process(target=_serve, args=(other,), daemon=True)
+            self.process = context.Process(target=_serve, args=(other, self.courtesy), daemon=True)
             self.process.start()
             other.close()
         self.pipe.send((task, dict(arguments)))
@@ -104,8 +126,10 @@ class Worker:
         self.process = self.pipe = None
 
 
-def _serve(pipe: Connection) -> None:
+def _serve(pipe: Connection, courtesy: int) -> None:
     """Do tasks until the other side is gone."""
+    if courtesy and hasattr(os, "nice"):
+        os.nice(courtesy)
     with contextlib.suppress(EOFError, KeyboardInterrupt, OSError):
         while True:
             message = pipe.recv()
@@ -115,6 +139,8 @@ def _serve(pipe: Connection) -> None:
 
 
 def _outcome(task: Task, arguments: Mapping[str, Any], pipe: Connection) -> tuple[str, Any]:
+    from ontomask.kernels.compiling import NOTICE, compiling
+
     last = 0.0
 
     def progress(share: float, said: str) -> None:
@@ -131,7 +157,7 @@ def _outcome(task: Task, arguments: Mapping[str, Any], pipe: Connection) -> tupl
 
     try:
         with compiling() as watch:
-            return "done", task(**arguments, progress=progress)
+            return "done", _function(task)(**arguments, progress=progress)
     except Stopped:
         return "stopped", None
     except OntomaskError as error:
@@ -292,7 +318,7 @@ class Board:
         """
         started = time.monotonic()
         self._set(key, state="running")
-        worker = self.workers.setdefault(queue, Worker())
+        worker = self.workers.setdefault(queue, Worker(COURTESY.get(queue, 0)))
         try:
             pipe = worker.send(task, arguments)
             kind, value = self._awaited(key, pipe, self._lines[queue] if yields else None)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-import anyio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import (
@@ -16,7 +14,6 @@ from starlette.responses import (
     HTMLResponse,
     JSONResponse,
     Response,
-    StreamingResponse,
 )
 
 from ontomask.evaluation.classifiers import CLASSIFIERS
@@ -27,7 +24,6 @@ from ontomask.plan.advice import GOALS, RECIPIENTS
 from ontomask.plan.limits import LIMITS
 from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT
 from ontomask.plan.plan import Plan
-from ontomask.report.document import environment as report_environment
 from ontomask.studio.answers import Answers, has_generalization, templates
 from ontomask.studio.candidates import comparable, step_of
 from ontomask.studio.edits import WITHOUT_ROLE, contents
@@ -36,7 +32,7 @@ from ontomask.studio.forms import fields_of, fields_of_section, models_of, texts
 from ontomask.studio.jobs import Job
 from ontomask.studio.lattice import shown_nodes
 from ontomask.studio.project import SIGNED
-from ontomask.studio.session import PLAN, READING
+from ontomask.studio.session import READING
 
 __all__ = ["PARTS", "Pages"]
 
@@ -72,33 +68,18 @@ AXES = ("first", "second", "within", "inside")
 
 
 class Pages(Answers):
-    """The screens."""
+    """The screens of a project."""
 
-    async def home(self, _request: Request) -> Response:
-        """The first screen that needs a look."""
-        look = [stage.path for stage in self.session.stages() if stage.state == "look"]
-        if self.session.project is None:
-            return self._go("/open")
-        return self._go(f"/{look[0] if look else 'protection'}")
-
-    async def open(self, _request: Request) -> Response:
-        """Choose a table or a project; of one that is open, how it is read and whose records."""
-        files, picked = list(self.session.files()), self.session.table()
-        here = None if picked is None else picked.resolve()
-        root = self.session.root.resolve()
-        tables = [path for path in files if path.name != PLAN and root / path != here]
-        missing = picked is not None and not picked.is_file()
-        return self._page(
-            "open",
-            tables=tables,
-            plans=[path for path in files if path.name == PLAN],
-            picked=picked,
-            missing=missing,
-            nearest=sorted(tables, key=lambda path: picked is None or path.name != picked.name),
-            **({"attention": []} if missing else {}),  # the page says it, with a way out
-            fields=fields_of_section("input", self.session.reading(), READING),
-            root=self.session.root.name or "/",
-        )
+    async def reading(self, _request: Request) -> Response:
+        """How the file of the table is read, as a form."""
+        project = self.session.project
+        shown = {
+            "fields": fields_of_section("input", self.session.reading(), READING),
+            "project": project,
+            "token": self.keys.form,
+            "version": project.notice().digest if project else "",
+        }
+        return HTMLResponse(templates().get_template("parts/reading.html").render(shown))
 
     async def columns(self, _request: Request) -> Response:
         """What each column is, and to whom it matters."""
@@ -272,26 +253,6 @@ class Pages(Answers):
         }
         return HTMLResponse(templates().get_template("parts/methods.html").render(shown))
 
-    async def events(self, request: Request) -> Response:
-        """How far a job is, as long as it runs."""
-        key, board = request.path_params["key"], self.session.board
-
-        async def told() -> Any:
-            states = board.follow(key)
-            while True:
-                job = await anyio.to_thread.run_sync(next, states, None)
-                if job is None or await request.is_disconnected():
-                    return
-                data = {"state": job.state, "done": job.done, "said": job.said}
-                yield f"data: {json.dumps(data)}\n\n"
-
-        return StreamingResponse(told(), media_type="text/event-stream")
-
-    async def version(self, _request: Request) -> Response:
-        """Which version the plan is at, so that a page notices changes by others."""
-        project = self.session.project
-        return JSONResponse({"version": project.notice().digest if project else ""})
-
     async def account(self, _request: Request) -> Response:
         """The internal report of what the plan would release now."""
         job = self.session.job("account")
@@ -334,11 +295,6 @@ class Pages(Answers):
         ]
         headers = {"content-disposition": 'attachment; filename="decisions.txt"'}
         return Response("\n".join(lines) + "\n", media_type="text/plain", headers=headers)
-
-    async def report_style(self, _request: Request) -> Response:
-        """The report's own look, which the studio shares."""
-        style = report_environment().get_template("report.css").render()
-        return Response(style, media_type="text/css")
 
 
 @functools.cache

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
-from ontomask.data.files import is_table_name
+from ontomask.data.file_names import is_table_name
 from ontomask.errors import OutputError, ParameterError
 from ontomask.studio.guard import Keys
 from ontomask.studio.session import PLAN, Session
@@ -17,6 +18,8 @@ from ontomask.studio.web import application
 __all__ = ["serve", "session_for"]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+SOON = 1.0
+"""Seconds after which the other screens are imported: the first one is shown by then."""
 
 
 def session_for(path: Path) -> Session:
@@ -72,9 +75,11 @@ def serve(
         number = listening.getsockname()[1]
         link = f"http://127.0.0.1:{number}/?token={keys.link}"
         say(f"The studio is open at\n  {link}\nThe link works once. Stop the studio with Ctrl-C.")
-        session.warm()
         if browser:
             threading.Timer(0.3, webbrowser.open, [link]).start()
+        soon = threading.Timer(SOON, _prepare, [session])
+        soon.daemon = True
+        soon.start()
         config = uvicorn.Config(
             application(session, keys, number),
             log_level="error",  # requests are not logged
@@ -86,6 +91,13 @@ def serve(
             uvicorn.Server(config).run(sockets=[listening])
         finally:
             session.board.close()
+
+
+def _prepare(session: Session) -> None:
+    """Begin with what is needed after the first screen, so that nobody has to wait for it."""
+    session.warm()
+    for room in ("pages", "changes"):
+        importlib.import_module(f"ontomask.studio.{room}")
 
 
 def _listening(port: int) -> socket.socket:

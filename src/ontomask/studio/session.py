@@ -1,4 +1,7 @@
-"""What one start of the studio holds: the folder it may see, the project that is open, the jobs."""
+"""What one start of the studio holds: the folder it may see, the project that is open, the jobs.
+
+Rooms that compute are imported where they are used: the first page is there before they are.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +16,18 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ontomask.data.files import is_table_name
-from ontomask.data.schema import Nominal
+from ontomask.data.file_names import is_table_name
 from ontomask.errors import OntomaskError, PlanError
 from ontomask.plan.outputs import MANIFEST
-from ontomask.plan.plan import Plan
-from ontomask.samples import discharges
-from ontomask.studio import columns, exploring, measuring, tasks
-from ontomask.studio.candidates import has_k
 from ontomask.studio.edits import contents, declared_in, part_of, set_value
 from ontomask.studio.jobs import Board, Job, Task, key_of
-from ontomask.studio.lattice import node_levels
 from ontomask.studio.project import Project, write_whole
 from ontomask.writing import write_rows
+
+if TYPE_CHECKING:
+    from ontomask.plan.plan import Plan
 
 __all__ = ["PLAN", "READING", "STAGES", "WHOSE", "Session", "Stage"]
 
@@ -153,7 +153,7 @@ class Session:
         if self._warm:
             return None
         started = str(self._started)
-        job = self.board.ask("aside", tasks.warmed, {}, depends=started, again=True, yields=True)
+        job = self.board.ask("aside", "tasks.warmed", {}, depends=started, again=True, yields=True)
         self._warm = job.state in ("done", "failed")
         soon = time.monotonic() - self._started < NOTICEABLE
         return None if self._warm or soon else job
@@ -272,7 +272,7 @@ class Session:
         found: list[tuple[str, int, Job]] = []
         for name, size in reversed(asked):  # what is asked for last is done first
             given = about | {"name": name, "k": size, "whole": whole}
-            found.append((name, size, self._asking("aside", exploring.cell, given, again=again)))
+            found.append((name, size, self._asking("aside", "exploring.cell", given, again=again)))
         wanted = {job.key for *_, job in found}
         for key in self._cells - wanted:
             self._superseded.add(key)
@@ -282,6 +282,8 @@ class Session:
 
     def _sizes_of(self, name: str) -> list[int]:
         """The k that a method is compared with; one that has none is compared once."""
+        from ontomask.studio.candidates import has_k
+
         sizes: list[int] = self.grid["sizes"]
         return sizes if has_k(name) else sizes[:1]
 
@@ -295,15 +297,15 @@ class Session:
         match name:
             case "look" if (table := self.table()) is not None:
                 given = {"path": str(table), "stamp": _stamp(table)}
-                return "preview", tasks.look, {**given, "how": self.reading()}
+                return "preview", "tasks.look", {**given, "how": self.reading()}
             case "begin" if self.picked is not None:
-                return "preview", tasks.begin, self._beginning(self.picked)
+                return "preview", "tasks.begin", self._beginning(self.picked)
             case "people":
-                return "preview", tasks.people, self.about("columns", "steps")
+                return "preview", "tasks.people", self.about("columns", "steps")
             case "columns":
-                return "preview", tasks.columns, self._declared()
+                return "preview", "tasks.columns", self._declared()
             case "check":
-                return "preview", tasks.check, self.about("columns", "steps", "limits")
+                return "preview", "tasks.check", self.about("columns", "steps", "limits")
             case "unique" | "preview" | "words" | "shape" | "ladder" | "node" | "tree":
                 return "preview", *self._quick(name, of)
             case "population":
@@ -311,7 +313,7 @@ class Session:
                 after = side == "after"
                 about = self.about(*(MEASURED if after else MEASURED[:2]))
                 about |= {"fraction": _fraction(percent), "after": after}
-                return "work" if after else "preview", measuring.population, about
+                return "work" if after else "preview", "measuring.population", about
             case "solutions" | "records" | "account" | "classifiers" | "map":
                 return "work", *self._long(name, of)
         raise PlanError("There is nothing to compute; reload the page.")
@@ -348,43 +350,45 @@ class Session:
         table = self.table()
         if table is None:
             raise PlanError("The plan names no file; it cannot be proposed anew.")
-        text: str = self._finished(tasks.begin, self._beginning(table))
+        text: str = self._finished("tasks.begin", self._beginning(table))
         return text
 
     def _quick(self, name: str, of: str) -> tuple[Task, dict[str, object]]:
         about = self.about("columns", "steps")
         match name:
             case "unique":
-                return tasks.unique, about
+                return "tasks.unique", about
             case "preview":
-                return tasks.preview, about
+                return "tasks.preview", about
             case "words":
-                return columns.words, about | {"column": self.column(of)}
+                return "columns.words", about | {"column": self.column(of)}
             case "shape":
-                return columns.shape, about | {"column": self.column(of)}
+                return "columns.shape", about | {"column": self.column(of)}
             case "tree":
                 number, here, other = (*of.split("."), "", "")[:3]
-                return columns.concept, about | {
+                return "columns.concept", about | {
                     "column": self.column(number),
                     "here": int(here) if here.isdecimal() else 0,
                     "other": int(other) if other.isdecimal() else -1,
                 }
             case "ladder":
-                return exploring.ladder, about | {"column": self.column(of)}
-        return exploring.node, about | {"levels": node_levels(of, list(self.plan().schema.quasi))}
+                return "exploring.ladder", about | {"column": self.column(of)}
+        from ontomask.studio.lattice import node_levels
+
+        return "exploring.node", about | {"levels": node_levels(of, list(self.plan().schema.quasi))}
 
     def _long(self, name: str, of: str) -> tuple[Task, dict[str, object]]:
         about = self.about("columns", "steps")
         match name:
             case "solutions":
-                return exploring.solutions, about
+                return "exploring.solutions", about
             case "records":
-                return measuring.records, about | {"sort": of if of == "clusters" else "moved"}
+                return "measuring.records", about | {"sort": of if of == "clusters" else "moved"}
             case "map":
-                return measuring.shares, about | self._axes(of)
+                return "measuring.shares", about | self._axes(of)
             case "classifiers":
-                return measuring.classifiers, self.about(*MEASURED)
-        return measuring.account, self.about(*REPORTED)
+                return "measuring.classifiers", self.about(*MEASURED)
+        return "measuring.account", self.about(*REPORTED)
 
     def _axes(self, of: str) -> dict[str, object]:
         """One or two columns, and the concept of each whose specializations are shown."""
@@ -407,6 +411,8 @@ class Session:
 
         Where the plan names a mapping file, that is where it is written, and the plan stays.
         """
+        from ontomask.data.schema import Nominal
+
         text, declared = self.opened.text, self.plan().schema[column]
         if isinstance(declared, Nominal) and declared.taxonomy is not None:
             declared.taxonomy.map([value], overrides={value: concept})  # refuses what is no concept
@@ -428,7 +434,7 @@ class Session:
 
     def distinct(self) -> dict[str, int]:
         """How many different values each column has."""
-        found = self._finished(tasks.columns, self._declared())
+        found = self._finished("tasks.columns", self._declared())
         return {name: one["distinct"] for name, one in found["columns"].items()}
 
     def _finished(self, task: Task, given: Mapping[str, object]) -> Any:
@@ -451,6 +457,8 @@ class Session:
         """The table of the demonstration, made if it is not there yet."""
         path = self.root / DEMONSTRATION
         if not path.exists():
+            from ontomask.samples import discharges
+
             columns = discharges(2000, 1)
             write_rows(path, (columns, *zip(*columns.values(), strict=True)))
         return path
@@ -467,7 +475,7 @@ class Session:
         }
         # each release is an act of its own, so none is answered from an earlier one
         act = secrets.token_hex(8)
-        self.releasing = self.board.ask("work", tasks.release, given, depends=act).key
+        self.releasing = self.board.ask("work", "tasks.release", given, depends=act).key
         write_whole(self.opened.runs / RELEASING, self.releasing)
 
     def release_job(self) -> Job | None:
@@ -564,6 +572,8 @@ def _failed(job: Job) -> dict[str, str]:
 
 
 def _plan_or_problem(project: Project) -> Plan | OntomaskError:
+    from ontomask.plan.plan import Plan
+
     try:
         return Plan.parse(project.text, name=project.plan.name, folder=project.folder)
     except OntomaskError as error:

@@ -21,26 +21,16 @@ from ontomask.checks import (
     Text,
     Typed,
 )
+from ontomask.data.file_names import PACKED, SUFFIXES, format_of_name
 from ontomask.errors import DataError, ParameterError
 
 __all__ = [
-    "PACKED",
     "SEPARATORS",
     "FileFormat",
-    "format_of_name",
-    "is_table_name",
     "recognized",
     "unknown_name",
 ]
 
-SUFFIXES = {
-    "csv": (".csv", ".tsv", ".txt"),
-    "parquet": (".parquet", ".pq"),
-    "excel": (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
-    "spss": (".sav", ".zsav"),
-    "stata": (".dta",),
-}
-PACKED = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 THOUSANDS = (",", ".", "'", "’", " ", "\u00a0", "\u202f")
 TITLES = {
@@ -187,20 +177,6 @@ def recognized(path: Path, shown: str) -> tuple[str, tuple[str, ...]]:
         return _trusted(by_name, path, shown), ()
     notes = (f"By its first bytes {shown} is {TITLES[by_content]}; it was read as one.",)
     return by_content, () if by_content == by_name else notes
-
-
-def format_of_name(path: Path) -> str | None:
-    """Tell the format from the suffix, looking through the suffix of a packed file."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    packed = bool(suffixes) and suffixes[-1] in PACKED
-    last = suffixes[-2:-1] if packed else suffixes[-1:]
-    found = next((name for name, known in SUFFIXES.items() if last and last[0] in known), None)
-    return None if packed and found != "csv" else found
-
-
-def is_table_name(path: Path) -> bool:
-    """Whether a file is named like a table; `.txt` may be anything."""
-    return format_of_name(path) is not None and ".txt" not in path.suffixes
 
 
 def unknown_name(shown: str) -> DataError:

@@ -18,7 +18,8 @@ import narwhals as nw
 import polars as pl
 
 from ontomask.checks import AnyOf, Flag, Null, Typed, check
-from ontomask.data.files.formats import PACKED, FileFormat, format_of_name, unknown_name
+from ontomask.data.file_names import PACKED, format_of_name
+from ontomask.data.files.formats import FileFormat, unknown_name
 from ontomask.data.files.opening import reported
 from ontomask.data.files.survey_writing import survey_content
 from ontomask.data.files.workbook_writing import workbook_content
