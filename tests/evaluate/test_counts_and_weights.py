@@ -101,7 +101,7 @@ def repeated(frame, counts):
 
 
 @given(cases())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_a_record_with_a_count_is_as_good_as_so_many_records(case):
     before, after, counts, _ = case
     options = {"distances": DISTANCES, "clustering": True, "k": 2}
@@ -111,7 +111,7 @@ def test_a_record_with_a_count_is_as_good_as_so_many_records(case):
 
 
 @given(cases())
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_a_count_and_a_weight_together(case):
     before, after, counts, _ = case
     options = {"distances": DISTANCES, "clustering": True}
@@ -121,7 +121,7 @@ def test_a_count_and_a_weight_together(case):
 
 
 @given(cases(), st.floats(0.01, 100.0))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_the_unit_of_survey_weights_does_not_matter(case, unit):
     """Sums are sums of people; everything else depends on proportions."""
     before, after, _, _ = case

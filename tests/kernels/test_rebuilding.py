@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import config
 
 from ontomask.kernels.centroids import loss
 from ontomask.kernels.clusters import sa_mdav
@@ -30,10 +31,14 @@ KINDS = {
 }
 
 
+TABLES = 1 if config.DISABLE_JIT else 3
+"""Plain Python takes a second for each."""
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [2, 5])
 def test_less_loss_and_k_records_in_every_cluster(kind, k):
-    for seed in range(3):
+    for seed in range(TABLES):
         points = random_points(np.random.default_rng(seed), 60, **KINDS[kind])
         labels = sa_mdav(points, k, True, signal())
         refined = refine(points, labels, k, 16, 60, signal())

@@ -52,7 +52,7 @@ METHODS = {
 
 @pytest.mark.parametrize("name", METHODS)
 @given(case=tables())
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_classes_of_at_least_k_records_whatever_they_weigh(name, case):
     taxonomy, frame, extra, k = case
     if name == "resampling":  # it draws rows
@@ -123,7 +123,7 @@ def test_fewer_rows_than_k_cannot_be_resampled():
 
 
 @given(case=tables())
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_recoding_invents_no_tuple(case):
     taxonomy, frame, _, k = case
     schema = om.Schema(d=om.Nominal(taxonomy), n=om.Numeric())

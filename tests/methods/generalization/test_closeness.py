@@ -62,7 +62,8 @@ def protected(frame, model, rows, **options):
     return om.protect(frame, schema, om.Generalization([model], hierarchies=chosen, **options), 1)
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(range(4))), ids=str)
+# of 24, of which most differ by the names of the leaves only
+@pytest.mark.parametrize("order", list(itertools.permutations(range(4)))[::5], ids=str)
 def test_the_order_of_the_rows_of_a_hierarchy_means_nothing(order):
     """Women have a or b, men c or d: half of each class must cross the root, a distance of 1/2."""
     rows = [ILLNESS[place] for place in order]

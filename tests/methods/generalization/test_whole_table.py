@@ -88,10 +88,12 @@ def distribution(frame):
     return plain.sums(rows_of(frame), "people")
 
 
-def attempts(frames, *models, **options):
-    """Releases of those frames that can be protected, of which there must be some."""
+def attempts(frames, *models, enough=25, **options):
+    """Releases of the first frames that can be protected, of which there must be some."""
     found = []
     for frame in frames:
+        if len(found) == enough:
+            break
         try:
             found.append((frame, protected(frame, *models, **options)))
         except om.errors.MethodError:
@@ -112,7 +114,7 @@ def test_models_hold_for_all_strata_together(search, name):
     model, holds = STATED[name]
     limits = {"suppression_limit": 0.4} if search != "mondrian" else {}
     frames = [people(seed) for seed in range(24 if name == "disclosure" else 12)]
-    found = attempts(frames, model, algorithm=search, strata=("region",), **limits)
+    found = attempts(frames, model, enough=5, algorithm=search, strata=("region",), **limits)
     for frame, release in found:
         assert holds(rows_of(release.frame), distribution(frame))
         starred = (release.frame[QUASI] == "*").all(axis=1).sum()
