@@ -26,7 +26,7 @@ BROWSER := tests/studio/test_studio_browser.py
 test suite browser uncompiled: export OPENBLAS_NUM_THREADS := 1
 
 test: suite
-	$(MAKE) browser
+	$(MAKE) -j2 --output-sync browser uncompiled
 
 # Files come in the order that tests/conftest.py gives them: those that take long go first.
 suite: $(READY)
