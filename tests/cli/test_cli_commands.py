@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -95,13 +96,30 @@ def test_the_whole_says_where_to_start_and_what_exit_codes_mean():
     assert run("--version").stdout.strip() == f"ontomask {om.__version__}"
 
 
-@pytest.mark.parametrize(("shell", "said"), [("bash", "complete -o default"), ("zsh", "compdef")])
-def test_completion_can_be_shown(monkeypatch, shell, said):
+@pytest.mark.parametrize(
+    ("shell", "said"),
+    [("bash", "complete -o default"), ("zsh", "compdef"), ("fish", "complete --command")],
+)
+def test_completion_can_be_shown_and_is_a_script_of_the_shell(monkeypatch, shell, said):
     """For the shell that a user has, whatever started this test."""
     monkeypatch.setattr("shellingham.detect_shell", lambda *_: (shell, f"/bin/{shell}"))
     shown = run("--show-completion")
     assert shown.exit_code == 0
     assert said in shown.stdout
+    if program := shutil.which(shell):
+        parsed = subprocess.run([program, "-n"], input=shown.stdout, text=True, capture_output=True)
+        assert (parsed.returncode, parsed.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [("ontomask com", "compare"), ("ontomask run --se", "--seed")]
+)
+def test_completion_proposes_commands_and_options(words, expected):
+    """What bash asks for when the Tab key is pressed."""
+    asked = {"_ONTOMASK_COMPLETE": "complete_bash", "COMP_WORDS": words}
+    asked |= {"COMP_CWORD": str(len(words.split()) - 1)}
+    shown = RUNNER.invoke(app, [], prog_name="ontomask", env=asked)
+    assert expected in shown.stdout.split()
 
 
 @pytest.mark.parametrize(

@@ -290,10 +290,10 @@ def test_one_attribute_of_records_is_the_univariate_algorithm():
 def test_records_of_many_tuples_as_published(everyone):
     """With more tuples than a leaf of the index holds, which is made anew on the way."""
     generator = np.random.default_rng(7)
-    tuples, tuple_of, distance = mixed_table(generator, 900, steps=256)
+    tuples, tuple_of, distance = mixed_table(generator, 700, steps=256)
     assert tuples.weights.size > 2 * record_swapping.SMALLEST_REBUILD
-    priorities = np.stack([generator.permutation(900) for _ in range(4)])
-    uniforms, first = generator.random((900, 8)), int(tuple_of[0])
+    priorities = np.stack([generator.permutation(700) for _ in range(4)])
+    uniforms, first = generator.random((700, 8)), int(tuple_of[0])
     found = record_swapping.swap_records(
         tuples, tuple_of, first, 6, everyone, priorities, uniforms, quiet()
     )

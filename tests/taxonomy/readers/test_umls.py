@@ -97,6 +97,24 @@ def test_relations_stand_in_for_places(tmp_path):
         om.load_taxonomy(folder)
 
 
+PUBLISHED = "C3540036|A22726695|AUI|CHD|C0001645|A22729715|AUI|isa|R162894118||ATC||||N||"
+"""A row of release 2021AA: the second atom, beta blocking agents, is a child of the first, the
+cardiovascular system."""
+INVERSE = "C0001645|A22729715|AUI|PAR|C3540036|A22726695|AUI|inverse_isa|R1||ATC||||N||"
+
+
+@pytest.mark.parametrize("rows", [[PUBLISHED], [INVERSE], [PUBLISHED, INVERSE]])
+def test_a_relation_tells_what_the_second_is_to_the_first(tmp_path, rows):
+    atoms = [
+        atom("C3540036", "A22726695", "C", "CARDIOVASCULAR SYSTEM", vocabulary="ATC"),
+        atom("C0001645", "A22729715", "C07", "BETA BLOCKING AGENTS", vocabulary="ATC"),
+    ]
+    folder = written(tmp_path / "META", atoms)
+    (folder / "MRHIER.RRF").unlink()
+    (folder / "MRREL.RRF").write_text("\n".join([*rows, ""]), encoding="utf-8")
+    assert om.load_taxonomy(folder).parents("C07") == ("C",)
+
+
 def test_a_single_vocabulary_need_not_be_named(tmp_path):
     places = [one for one in PLACES if "MSH" not in one]
     assert "I20" in om.load_taxonomy(written(tmp_path / "META", places=places)).ids

@@ -17,6 +17,7 @@ References to other codes are no part of a label. Several languages may stand si
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -69,7 +70,7 @@ class Codes:
 
     draft: Draft
     identifiers: dict[str, str] = field(default_factory=dict)
-    subclasses: dict[str, list[str]] = field(default_factory=dict)
+    subclasses: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     modified: dict[str, list[Modified]] = field(default_factory=dict)
     excluded: dict[str, set[str]] = field(default_factory=dict)
     parts: dict[str, list[Part]] = field(default_factory=dict)
@@ -103,18 +104,19 @@ def _add_class(codes: Codes, record: Element, language: str | None) -> None:
     identifier = codes.identifiers[code] = f"Chapter {code}" if is_chapter else code
     rubrics = []
     for part in record:  # once: searching for each kind of part takes most of the time
-        if part.tag == "Rubric":
+        kind = part.tag
+        if kind == "Rubric":
             rubrics.append(part)
-        elif part.tag == "SuperClass":
-            codes.subclasses.setdefault(_attribute(draft, part, "code"), []).append(code)
-        elif part.tag == "SubClass":
-            codes.subclasses.setdefault(code, []).append(_attribute(draft, part, "code"))
-        elif part.tag == "ModifiedBy":
+        elif kind == "SuperClass":
+            codes.subclasses[_attribute(draft, part, "code")].append(code)
+        elif kind == "SubClass":
+            codes.subclasses[code].append(_attribute(draft, part, "code"))
+        elif kind == "ModifiedBy":
             codes.modified.setdefault(code, []).append(_modified(draft, part))
-        elif part.tag == "ExcludeModifier":
+        elif kind == "ExcludeModifier":
             codes.excluded.setdefault(code, set()).add(_attribute(draft, part, "code"))
-    label, *synonyms = _names(rubrics, language) or [""]
-    draft.add_concept(identifier, label, synonyms=dict.fromkeys(synonyms))
+    label, *synonyms = _names(rubrics, language) or ("",)
+    draft.add_concept(identifier, label, synonyms=dict.fromkeys(synonyms) if synonyms else ())
 
 
 def _add_part(codes: Codes, record: Element, language: str | None) -> None:
@@ -149,15 +151,20 @@ def _names(rubrics: Iterable[Element], language: str | None) -> list[str]:
     found: list[tuple[int, str]] = []
     for rubric in rubrics:
         rank = NAMING.get(rubric.get("kind", ""))
-        labels = rubric.findall("Label") if rank is not None else []
-        if rank is not None and labels and (text := _text(labels, language)):
+        if rank is not None and (text := _text(rubric.findall("Label"), language)):
             found.append((rank, text))
-    return [text for _, text in sorted(found, key=itemgetter(0))]
+    if len(found) > 1:
+        found.sort(key=itemgetter(0))
+    return [text for _, text in found]
 
 
 def _text(labels: list[Element], language: str | None) -> str:
-    fitting = (one for one in labels if one.get(LANGUAGE, "").lower() == language)
-    label = labels[0] if len(labels) == 1 else next(fitting, labels[0])
+    if not labels:
+        return ""
+    label = labels[0]
+    if len(labels) > 1:
+        fitting = (one for one in labels if one.get(LANGUAGE, "").lower() == language)
+        label = next(fitting, label)
     # most labels are a text and nothing else
     return " ".join(("".join(_words(label)) if len(label) else label.text or "").split())
 

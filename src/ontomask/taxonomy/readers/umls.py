@@ -5,8 +5,9 @@ What is read, at any depth:
 * ``MRHIER.RRF``: the places of atoms in the hierarchy of their vocabulary (`SAB`), each with the
   atom right above it (`PAUI`). Atoms of other vocabularies there, such as the name of the
   vocabulary itself at the top, are no concepts;
-* ``MRREL.RRF``, in subsets without the former: the pairs of atoms of which the second is the parent
-  (`REL` is `PAR`) of the first;
+* ``MRREL.RRF``, in subsets without the former: the pairs of atoms of which one is the parent of the
+  other. `REL` is what the *second* is to the first (UMLS Reference Manual, NBK9685, "Related
+  Concepts"; NLM: rows "are read from right to left"): the parent (`PAR`) or a child (`CHD`);
 * ``MRCONSO.RRF``: the atoms, each with the code that it has in its vocabulary and its text. The
   label of a code is the text of its atom in the hierarchy; the other texts are synonyms, obsolete
   ones excepted.
@@ -40,7 +41,7 @@ WIDTHS = {"MRHIER.RRF": 9, "MRREL.RRF": 16, "MRCONSO.RRF": 18}
 HIER_AUI, PAUI, HIER_SAB = 1, 3, 4
 AUI1, REL, AUI2, REL_SAB, REL_SUPPRESS = 1, 3, 5, 10, 14
 CUI, AUI, SAB, CODE, STR, SUPPRESS = 0, 7, 11, 13, 14, 16
-OBSOLETE, NAMING, PARENT = b"O", b"N", b"PAR"
+OBSOLETE, NAMING, PARENT, CHILD = b"O", b"N", b"PAR", b"CHD"
 SHOWN = 12
 
 
@@ -112,8 +113,11 @@ def _places(file: Inside) -> Iterator[tuple[bytes, bytes, bytes]]:
         yield from ((row[HIER_SAB], row[HIER_AUI], row[PAUI]) for row in _rows(file))
         return
     for row in _rows(file):
-        if row[REL] == PARENT and row[REL_SUPPRESS] != OBSOLETE and row[AUI1] and row[AUI2]:
-            yield row[REL_SAB], row[AUI1], row[AUI2]
+        if row[REL_SUPPRESS] != OBSOLETE and row[AUI1] and row[AUI2]:
+            if row[REL] == PARENT:
+                yield row[REL_SAB], row[AUI1], row[AUI2]
+            elif row[REL] == CHILD:
+                yield row[REL_SAB], row[AUI2], row[AUI1]
 
 
 def _add_concepts(
