@@ -1,10 +1,14 @@
-"""The built wheel, installed without extras into a fresh environment, does what the README says."""
+"""The built wheel, installed without extras into a fresh environment, does what the README says.
+
+It is built from the sdist, which holds the tests as well.
+"""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import venv
 from pathlib import Path
@@ -12,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PARTS = ("src", "pyproject.toml", "README.md", "LICENSE", "NOTICE")
+LEFT_OUT = ("__pycache__", "*.egg-info", ".*", "build", "dist", "site", "ontomask-demo")
 UNREACHABLE = re.compile(r"connection|name resolution|network is unreachable", re.IGNORECASE)
 pytestmark = pytest.mark.skipif(
     "ONTOMASK_SLOW" not in os.environ, reason="it takes minutes: set ONTOMASK_SLOW=1 as CI does"
@@ -28,18 +32,21 @@ def called(*command: object, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory) -> Path:
-    """The folder of programs of an environment that has the core of the package only."""
-    folder = tmp_path_factory.mktemp("wheel")
-    for part in PARTS:
-        source = ROOT / part
-        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-        copy = shutil.copytree if source.is_dir() else shutil.copy
-        copy(source, folder / part, **({"ignore": ignored} if source.is_dir() else {}))
-    options = ("--no-deps", "--no-build-isolation", "--wheel-dir", "dist", ".")
-    built = called(sys.executable, "-m", "pip", "wheel", *options, folder=folder)
+def distributions(tmp_path_factory) -> Path:
+    """The folder of the sdist and of the wheel that is built from it."""
+    folder = tmp_path_factory.mktemp("wheel") / "source"
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    shutil.copy(ROOT / ".importlinter", folder)
+    built = called(sys.executable, "-m", "build", "--no-isolation", folder=folder)
     assert built.returncode == 0, built.stderr
-    (wheel,) = (folder / "dist").glob("*.whl")
+    return folder / "dist"
+
+
+@pytest.fixture(scope="module")
+def programs(distributions) -> Path:
+    """The folder of programs of an environment that has the core of the package only."""
+    folder = distributions.parent
+    (wheel,) = distributions.glob("*.whl")
     environment = folder / "env"
     venv.create(environment)
     constraints = ROOT / "constraints.txt"
@@ -63,6 +70,30 @@ def take_kernels_along(environment: Path) -> None:
     for source in own.glob("*.py"):
         shutil.copystat(source, installed / source.name)
     shutil.copytree(own / "__pycache__", installed / "__pycache__", dirs_exist_ok=True)
+
+
+def test_tests_can_be_run_from_the_sdist(distributions):
+    (sdist,) = distributions.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    tested = {str(one.relative_to(ROOT)) for one in (ROOT / "tests").rglob("*.py")}
+    assert tested <= names
+    assert {"pyproject.toml", "constraints.txt", "Makefile", "tools/try_pythons.py"} <= names
+    assert not [name for name in names if "__pycache__" in name]
+
+
+COMPILED = """
+import ontomask as om
+taxonomy = om.Taxonomy.from_edges([("flu", "illness"), ("cold", "illness")])
+print(taxonomy.lcs(["flu", "cold"]), taxonomy.distance("flu", "cold") > 0)
+"""
+
+
+def test_kernels_are_compiled_from_the_wheel(programs, tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
+    done = called(programs / "python", "-c", COMPILED, folder=tmp_path)
+    assert (done.stdout.split(), done.stderr) == (["illness", "True"], "")
+    assert list((tmp_path / "kernels").rglob("*.nbi"))
 
 
 def test_no_extra_came_along(programs, tmp_path):
