@@ -47,6 +47,14 @@ def over(board, job, within=20.0):
     return last
 
 
+def until(happened, within=20.0):
+    """Wait, but not for what will never happen: a job that failed neither runs nor is over soon."""
+    started = time.monotonic()
+    while not happened():
+        assert time.monotonic() - started < within
+        time.sleep(0.02)
+
+
 def test_a_job_reports_its_progress_and_its_result(board):
     job = board.ask("preview", count, {"upto": 8, "seconds": 0.06})
     states = list(board.follow(job.key))
@@ -71,8 +79,7 @@ def test_the_same_question_is_answered_once_even_after_a_restart(board, tmp_path
 
 def test_a_job_is_stopped_within_a_second(board):
     job = board.ask("work", count, {"upto": 1000, "seconds": 0.05})
-    while board.get(job.key).state != "running" or not board.get(job.key).done:
-        time.sleep(0.02)
+    until(lambda: board.get(job.key).state == "running" and board.get(job.key).done)
     board.stop(job.key)
     started = time.monotonic()
     assert over(board, job).state == "stopped"
@@ -82,8 +89,7 @@ def test_a_job_is_stopped_within_a_second(board):
 def test_one_that_does_not_listen_is_ended(board):
     over(board, board.ask("work", count, {"upto": 1, "seconds": 0}))
     job = board.ask("work", deaf, {})
-    while board.get(job.key).state != "running":
-        time.sleep(0.02)
+    until(lambda: board.get(job.key).state == "running")
     board.stop(job.key)
     started = time.monotonic()
     assert over(board, job).state == "stopped"
