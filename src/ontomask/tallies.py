@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Longs
+from ontomask.arrays import Bools, Floats, Longs, different
 from ontomask.data.tables import FEW, ROOMY, Seen, Table, beside
 from ontomask.errors import PromiseError
 from ontomask.promises import SensitivePromise
@@ -65,7 +65,7 @@ class Rows:
         """How many different persons have records in each class."""
         whose = self._whose()
         people = int(whose.max()) + 1
-        pairs = np.unique(self.classes(names) * people + whose)
+        pairs = different(self.classes(names) * people + whose)
         return np.bincount(pairs // people).astype(np.float64)
 
     def alike(self, names: Sequence[str]) -> Floats:

@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 
 import ontomask as om
+from ontomask.arrays import different
 from ontomask.data import encoding
 from ontomask.data.encoding import encode
-from ontomask.data.microdata import group_rows
+from ontomask.data.microdata import group_rows, group_sizes
 from ontomask.data.tables import open_table
 from ontomask.taxonomy.bundled import load
 from tables import DISEASES, mixed_columns, mixed_schema
@@ -252,3 +253,12 @@ def test_groups_are_numbered_by_their_codes(size):
     assert (firsts == expected).all()
     assert (places == inverse.ravel()).all()
     assert (rows[:, firsts] == known).all()
+    for counts in (None, generator.integers(0, 3, 400).astype(float)):  # some count for nobody
+        weights = np.ones(400) if counts is None else counts
+        summed = [weights[inverse.ravel() == place].sum() for place in range(known.shape[1])]
+        assert group_sizes(list(rows.astype(np.int32)), [size] * 5, counts).tolist() == summed
+
+
+@pytest.mark.parametrize("numbers", [[], [7], [3, 3], [5, -1, 5, 2**60, -1, 0]])
+def test_different_numbers_ascend(numbers):
+    assert different(np.array(numbers, np.int64)).tolist() == sorted(set(numbers))

@@ -130,6 +130,24 @@ def test_a_column_that_matters_only_with_all_others_is_found():
     assert all("without it" in one.reason for one in found.columns)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_contributions_are_those_of_leaving_each_column_out(count):
+    generator = np.random.default_rng(count)
+    columns = {f"c{n}": generator.integers(0, 4, 60).astype(str) for n in range(count)}
+    found = {
+        one.column: one.contribution
+        for one in suggest_quasi_identifiers(pl.DataFrame(columns)).columns
+    }
+
+    def alone(names):
+        rows = list(zip(*(columns[name] for name in names), strict=True))
+        return sum(rows.count(row) == 1 for row in rows) / 60
+
+    for name in columns:
+        others = [other for other in columns if other != name]
+        assert found[name] == pytest.approx(alone(columns) - (alone(others) if others else 0))
+
+
 def test_empty_columns_and_mistakes():
     frame = pl.DataFrame({"a": [None, None], "b": [1, 2]})
     assert roles(suggest_quasi_identifiers(frame))["a"] == "other"

@@ -8,7 +8,7 @@ import pytest
 from test_pages import change, wait
 
 import ontomask as om
-from ontomask.plan import execution
+from ontomask.plan import examination, execution
 from ontomask.studio import measuring, opened, tasks
 from ontomask.studio.jobs import Job
 from ontomask.studio.session import REPORTED
@@ -63,10 +63,14 @@ def alike(session, folder):
     return session
 
 
+KEPT = (opened._read, opened._odd, opened._masked, opened._evaluated, opened._classified)
+"""What a process keeps."""
+
+
 @pytest.fixture
 def counted(monkeypatch):
     """How often a table was masked and evaluated in this process."""
-    for kept in (opened._read, opened._masked, opened._evaluated, opened._classified):
+    for kept in KEPT:
         kept.cache_clear()
     calls = []
     mask, evaluate = execution.protect, om.Release.evaluate
@@ -106,6 +110,26 @@ def test_a_table_is_masked_once_for_all_screens_and_the_release(said, counted):
     said.opened.plan.write_text(text)
     tasks.release(**releasing(said), progress=silent)
     assert counted == ["mask", "evaluate"] * 2
+
+
+def test_a_changed_role_or_step_is_checked_without_reading_the_table_anew(said, monkeypatch):
+    for kept in KEPT:
+        kept.cache_clear()
+    calls = []
+    for name in ("read_file", "first_look"):
+        asked = getattr(examination, name)
+        counted = lambda *given, asked=asked, name=name, **more: (  # noqa: E731
+            calls.append(name) or asked(*given, **more)
+        )
+        monkeypatch.setattr(examination, name, counted)
+    found = []
+    for old, new in (("", ""), ("k = 5", "k = 6"), ("k = 6", "k = 2")):
+        said.opened.plan.write_text(said.opened.text.replace(old, new))
+        found.append(tasks.check(**said._question("check", "")[2], progress=silent))
+        expected = said.plan().check()  # which reads it
+        del calls[-2:]
+        assert found[-1]["notes"] == list(expected.notes)
+    assert calls == ["read_file", "first_look"]
 
 
 def test_a_release_of_the_studio_has_the_bytes_of_a_run(said, tmp_path):

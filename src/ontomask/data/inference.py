@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from ontomask.arrays import different
 from ontomask.cards import card, table
 from ontomask.data import column_names as names
 from ontomask.data.evidence import OFTEN_DISTINCT, Evidence, evidence_of, sampled
@@ -180,7 +181,7 @@ def _constant(table: Table, unit: str, guesses: Mapping[str, Guess]) -> list[str
     found = []
     for name in (name for name, guess in guesses.items() if guess.column.role == "quasi"):
         codes = table.distinct(name)[0]
-        varied = int(np.unique(places[codes[firsts][places] != codes]).size)
+        varied = int(different(places[codes[firsts][places] != codes]).size)
         if varied <= HARDLY_EVER * firsts.size:
             found.append(f"{name} (but for {plural(varied, 'person')})" if varied else name)
     return found

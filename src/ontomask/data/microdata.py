@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs, different
 from ontomask.data.domains import Concepts, Domain, Labels, Numbers, Ranks
 from ontomask.data.rules import Condition
 from ontomask.data.schema import Column, Schema, value_distances
@@ -16,7 +16,7 @@ from ontomask.data.tables import FEW, ROOMY, Seen
 from ontomask.errors import MethodError
 from ontomask.semantics.distances import ValueDistances
 
-__all__ = ["Attribute", "Microdata", "Owners", "Tuples", "group_rows"]
+__all__ = ["Attribute", "Microdata", "Owners", "Tuples", "group_rows", "group_sizes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,7 @@ class Owners:
     def of(cls, places: Longs, units: Longs, count: int) -> Owners:
         """The units of each of so many groups, given the group and the unit of each record."""
         size = int(units.max(initial=0)) + 1
-        pairs = np.unique(places * size + units)
+        pairs = different(places * size + units)
         return cls(np.searchsorted(pairs, np.arange(count + 1) * size), pairs % size)
 
     @property
@@ -279,7 +279,7 @@ class Microdata:
     @functools.cached_property
     def total(self) -> float:
         """How many records, or persons, the table stands for: of what k can be counted."""
-        return float(self.counts.sum() if self.units is None else np.unique(self.units).size)
+        return float(self.counts.sum() if self.units is None else different(self.units).size)
 
     @property
     def counted(self) -> str:
@@ -348,6 +348,33 @@ def group_rows(columns: Sequence[Ints | Longs], sizes: Sequence[int]) -> tuple[L
     Groups are numbered by their codes in lexicographic order. Codes are packed into one number
     column by column; whenever the numbers would grow large they are first made dense again.
     """
+    places, count = _numbered(*_packed(columns, sizes))
+    firsts = np.empty(count, np.int64)
+    # backwards, so that the first one is written last
+    firsts[places[::-1]] = np.arange(places.size - 1, -1, -1)
+    return firsts, places
+
+
+def group_sizes(
+    columns: Sequence[Ints | Longs], sizes: Sequence[int], counts: Floats | None = None
+) -> Floats:
+    """How many records, or how much of `counts`, the groups of records with equal codes have.
+
+    Groups are in the order of `group_rows`; which record is in which is not asked, so where the
+    codes are many they are sorted without being numbered.
+    """
+    keys, span = _packed(columns, sizes)
+    if span <= ROOMY * max(keys.size, FEW):
+        held = np.bincount(keys)
+        summed = held if counts is None else np.bincount(keys, weights=counts)
+        return summed[held > 0].astype(np.float64)
+    if counts is None:
+        return np.unique(keys, return_counts=True)[1].astype(np.float64)
+    return np.bincount(_numbered(keys, span)[0], weights=counts).astype(np.float64)
+
+
+def _packed(columns: Sequence[Ints | Longs], sizes: Sequence[int]) -> tuple[Longs, int]:
+    """Codes of several columns as one number for each record, and what all numbers are below."""
     keys = np.zeros(columns[0].size, np.int64)
     span = 1
     for codes, size in zip(columns, sizes, strict=True):
@@ -356,11 +383,7 @@ def group_rows(columns: Sequence[Ints | Longs], sizes: Sequence[int]) -> tuple[L
         keys *= size
         keys += codes
         span *= size
-    places, count = _numbered(keys, span)
-    firsts = np.empty(count, np.int64)
-    # backwards, so that the first one is written last
-    firsts[places[::-1]] = np.arange(places.size - 1, -1, -1)
-    return firsts, places
+    return keys, span
 
 
 def _numbered(keys: Longs, span: int) -> tuple[Longs, int]:

@@ -10,7 +10,8 @@ The data show how identifying a column is, not whether an intruder knows it: a p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 from ontomask.arrays import Floats, Ints
 from ontomask.checks import Integer, check
 from ontomask.data.domains import Numbers
-from ontomask.data.microdata import Microdata, group_rows
+from ontomask.data.microdata import Microdata, group_rows, group_sizes
 from ontomask.data.tables import Table, open_table
 
 __all__ = [
@@ -195,11 +196,30 @@ def _contributions(codes: _Codes, candidates: list[str]) -> dict[str, float]:
     if not candidates:
         return {}
     everything = codes.separation(candidates).unique_share
-    without = {name: [other for other in candidates if other != name] for name in candidates}
     return {
-        name: everything - (codes.separation(others).unique_share if others else 0.0)
-        for name, others in without.items()
+        name: everything - (codes.separation_of(others).unique_share if others else 0.0)
+        for name, others in _without(codes, candidates)
     }
+
+
+def _without(codes: _Codes, candidates: list[str]) -> Iterator[tuple[str, list[_Column]]]:
+    """For each candidate the others as at most two columns: those before it, and those after."""
+    columns = [codes.columns[name] for name in candidates]
+    after: list[list[_Column]] = [[]]
+    for column in columns[:0:-1]:
+        after.append(_united([column, *after[-1]]))
+    before: list[_Column] = []
+    for name, column in zip(candidates, columns, strict=True):
+        yield name, [*before, *after.pop()]
+        before = _united([*before, column])
+
+
+def _united(columns: list[_Column]) -> list[_Column]:
+    """Columns as one, in which records have the same code if they have in each."""
+    if len(columns) == 1:
+        return columns
+    firsts, places = group_rows([codes for codes, _ in columns], [size for _, size in columns])
+    return [(places.astype(np.int32), firsts.size)]
 
 
 Shares = Mapping[tuple[str, ...], float]
@@ -243,6 +263,9 @@ def _best_gain(column: str, unique: Shares) -> tuple[float, tuple[str, ...]]:
 
 # Any table as codes ---------------------------------------------------------------------------
 
+_Column = tuple[Ints, int]
+"""The codes of a column, and how many there are."""
+
 
 @dataclass(frozen=True, eq=False)
 class _Codes:
@@ -251,7 +274,7 @@ class _Codes:
     Amounts are the columns of numbers that are not whole: they name nobody, even if all differ.
     """
 
-    columns: Mapping[str, tuple[Ints, int]]
+    columns: Mapping[str, _Column]
     counts: Floats
     amounts: frozenset[str]
 
@@ -270,15 +293,23 @@ class _Codes:
         amounts = {name for name in opened.names if _holds_amounts(opened, name)}
         return cls(columns, np.ones(len(opened)), frozenset(amounts))
 
-    @property
+    @functools.cached_property
     def people(self) -> float:
         return float(self.counts.sum())
 
+    @functools.cached_property
+    def _weights(self) -> Floats | None:
+        """The people in each record, where these are not one in each."""
+        return None if (self.counts == 1).all() else self.counts
+
     def separation(self, names: Sequence[str]) -> Separation:
         """1 - sum of f (f - 1) over classes / n (n - 1), and what else the classes tell."""
-        chosen = [self.columns[name] for name in names]
-        places = group_rows([codes for codes, _ in chosen], [size for _, size in chosen])[1]
-        sizes = np.bincount(places, weights=self.counts)
+        return self.separation_of([self.columns[name] for name in names], names)
+
+    def separation_of(self, columns: Sequence[_Column], names: Sequence[str] = ()) -> Separation:
+        """The same of columns that need not be those of the table."""
+        each = [size for _, size in columns]
+        sizes = group_sizes([codes for codes, _ in columns], each, self._weights)
         people = self.people
         together = float((sizes * (sizes - 1)).sum()) / max(1.0, people * (people - 1))
         return Separation(

@@ -13,7 +13,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints
 from ontomask.data.encoding import record_counts
-from ontomask.data.microdata import group_rows
+from ontomask.data.microdata import group_sizes
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table
 from ontomask.evaluation.pairing import Paired
@@ -94,5 +94,5 @@ def _alone(codes: Sequence[Ints], sizes: Sequence[int], counts: Floats) -> float
     """The share of records that are alone with their codes; nobody is where there are none."""
     if not codes:
         return 0.0
-    people = np.bincount(group_rows(codes, sizes)[1], weights=counts)
+    people = group_sizes(codes, sizes, counts)
     return float(np.count_nonzero(people == 1) / counts.sum())

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ontomask.arrays import Ints, Longs
+from ontomask.arrays import Ints, Longs, different
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError
 from ontomask.methods.base import refuse_units
@@ -74,7 +74,7 @@ def refuse_links(attribute: Attribute, microdata: Microdata) -> None:
 def _linked(codes: Ints, units: Longs) -> float:
     """Of the persons with several records, the share who have one value that nobody else has."""
     size = int(codes.max()) + 1
-    pairs = np.unique(units * size + codes)
+    pairs = different(units * size + codes)
     whose, values = pairs // size, pairs % size
     own = (np.bincount(whose)[whose] == 1) & (np.bincount(values)[values] == 1)
     several = np.bincount(units) > 1

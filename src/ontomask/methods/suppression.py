@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats
+from ontomask.arrays import Bools, Floats, different
 from ontomask.checks import Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata, Tuples
@@ -183,4 +183,4 @@ def _together(tuples: Tuples, chosen: Bools) -> float:
     if tuples.units is None:
         return float(tuples.counts[chosen].sum())
     owned = np.repeat(chosen, np.diff(tuples.units.starts))
-    return float(np.unique(tuples.units.units[owned]).size)
+    return float(different(tuples.units.units[owned]).size)

@@ -35,6 +35,7 @@ from ontomask.wording import enumerated, plural
 __all__ = [
     "Examination",
     "Examined",
+    "Reading",
     "as_they_are",
     "examine",
     "examined",
@@ -119,11 +120,31 @@ def notes_on(source: Source, contents: Contents) -> tuple[str, ...]:
     return (*source.notes, *(note for applies, note in notes if applies))
 
 
-def examine(contents: Contents, folder: Path, name: str, text: str) -> Examination:
+class Reading:
+    """How a check gets at the table of a plan; whoever has read it already hands it out here."""
+
+    def table(self, contents: Contents, folder: Path) -> Source:
+        """The table, read as its columns are declared."""
+        return read_declared(contents, folder)
+
+    def suspicions(self, contents: Contents, folder: Path) -> tuple[str, ...]:
+        """What is odd in the file, though the plan does not say so."""
+        if contents.input.database is not None:
+            return ()
+        source = first_look(folder / contents.input.file, contents.input, ())
+        return tuple(
+            f"{said} If so, say under [input]: {name} = {toml_value(getattr(source.format, name))}"
+            for name, said in source.guessed.items()
+        )
+
+
+def examine(
+    contents: Contents, folder: Path, name: str, text: str, reading: Reading
+) -> Examination:
     """Read the table and look at every declared column; all problems are raised together."""
     refuse_at(name, text, absent(contents))
     try:
-        source = read_declared(contents, folder)
+        source = reading.table(contents, folder)
     except DataError:
         if contents.input.database is None:
             refuse_at(name, text, _unreadable(contents, folder))
@@ -142,7 +163,7 @@ def examine(contents: Contents, folder: Path, name: str, text: str) -> Examinati
         notes=(
             *_persons(table, contents.schema),
             *_excluded(table, contents.schema),
-            *_suspicions(contents, folder),
+            *reading.suspicions(contents, folder),
             *notes_on(source, contents),
             *extras_of(contents),
         ),
@@ -281,17 +302,6 @@ def ungeneralizable(contents: Contents, table: Table) -> Iterator[tuple[Place, s
             for place, sentence in step.problems(microdata, judged):
                 yield ("steps", number, *place), sentence
         changed.update(getattr(step, "columns", None) or microdata.quasi)
-
-
-def _suspicions(contents: Contents, folder: Path) -> list[str]:
-    """What is odd in the file, though the plan does not say so."""
-    if contents.input.database is not None:
-        return []
-    source = first_look(folder / contents.input.file, contents.input, ())
-    return [
-        f"{sentence} If so, say under [input]: {name} = {toml_value(getattr(source.format, name))}"
-        for name, sentence in source.guessed.items()
-    ]
 
 
 def examined(table: Table, schema: Mapping[str, AnyColumn]) -> Iterator[Examined]:

@@ -13,7 +13,7 @@ from ontomask.data.file_names import is_table_name
 from ontomask.data.schema import Schema
 from ontomask.errors import PlanError
 from ontomask.methods.base import Method, Progress, silent
-from ontomask.plan.examination import Examination
+from ontomask.plan.examination import Examination, Reading
 from ontomask.plan.execution import Job, Outcome, execute
 from ontomask.plan.reading import read_contents
 from ontomask.plan.schema import plan_schema
@@ -143,7 +143,7 @@ class Plan(Job):
 
     def check(self) -> Examination:
         """Read the table too and see whether the plan fits it; nothing is written."""
-        return survey(self.contents, self.folder, self.name, self.text)
+        return survey(self.contents, self.folder, self.name, self.text, Reading())
 
     def run(
         self,

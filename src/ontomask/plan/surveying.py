@@ -20,6 +20,7 @@ from ontomask.evaluation.unchanged import UnchangedRisk
 from ontomask.plan.examination import (
     Examination,
     Examined,
+    Reading,
     as_they_are,
     examine,
     exceeded,
@@ -41,17 +42,19 @@ NUMBERED = re.compile(r" \([^()]*records? \d[^()]*\)")
 """Which records are wrong: of a domain these are no records of the table."""
 
 
-def survey(contents: Contents, folder: Path, name: str, text: str) -> Examination:
+def survey(contents: Contents, folder: Path, name: str, text: str, reading: Reading) -> Examination:
     """Compare a plan with its table, in memory or where the table is too large for that."""
-    found = _surveyed(contents, folder, name, text)
+    found = _surveyed(contents, folder, name, text, reading)
     most = contents.limits.max_unique_unchanged
     return replace(found, exceeded=exceeded(found.unchanged, most))
 
 
-def _surveyed(contents: Contents, folder: Path, name: str, text: str) -> Examination:
+def _surveyed(
+    contents: Contents, folder: Path, name: str, text: str, reading: Reading
+) -> Examination:
     with engine_of(contents, folder) as engine:
         if engine is None:
-            return examine(contents, folder, name, text)
+            return examine(contents, folder, name, text, reading)
         relation, _ = engine.table()
         table = LargeTable.of(relation, DuckDB())
         absent = [one for one in contents.schema if one not in table.names]

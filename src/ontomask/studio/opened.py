@@ -23,8 +23,11 @@ from ontomask.errors import OntomaskError
 from ontomask.evaluation.classification import ClassificationReport
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.methods.base import Progress
+from ontomask.plan.examination import Examination, Reading
 from ontomask.plan.execution import Job, Measured, Workbench, measure
 from ontomask.plan.plan import Plan
+from ontomask.plan.reading import Contents
+from ontomask.plan.surveying import survey
 from ontomask.release import Release
 from ontomask.studio.project import RUNS
 
@@ -51,6 +54,11 @@ class _Question:
 @functools.lru_cache(maxsize=1)
 def _read(asked: _Question) -> Source:
     return asked.work.read()
+
+
+@functools.lru_cache(maxsize=1)
+def _odd(asked: _Question) -> tuple[str, ...]:
+    return Reading().suspicions(asked.work.job.contents, asked.work.job.folder)
 
 
 @functools.lru_cache(maxsize=1)
@@ -85,6 +93,10 @@ class Kept(Workbench):
         """The table."""
         return _read(self._asked("declared"))
 
+    def odd(self) -> tuple[str, ...]:
+        """What is odd in the file of the table."""
+        return _odd(self._asked("declared"))
+
     def protect(self, source: Source, progress: Progress) -> Release:
         """The table masked."""
         del source
@@ -101,6 +113,23 @@ class Kept(Workbench):
         del source, release
         asked = self._asked("masked", "judged")
         return _classified(asked, self._asked("masked"), self._asked("declared"))
+
+
+@dataclass(frozen=True)
+class _KeptReading(Reading):
+    """What a check reads, kept by the process: neither a role nor a step reads the table anew."""
+
+    bench: Kept
+
+    def table(self, contents: Contents, folder: Path) -> Source:
+        """The table."""
+        del contents, folder
+        return self.bench.read()
+
+    def suspicions(self, contents: Contents, folder: Path) -> tuple[str, ...]:
+        """What is odd in the file."""
+        del contents, folder
+        return self.bench.odd()
 
 
 @dataclass(frozen=True)
@@ -124,6 +153,12 @@ class Opened:
     def at(self, job: Job, schema: Schema) -> Kept:
         """The same for a run of the plan."""
         return Kept(job, schema, self.about)
+
+    def checked(self) -> Examination:
+        """What `ontomask check` finds."""
+        plan = self.plan
+        reading = _KeptReading(self.bench)
+        return survey(plan.contents, plan.folder, plan.name, plan.text, reading)
 
     @property
     def frame(self) -> Any:

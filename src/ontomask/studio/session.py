@@ -305,7 +305,7 @@ class Session:
             case "columns":
                 return "preview", "tasks.columns", self._declared()
             case "check":
-                return "preview", "tasks.check", self.about("columns", "steps", "limits")
+                return "preview", "tasks.check", self.about("columns", "steps", "limits", "output")
             case "unique" | "preview" | "words" | "shape" | "ladder" | "node" | "tree":
                 return "preview", *self._quick(name, of)
             case "population":

@@ -152,7 +152,7 @@ def check(*, about: About, progress: Progress) -> dict[str, Any]:
     """Whether the plan fits its table, as `ontomask check` says it, and who is alone."""
     progress(0.2, "comparing plan and table")
     try:
-        found = Opened.of(about).plan.check()
+        found = Opened.of(about).checked()
     except OntomaskError as error:
         return {"problems": _problems(error)}
     risk = found.risk.structure if found.risk else None

@@ -101,7 +101,7 @@ def _skipping(source: Source, rows: Sequence[tuple[int, str]], guesses: Guesses)
 
 def _values(frame: pl.DataFrame, found: FileFormat, asked: FileFormat) -> Guesses:
     """What is odd in columns of numbers."""
-    texts = [one for one in frame.get_columns() if one.dtype == pl.String]
+    texts = [one.unique() for one in frame.get_columns() if one.dtype == pl.String]
     marks = None if asked.thousands else thousands_mark(texts, found)
     guesses: Guesses = {}
     if marks is not None:

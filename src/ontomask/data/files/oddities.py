@@ -242,11 +242,14 @@ class OddValues:
 
 def odd_values(column: pl.Series, how: FileFormat) -> OddValues:
     """What is odd in a column of numbers; nothing unless everything in it can be explained."""
-    texts = column.cast(pl.String).str.strip_chars().replace({"": None}).drop_nulls()
+    # in the order in which they first occur, each with how many cells have it
+    values, counts = column.unique(maintain_order=True), column.unique_counts()
+    texts = values.cast(pl.String).str.strip_chars().replace({"": None})
+    counts, texts = counts.filter(texts.is_not_null()), texts.drop_nulls()
     numbers = _numbers(texts, how)
     wrong = texts.filter(numbers.is_null()).unique(maintain_order=True).to_list()
-    known = numbers.drop_nulls()
-    if len(known) < max(FEWEST, MOSTLY * len(texts)) or len(wrong) > MOST_ODD:
+    known, cells = numbers.drop_nulls(), int(counts.filter(numbers.is_not_null()).sum())
+    if cells < max(FEWEST, MOSTLY * int(counts.sum())) or len(wrong) > MOST_ODD:
         return OddValues()
     whole = bool((known == known.round()).all())
     read = {text: _reading(text, whole) for text in wrong if not is_missing_word(text)}

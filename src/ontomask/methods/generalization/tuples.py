@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from ontomask.arrays import Longs
+from ontomask.arrays import Longs, different
 from ontomask.checks import Integer, check
 from ontomask.data.microdata import Owners
 from ontomask.errors import MethodError
@@ -32,7 +32,7 @@ def generalize_tuples(problem: Problem, k: int, quality: Quality | None = None) 
     """
     check("k", k, Integer(2))
     units = problem.units
-    there = problem.records if units is None else np.unique(units).size
+    there = problem.records if units is None else different(units).size
     if k > there:
         counted = only(there, "record" if units is None else "person")
         raise MethodError(f"k is {k}, but {counted}; choose a smaller k.")
