@@ -8,20 +8,22 @@ import pytest
 
 import ontomask as om
 from ontomask import kernels, warming
-from ontomask.kernels import centroids, containment, neighbors
+from ontomask.kernels import centroids, clusters, compiling, containment, index, neighbors
+from ontomask.taxonomy.taxonomy import Taxonomy
 
 LATE = {
     centroids: ("_fill_centroids", "_fill_costs"),
     neighbors: ("_link_references", "_fill_pairs"),
     containment: ("_cover",),
 }
+EARLY = {clusters: ("_form_clusters",), index: ("_shape",)}
 
 
 @pytest.fixture
 def asked(monkeypatch):
     """The types of arguments that kernels were called with; a kernel is compiled for each."""
     found = {}
-    for room, names in LATE.items():
+    for room, names in (LATE | EARLY).items():
         for name in names:
             monkeypatch.setattr(room, name, _noted(getattr(room, name), name, found))
     return found
@@ -44,7 +46,30 @@ def test_what_is_compiled_late_is_what_a_run_asks_for(asked):
     schema = om.Schema(job=om.Flat(), age=om.Numeric())
     om.protect(frame, schema, om.Microaggregation(2), seed=1).evaluate()
     assert {*asked} >= {"_fill_centroids", "_link_references"}
-    assert not [name for name, types in asked.items() if types - ahead[name]]
+    late = [name for names in LATE.values() for name in names]
+    assert not [name for name in late if asked.get(name, set()) - ahead[name]]
+
+
+def test_what_is_compiled_without_words_is_what_runs_with_words_ask_for(asked, monkeypatch):
+    warming.compile_for(0)
+    wanted = dict(asked)
+    asked.clear()
+    monkeypatch.delattr(Taxonomy, "from_parents")  # its kernels are for the other process
+    assert warming.compile_plain(warming.METHODS[0]) == "microaggregation"
+    assert {*asked} >= {"_form_clusters", "_shape"}
+    assert asked.items() <= wanted.items()
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_nothing_is_collected_while_a_kernel_is_compiled(collects, monkeypatch):
+    monkeypatch.setattr(compiling.gc, "isenabled", lambda: collects)
+    told = []
+    for act in ("disable", "enable"):
+        monkeypatch.setattr(compiling.gc, act, lambda act=act: told.append(act))
+    watch = compiling.Compiling(told.append)
+    for act in (watch.on_start, watch.on_start, watch.on_end, watch.on_end):
+        act(None)
+    assert told == ["disable", True, *(["enable"] if collects else []), False]
 
 
 class Context:

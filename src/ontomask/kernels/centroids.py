@@ -24,7 +24,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
-from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.formulas import add_to_rows
 from ontomask.kernels.records import (
     LCS,
@@ -308,6 +308,7 @@ def _cheapest(points: Points, tally: Tally, attribute: int, subsumer: int) -> in
     return best
 
 
+@apart
 @compiled
 def centroid_reference(points: Points, tally: Tally, reference: Floats) -> None:
     """Make the set's centroid the reference."""
@@ -328,6 +329,7 @@ def centroid_reference(points: Points, tally: Tally, reference: Floats) -> None:
         reference[coded + attribute] = np.nan if missing else total / known
 
 
+@apart
 @compiled
 def price(points: Points, tally: Tally, members: Longs, reference: Floats) -> float:
     """Loss of a cluster of these points; its centroid becomes the reference."""

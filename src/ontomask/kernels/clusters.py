@@ -25,7 +25,7 @@ from ontomask.kernels.centroids import (
     new_tally,
     tallied,
 )
-from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.index import (
     FARTHEST,
     LEAF,
@@ -165,6 +165,7 @@ def _distribute(points: Points, labels: Ints, count: int) -> None:
     labels[leftover] = nearest_references(points, leftover, rows, numbers)
 
 
+@apart
 @compiled
 def _take(points: Points, rest: Rest, point: int) -> float:
     """Put a remaining point into the cluster being formed; the records, or persons, it brings."""

@@ -7,29 +7,142 @@ what for. Kernels that are found on disk are not reported.
 from __future__ import annotations
 
 import contextlib
+import copy
+import gc
+import hashlib
+import importlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
+import llvmlite.binding as machine_code
 import numpy as np
 from numba import njit
 from numba.core import event
 
-__all__ = ["NOTICE", "Compiling", "allocating", "compiled", "compiling", "part", "whole"]
+__all__ = ["NOTICE", "Compiling", "allocating", "apart", "compiled", "compiling", "part", "whole"]
 
+_compile: Any = njit  # whose types do not tell all of its options
 _OPTIONS: dict[str, Any] = {
     "cache": True,
     "nogil": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
-allocating: Any = njit(**_OPTIONS | {"_nrt": True})
-"""How kernels are compiled that make arrays, or call one that hands out an array."""
-# nobody counts who holds the arrays that are passed, which is half of the compiler's work on a call
-compiled: Any = njit(**_OPTIONS | {"_nrt": False})
-"""How those are compiled that only write into arrays they are given."""
+
+
+def allocating(function: Callable[..., Any]) -> Any:
+    """Compile a kernel that makes arrays, or calls one that hands out an array."""
+    return _kernel(function, _nrt=True)
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile a kernel that only writes into arrays it is given.
+
+    Nobody counts who holds the arrays that are passed, which is half of the compiler's work on a
+    call.
+    """
+    return _kernel(function, _nrt=False)
+
+
+def _kernel(function: Callable[..., Any], **options: bool) -> Any:
+    """Two ways of compiling a function: for calls from Python, and for calls from other kernels.
+
+    Most kernels are needed in one way only, and those that are called from kernels alone need not
+    know how objects of Python become arrays.
+    """
+    kernel = _compile(**_OPTIONS, **options)(function)
+    if kernel is function:
+        return function  # Numba is switched off
+    inside = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__
+    )
+    inside.__module__ = function.__module__
+    inside.__qualname__ = f"{function.__qualname__}.inside"  # the two are kept on disk by this name
+    kernel.inside = _compile(**_OPTIONS, **options, no_cpython_wrapper=True)(inside)
+    kernel.get_call_template = kernel.inside.get_call_template
+    kernel.get_overload = kernel.inside.get_overload
+    # Numba forgets it with those that are taken from disk, and who has their code in its own would
+    # not know whom it calls
+    _afterwards(kernel.inside, lambda made: made.library._reload_init.update(made.reload_init))
+    return kernel
+
+
+def _afterwards(kernel: Any, step: Callable[[Any], None]) -> None:
+    """Do something more with whatever is compiled, or taken from disk, for a kernel."""
+    add = kernel.add_overload
+
+    def add_overload(result: Any) -> None:
+        add(result)
+        step(result)
+
+    kernel.add_overload = add_overload
+
+
 part: Any = njit(inline="always")
 """For steps that are called in one place and get a name to be read: they are written out there,
 because the compiler goes through a function again in every function above it."""
+
+
+@dataclass(frozen=True)
+class Called:
+    """A kernel that others call without having its code in theirs, for some types of arguments.
+
+    To those it is the library that Numba would link with them: an empty one, which sees to it that
+    the kernel is there before one that calls it is taken from disk.
+    """
+
+    module: str
+    name: str
+    arguments: tuple[Any, ...]
+
+    def __call__(self) -> None:
+        """Take the kernel from disk, or compile it."""
+        kernel = getattr(importlib.import_module(self.module), self.name)
+        kernel.inside.compile(self.arguments)
+
+    @property
+    def symbol(self) -> str:
+        """The name it is called by, which is the same in all processes: Numba's own is not."""
+        types = hashlib.blake2b(repr(self.arguments).encode(), digest_size=16).hexdigest()
+        return f"{self.module}.{self.name}.{types}"
+
+    @property
+    def _reload_init(self) -> set[Called]:
+        return {self}
+
+    def _ensure_finalized(self) -> None:
+        """There is nothing to be done."""
+
+    def _get_module_for_linking(self) -> Any:
+        return machine_code.parse_assembly("")
+
+
+def apart(kernel: Any) -> Any:
+    """Let other kernels call this one instead of having a copy of it, optimized once more in each.
+
+    For large kernels: of small ones the compiler can do without the call.
+
+    Parameters
+    ----------
+    kernel
+        What `compiled` or `allocating` gave.
+    """
+
+    def publish(result: Any) -> None:
+        function, described = kernel.py_func, copy.copy(result.fndesc)
+        called = Called(function.__module__, function.__name__, tuple(result.signature.args))
+        address = result.library.get_pointer_to_function(described.llvm_func_name)
+        machine_code.add_symbol(called.symbol, address)
+        described.mangled_name = called.symbol
+        # of several definitions for the same types, Numba takes the last
+        result.target_context.insert_user_function(result.entry_point, described, [called])
+
+    if hasattr(kernel, "inside"):
+        _afterwards(kernel.inside, publish)
+    return kernel
+
 
 whole: Any = np.int64
 """The type all loops use. A plain 0, or a number from a narrower array, is a type of its own to the
@@ -43,7 +156,7 @@ class Compiling(event.Listener):
     """Whether a kernel is being compiled, in whatever thread."""
 
     def __init__(self, tell: Callable[[bool], None]) -> None:
-        self._tell, self._depth = tell, 0
+        self._tell, self._depth, self._collects = tell, 0, gc.isenabled()
 
     @property
     def active(self) -> bool:
@@ -55,12 +168,15 @@ class Compiling(event.Listener):
         """Count a kernel that is begun, and tell of the outermost."""
         self._depth += 1
         if self._depth == 1:
+            gc.disable()  # a tenth of the time, with nothing to collect
             self._tell(True)
 
     def on_end(self, _event: Any) -> None:
         """Count a kernel that is done, and tell of the outermost."""
         self._depth -= 1
         if self._depth == 0:
+            if self._collects:
+                gc.enable()
             self._tell(False)
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import allocating, compiled, part
+from ontomask.kernels.compiling import allocating, apart, compiled, part
 
 __all__ = [
     "ANY",
@@ -292,6 +292,7 @@ def _marked(lineages: Longs, offsets: int, marks: Any, node: int) -> int:
     return shared
 
 
+@apart
 @allocating
 def add_to_points(
     heads: Longs,
@@ -310,6 +311,7 @@ def add_to_points(
         result[point] += _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
 
 
+@apart
 @allocating
 def fill_leaves(
     heads: Longs,
@@ -330,6 +332,7 @@ def fill_leaves(
         extremes[turns[slot, 0]] = direction * found
 
 
+@apart
 @allocating
 def add_to_rows(
     heads: Longs,

@@ -17,7 +17,7 @@ import numpy as np
 from numba import uint64
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.kernels.compiling import allocating, compiled, part
+from ontomask.kernels.compiling import allocating, apart, compiled, part
 
 __all__ = [
     "attribute_totals",
@@ -36,6 +36,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """Two to the 64 divided by the golden ratio: multiplying by it spreads consecutive keys."""
 
 
+@apart
 @allocating
 def raise_keys(
     tuples: Ints,
@@ -62,6 +63,7 @@ def raise_keys(
     return raised
 
 
+@apart
 @allocating
 def number_keys(keys: Longs, span: int) -> tuple[Ints, int]:
     """Number equal keys (w x n) by first appearance; return how many there are.

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.halves import split
 from ontomask.kernels.records import VALUE_START, Points, number_difference
 from ontomask.kernels.value_trees import (
@@ -430,6 +430,7 @@ def _offer(
     return count if full else count + 1
 
 
+@apart
 @compiled
 def search(
     points: Points, index: Index, finds: Finds, reference: Floats, direction: float, wanted: int
@@ -482,6 +483,7 @@ def search(
     return count
 
 
+@apart
 @compiled
 def points_within(
     points: Points,

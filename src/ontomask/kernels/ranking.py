@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.records import Points, contribution
 
 __all__ = ["Ranking", "farthest_from_center", "new_ranking"]
@@ -129,6 +129,7 @@ def _follow(state: Floats, center: Floats, coded: int, power: int) -> None:
         state[COUNT] = -1.0
 
 
+@apart
 @compiled
 def farthest_from_center(points: Points, ranking: Ranking, labels: Ints, center: Floats) -> int:
     """The point without a label that is farthest from the center; -1: better ask the index."""

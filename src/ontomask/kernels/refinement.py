@@ -19,7 +19,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.centroids import Tally, new_tally, price
-from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.neighbors import nearest_points, sort_by_keys
 from ontomask.kernels.records import (
     Points,
@@ -107,6 +107,7 @@ def collect(partition: Partition, members: Longs, row: int, count: int, cluster:
     return count
 
 
+@apart
 @compiled
 def settle(points: Points, partition: Partition, bench: Bench, cluster: int) -> float:
     """Bring a cluster's centroid and figures up to date after a change; its loss."""
@@ -164,6 +165,7 @@ def join_change(points: Points, partition: Partition, cluster: int, point: int) 
     return change + _number_change(points, partition.figures, cluster, whole(-1), point)
 
 
+@apart
 @compiled
 def _transfer(
     points: Points, partition: Partition, bench: Bench, point: int, partner: int, cluster: int
@@ -281,6 +283,7 @@ def _best_partner(
     return best, partner
 
 
+@apart
 @compiled
 def improve_point(
     points: Points, partition: Partition, bench: Bench, graph: Ints, k: float, point: int, seen: int
@@ -347,6 +350,7 @@ def _best_cut(points: Points, bench: Bench, members: Longs, k: float) -> tuple[f
     return best, chosen
 
 
+@apart
 @compiled
 def _recut(
     points: Points, partition: Partition, bench: Bench, k: float, cluster: int, other: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.arrays import Floats, Longs
-from ontomask.kernels.compiling import allocating, compiled, part
+from ontomask.kernels.compiling import allocating, apart, compiled, part
 
 __all__ = ["least_cost", "tree_costs"]
 
@@ -80,6 +80,7 @@ def _cost(costs: Floats, sources: Longs, sinks: Longs, flows: Floats) -> float:
     return total
 
 
+@apart
 @allocating
 def _first_plan(costs: Floats, surplus: Floats, lack: Floats) -> tuple[Longs, Longs, Floats]:
     """Take the cheapest ways first, each as far as possible; they form a tree."""
@@ -109,6 +110,7 @@ def _first_plan(costs: Floats, surplus: Floats, lack: Floats) -> tuple[Longs, Lo
     return sources, sinks, flows
 
 
+@apart
 @allocating
 def _prices(costs: Floats, sources: Longs, sinks: Longs) -> tuple[Floats, Longs, Longs, Longs]:
     """The price of each source and sink, so that every way on the tree costs what they add up to.

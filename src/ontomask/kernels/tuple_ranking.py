@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import compiled, whole
+from ontomask.kernels.compiling import apart, compiled, whole
 from ontomask.kernels.index import FARTHEST, NEAREST, Finds, Index, points_within, search
 from ontomask.kernels.neighbors import sort_by_keys
 from ontomask.kernels.records import Points
@@ -62,6 +62,7 @@ def new_scratch(attributes: int, size: int, listed: int, k: int) -> Scratch:
     )
 
 
+@apart
 @compiled
 def list_nearest(
     points: Points, index: Index, finds: Finds, counts: Ints, wanted: int, scratch: Scratch
@@ -106,6 +107,7 @@ def tied_in_list(scratch: Scratch, counts: Ints, found: int, slot: int) -> int:
     return size
 
 
+@apart
 @compiled
 def tied_at(
     points: Points,
@@ -141,6 +143,7 @@ def slot_in_list(scratch: Scratch, counts: Ints, found: int, wanted: int, positi
     return slot
 
 
+@apart
 @compiled
 def ranked_at(
     points: Points, index: Index, finds: Finds, counts: Ints, position: int, scratch: Scratch
@@ -166,6 +169,7 @@ def count_nearer(scratch: Scratch, counts: Ints, found: int, radius: float) -> i
     return records
 
 
+@apart
 @compiled
 def farthest_tuple(
     points: Points, index: Index, finds: Finds, counts: Ints, uniform: float, scratch: Scratch

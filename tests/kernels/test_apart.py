@@ -1,0 +1,71 @@
+"""Kernels that others call instead of copying: compiled, from disk, and from Python."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ontomask import kernels
+
+pytestmark = pytest.mark.skipif(bool(kernels.SETTINGS.DISABLE_JIT), reason="nothing is compiled")
+
+MODULE = """
+from ontomask.kernels.compiling import apart, compiled
+
+@apart
+@compiled
+def halved(number):
+    if number > 10.0:
+        raise ValueError("too large")
+    return number / 2.0
+
+@compiled
+def total(number):
+    return halved(number) + 1.0
+
+@apart
+@compiled
+def positive(number):
+    return number > 0.0
+
+@compiled
+def judged(number):
+    return total(number) if positive(number) else -1.0
+"""
+PROGRAM = """
+import summing
+print(summing.judged(5.0))
+kernels = (summing.judged, summing.total.inside, summing.halved.inside, summing.positive.inside)
+print(*(len(one.stats.cache_misses) for one in kernels))
+try:
+    summing.judged(11.0)
+except ValueError as error:
+    print(error)
+print(summing.halved(3.0))
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Call the kernels in a process of its own: what they gave, how many were compiled for it."""
+    (tmp_path / "summing.py").write_text(MODULE)
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = dict(os.environ, NUMBA_CACHE_DIR=str(tmp_path / "kept"), PYTHONPATH=path)
+
+    def called():
+        program = [sys.executable, "-c", PROGRAM]
+        told = subprocess.run(program, env=environment, check=True, capture_output=True, text=True)
+        return told.stdout.splitlines()
+
+    return called
+
+
+def test_what_is_called_comes_with_its_caller_from_disk_or_is_compiled(run, tmp_path):
+    assert run() == ["3.5", "1 1 1 1", "too large", "1.5"]
+    for name in ("halved", "judged"):
+        for index in tmp_path.rglob(f"summing.{name}*.nbi"):
+            index.unlink()
+    # judged gets a copy of total, which is taken from disk, and has to know whom that calls
+    assert run() == ["3.5", "1 0 1 0", "too large", "1.5"]
+    assert run() == ["3.5", "0 0 0 0", "too large", "1.5"]
