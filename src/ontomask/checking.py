@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ontomask.brevity import Brief, abridged
 from ontomask.cards import card, table
 from ontomask.checks import ListOf, Typed
 from ontomask.checks import check as require
@@ -42,7 +43,7 @@ __all__ = ["Checked", "CheckedModel", "check"]
 
 
 @dataclass(frozen=True)
-class CheckedModel:
+class CheckedModel(Brief):
     """A privacy model, and what was counted of it.
 
     Attributes
@@ -95,7 +96,7 @@ class CheckedModel:
 
 
 @dataclass(frozen=True)
-class Checked:
+class Checked(Brief):
     """Whether a table satisfies privacy models; it is true if it satisfies all of them.
 
     Attributes
@@ -131,7 +132,7 @@ class Checked:
         return self.holds
 
     def __str__(self) -> str:
-        return "\n".join(str(one) for one in self.models)
+        return abridged([str(one) for one in self.models], "checked.models has them all")
 
     def _repr_html_(self) -> str:
         facts = [

@@ -29,6 +29,7 @@ from typing import (
     get_type_hints,
 )
 
+from ontomask.brevity import Brief
 from ontomask.errors import ParameterError
 
 __all__ = [
@@ -473,7 +474,7 @@ def validate(instance: object) -> None:
         check(name, getattr(instance, name), constraint)
 
 
-class Declared:
+class Declared(Brief):
     """A dataclass whose annotations say what each parameter may be and what it means.
 
     ``k: Annotated[int, Integer(2), "The least size of a class."]`` is its only declaration: it is

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ontomask.brevity import Brief, abridged
 from ontomask.data.tables import Seen
 from ontomask.errors import PromiseError
 from ontomask.promises import ClassSize, Promise
@@ -23,7 +24,7 @@ class Failing(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Brief):
     """One promise, what was measured, and whether it is kept.
 
     Attributes
@@ -56,7 +57,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Brief):
     """All findings about a release; `given_up` are promises that a later step meant to undo."""
 
     findings: tuple[Finding, ...]
@@ -77,7 +78,8 @@ class Verification:
 
     def __str__(self) -> str:
         lost = [f"given up: {one.describe()}" for one in self.given_up]
-        return "\n".join([*lost, *(str(finding) for finding in self.findings)])
+        told = [*lost, *(str(finding) for finding in self.findings)]
+        return abridged(told, "verification.findings has them all")
 
     def require(self, hint: str = DEFECT) -> Verification:
         """Return itself, or raise with what was measured and a hint."""

@@ -29,6 +29,7 @@ import numpy as np
 from scipy.special import expit, gammaln, psi
 
 from ontomask.arrays import Floats, Longs
+from ontomask.brevity import Brief
 from ontomask.checks import Real, check
 from ontomask.errors import DataError
 
@@ -138,7 +139,7 @@ class PopulationUniqueness:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassSizes:
+class ClassSizes(Brief):
     """The sample: which class sizes occur (ascending) and how often, and the sampling fraction."""
 
     sizes: Longs

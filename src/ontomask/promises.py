@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from ontomask.brevity import Brief
 from ontomask.wording import enumerated
 
 __all__ = [
@@ -45,6 +46,9 @@ __all__ = [
     "UniquenessLimit",
 ]
 
+SHOWN = 20
+"""So many columns are named in a sentence."""
+
 Counts = tuple[tuple[object, float], ...]
 """Values of a sensitive column in the whole table, with how many people have each."""
 
@@ -53,7 +57,7 @@ Population = tuple[tuple[tuple[object, ...], float], ...]
 
 
 @dataclass(frozen=True)
-class Promise(ABC):
+class Promise(Brief, ABC):
     """A statement about the columns of a release."""
 
     columns: tuple[str, ...]
@@ -88,8 +92,14 @@ class Promise(ABC):
 
     @property
     def listed(self) -> str:
-        """The columns in words."""
-        return ", ".join(self.columns)
+        """The columns in words; of very many, the first."""
+        return _listed(self.columns)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - SHOWN
+    said = ", ".join(names[:SHOWN])
+    return f"{said} and {more:,} more" if more > 0 else said
 
 
 # The table as a whole -------------------------------------------------------------------------
@@ -132,9 +142,7 @@ class Permutation(Promise):
         if not self.partly:
             how = "the same values as in the original, each as often"
         if self.by_meaning:
-            how += (
-                f" (by meaning, with one spelling for each concept: {', '.join(self.by_meaning)})"
-            )
+            how += f" (by meaning, with one spelling for each concept: {_listed(self.by_meaning)})"
         return f"{self.listed}: {how}"
 
 
@@ -151,7 +159,7 @@ class Unchanged(Promise):
         """Say it to a person."""
         if not self.rewritten:
             return f"{self.listed}: unchanged"
-        return f"{self.listed}: unchanged (by meaning: {', '.join(self.rewritten)})"
+        return f"{self.listed}: unchanged (by meaning: {_listed(self.rewritten)})"
 
 
 Excluded = tuple[str, tuple[object, ...], tuple[tuple[float | None, float | None], ...], str]

@@ -17,6 +17,7 @@ import numpy as np
 
 from ontomask import cards
 from ontomask.arrays import Longs
+from ontomask.brevity import Brief
 from ontomask.checks import did_you_mean
 from ontomask.data.domains import Concepts
 from ontomask.data.encoding import encode, record_counts, record_units, survey_weights
@@ -90,7 +91,7 @@ def _whole(microdata: Microdata, count: int) -> dict[str, Attribute]:
 
 
 @dataclass(frozen=True, eq=False)
-class AppliedScheme:
+class AppliedScheme(Brief):
     """What the methods learned, ready for records that they have not seen."""
 
     schema: Schema
@@ -211,15 +212,23 @@ class Release(Framed, Generic[Frame]):
         still there it is found again; otherwise give it. A table that differs from the one that was
         protected, if only in the order of its records, is refused.
         """
-        paired = self.paired(original)
+        return self._evaluated(self.paired(original), progress, **settings)
+
+    def _evaluated(
+        self, paired: Paired, progress: Progress = silent, **settings: Any
+    ) -> Evaluation:
         k = next((step.k for step in reversed(self.steps) if hasattr(step, "k")), None)
         known = {"k": k} if isinstance(k, int) else {}
-        chosen = Settings(**{**known, **settings})
-        return evaluate_paired(paired, chosen, progress)
+        found = evaluate_paired(paired, Settings(**{**known, **settings}), progress)
+        if not settings:  # a report, or another question, need not wait for it again
+            vars(self)["_evaluation"] = found
+        return found
 
     def paired(self, original: object = None) -> Paired:
         """The original and the release, record by record, as both are encoded: no text is read."""
-        table = self._found(original, "evaluate")
+        return self._paired(self._found(original, "evaluate"))
+
+    def _paired(self, table: Table) -> Paired:
         known = self._original.columns if self._original else {}
         if not known:
             spellings = spellings_of(self._columns)
@@ -335,6 +344,7 @@ class Release(Framed, Generic[Frame]):
         from ontomask.report.facts import Run, gather
 
         table = self._found(original, "report")
+        paired = self._paired(table)
         known = {
             "digests": self.digests,
             "timings": self.timings,
@@ -344,8 +354,11 @@ class Release(Framed, Generic[Frame]):
             table,
             self.frame,
             self.schema,
-            Run(evaluation=evaluation or self.evaluate(table), **{**known, **more}),
-            paired=self.paired(table),
+            Run(
+                evaluation=evaluation or vars(self).get("_evaluation") or self._evaluated(paired),
+                **{**known, **more},
+            ),
+            paired=paired,
             rows=self._rows,
             steps=self.steps,
             details=self.details,
@@ -362,7 +375,8 @@ class Release(Framed, Generic[Frame]):
         from ontomask.report.figures import distribution
         from ontomask.report.pictures import Picture
 
-        table, paired = self._found(original, "before_after"), self.paired(original)
+        table = self._found(original, "before_after")
+        paired = self._paired(table)
         if column not in paired.columns:
             hint = did_you_mean(column, list(paired.columns))
             raise ParameterError(f"The release has no column {column!r}.{hint}")

@@ -82,8 +82,16 @@ CHARGE_OF_HEALTHY_NEWBORN = 0.3
 CHARGE_SPREAD = 0.35
 
 
+class Columns(dict[str, list[object]]):
+    """The columns of a table by name; printed as what they are, not with every value."""
+
+    def __repr__(self) -> str:
+        records = len(next(iter(self.values()), []))
+        return f"{{columns of {records:,} records: {', '.join(self)}}}"
+
+
 @checked(records=Integer(1), seed=Integer(0))
-def discharges(records: int = 5000, seed: int = 1) -> dict[str, list[object]]:
+def discharges(records: int = 5000, seed: int = 1) -> Columns:
     """Make a synthetic table of hospital discharges, one per patient.
 
     Parameters
@@ -127,7 +135,7 @@ def discharges(records: int = 5000, seed: int = 1) -> dict[str, list[object]]:
         "status": _statuses(random, diagnosis, age, stay),
         "charge": _charges(random, diagnosis, procedure, stay),
     }
-    return {name: column.tolist() for name, column in columns.items()}
+    return Columns((name, column.tolist()) for name, column in columns.items())
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ontomask.brevity import Brief
 from ontomask.findings import Finding, Verification
 from ontomask.promises import Promise, Published, SensitivePromise
 from ontomask.wording import enumerated, plural
@@ -29,7 +30,7 @@ class Verdict(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Judgment:
+class Judgment(Brief):
     """The verdict on a release.
 
     Attributes

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["Condition", "Rule"]
 
 ENDS = ("from", "to")
+SHOWN = 12
+"""So many values of a condition are told."""
+
 RANGED = ("numeric", "date", "ordinal")
 
 
@@ -50,7 +53,9 @@ class Condition:
 
     def __str__(self) -> str:
         if self.values:
-            return " or ".join(map(str, self.values))
+            more = len(self.values) - SHOWN
+            rest = [f"{more:,} more"] if more > 0 else []
+            return " or ".join([*map(str, self.values[:SHOWN]), *rest])
         ends = [f"from {self.low}" if self.low is not None else ""]
         ends += [f"to {self.high}" if self.high is not None else ""]
         return " ".join(filter(None, ends))

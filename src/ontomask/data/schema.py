@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ontomask.arrays import Ints
+from ontomask.brevity import LONGEST, cut
 from ontomask.cards import card, table
 from ontomask.checks import (
     AnyOf,
@@ -480,8 +482,8 @@ class Schema(Mapping[str, AnyColumn]):
 
     def __repr__(self) -> str:
         parts = [f"{name}={column.kind} ({column.role})" for name, column in self.items()]
-        more = [f"and {len(parts) - SHOWN:,} more"] if len(parts) > SHOWN else []
-        return f"Schema({', '.join([*parts[:SHOWN], *more])})"
+        more = f", and {len(parts) - SHOWN:,} more" if len(parts) > SHOWN else ""
+        return f"Schema({cut(', '.join(parts[:SHOWN]), LONGEST - 30)}{more})"
 
     def _repr_html_(self) -> str:
         rows = [
@@ -494,7 +496,7 @@ class Schema(Mapping[str, AnyColumn]):
 
     def with_role(self, role: str) -> tuple[str, ...]:
         """The names of the columns with a role."""
-        return tuple(name for name, column in self.items() if column.role == role)
+        return tuple(name for name, column in self._columns.items() if column.role == role)
 
     @classmethod
     def require(cls, schema: object) -> Schema:
@@ -506,37 +508,39 @@ class Schema(Mapping[str, AnyColumn]):
             "Schema.of({…}) for a dictionary."
         )
 
-    @property
+    @functools.cached_property
     def quasi(self) -> tuple[str, ...]:
         """The names of the quasi-identifiers."""
         return self.with_role("quasi")
 
-    @property
+    @functools.cached_property
     def weight(self) -> str | None:
         """The name of the column of survey weights."""
         return next(iter(self.with_role("weight")), None)
 
-    @property
+    @functools.cached_property
     def count(self) -> str | None:
         """The name of the column that says how often a record occurs."""
         return next(iter(self.with_role("count")), None)
 
-    @property
+    @functools.cached_property
     def unit(self) -> str | None:
         """The name of the column that says whose record it is."""
-        return next((name for name, column in self.items() if _is_the("unit", column)), None)
+        return next(
+            (name for name, column in self._columns.items() if _is_the("unit", column)), None
+        )
 
-    @property
+    @functools.cached_property
     def sequences(self) -> bool:
         """Whether persons are masked with all their records, which others may join."""
         return any(getattr(column, "sequences", False) for column in self.values())
 
-    @property
+    @functools.cached_property
     def published(self) -> tuple[str, ...]:
         """The names of the columns that a release holds."""
         return tuple(
             name
-            for name, column in self.items()
+            for name, column in self._columns.items()
             if isinstance(column, (Column, Count)) and column.role != "undecided"
         )
 
@@ -547,7 +551,7 @@ class Schema(Mapping[str, AnyColumn]):
 
     def decided(self) -> Schema:
         """The schema without the columns that nobody has decided on, and rules about them."""
-        return self._with({name: one for name, one in self.items() if name not in self.undecided})
+        return self._with({name: one for name, one in self.items() if one.role != "undecided"})
 
     def require_decided(self) -> Schema:
         """The schema itself; refused if somebody still has to decide on a column."""

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
+from ontomask.brevity import Brief
 from ontomask.checks import (
     AnyOf,
     Choice,
@@ -79,7 +80,7 @@ Protect = Callable[[Any], Protected]
 
 
 @dataclass(frozen=True)
-class ClassifierReport:
+class ClassifierReport(Brief):
     """What one classifier learns from the original and from the masked table.
 
     Attributes
@@ -109,7 +110,7 @@ class ClassifierReport:
 
 
 @dataclass(frozen=True)
-class ClassificationReport:
+class ClassificationReport(Brief):
     """What classifiers still learn from a masked table; `DEFINITIONS` explains every figure.
 
     Attributes

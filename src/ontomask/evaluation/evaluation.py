@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from ontomask.brevity import abridged
 from ontomask.cards import card, table
 from ontomask.checks import AnyOf, Choice, Declared, Flag, Integer, ListOf, Null, Real, check
 from ontomask.evaluation import statistics as statistics_room
@@ -156,7 +157,7 @@ class Evaluation:
 
     def __str__(self) -> str:
         lines = [f"{row.section:12} {row.figure:42} {_shown(row.value)}" for row in self.rows()]
-        return "\n".join(lines)
+        return abridged(lines, "evaluation.rows() has them all")
 
     def _repr_html_(self) -> str:
         before, after = self.risk_before, self.risk_after

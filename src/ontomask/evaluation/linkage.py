@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.brevity import Brief
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, check
 from ontomask.data.encoding import record_counts
 from ontomask.data.schema import Nominal, Schema
@@ -45,7 +46,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class LinkageRisk:
+class LinkageRisk(Brief):
     """The outcome of a record linkage.
 
     Attributes

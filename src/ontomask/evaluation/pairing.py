@@ -134,6 +134,8 @@ class PairedColumn:
     def without_suppressed(self) -> PairedColumn:
         """The same without the original values of which the masked table has nothing."""
         gone = self.sides.tells_nothing[self.new]
+        if not gone.any():
+            return self
         old = np.where(gone, self.sides.size, self.old).astype(np.int32)
         hidden = gone & (self.old < self.sides.size)
         return replace(self, old=old, sides=_counted(self.sides, old, self.amounts), hidden=hidden)

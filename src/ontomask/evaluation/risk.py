@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.brevity import Brief
 from ontomask.cards import card, table
 from ontomask.checks import ListOf, Real, check
 from ontomask.data.microdata import Attribute, Microdata, Tuples, group_rows
@@ -86,7 +87,7 @@ DEFINITIONS: dict[str, str] = {
 
 
 @dataclass(frozen=True)
-class ClassStructure:
+class ClassStructure(Brief):
     """The classes of the quasi-identifiers; see `DEFINITIONS` for each figure.
 
     Attributes
@@ -158,7 +159,7 @@ class SensitiveRisk:
 
 
 @dataclass(frozen=True)
-class FileRisk:
+class FileRisk(Brief):
     """The risk of a table as it is; see `DEFINITIONS` for each figure.
 
     Attributes
@@ -429,7 +430,7 @@ def sensitive_risk(
 
 
 @dataclass(frozen=True)
-class IntervalDisclosure:
+class IntervalDisclosure(Brief):
     """How near masked numbers are to the original ones.
 
     Attributes

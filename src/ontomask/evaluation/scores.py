@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
+from ontomask.brevity import Brief
 
 __all__ = [
     "SCORE_DEFINITIONS",
@@ -50,7 +51,7 @@ POINTS = 101
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(Brief):
     """A class against the rest, for falling thresholds on its probability (at most 101 points)."""
 
     thresholds: tuple[float, ...]
@@ -112,7 +113,7 @@ class ConfidencePoint:
 
 
 @dataclass(frozen=True)
-class Scores:
+class Scores(Brief):
     """How good predictions are.
 
     Attributes

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.brevity import Brief
 from ontomask.evaluation.pairing import Paired, PairedColumn
 from ontomask.evaluation.sides import CodedSides, NumberSides
 from ontomask.memory import LARGEST_TABLE
@@ -25,6 +28,11 @@ MOST_COLUMNS = 40
 
 LARGEST_SAMPLE = 1000
 """Columns with more different values than this are compared on so many records."""
+
+NUMERIC = ("covariance", "correlation")
+NOMINAL = ("marginality covariance", "semantic correlation")
+OTHER = ("distance correlation",)
+"""What is measured of two columns, by their kinds."""
 
 MOST_CONCEPTS = math.isqrt(LARGEST_TABLE)
 """So are two nominal columns with more different values than this."""
@@ -50,7 +58,7 @@ DEFINITIONS = {
 
 
 @dataclass(frozen=True)
-class Statistic:
+class Statistic(Brief):
     """One statistic before and after; `variation` is relative, None where the original is 0."""
 
     name: str
@@ -150,19 +158,41 @@ class _Column:
         The numbers of a numeric column by code.
     apart
         The distances between codes of any other.
+    held
+        Whether its distances may be held in memory.
+    whole
+        The values of all known records, and of some of them.
     """
 
     codes: Ints
     known: Bools
     numbers: Floats | None
     apart: Callable[[Longs, Longs], Floats] | None
+    held: bool = True
+    whole: dict[bool, Values] = field(default_factory=dict)
 
-    def values(self, rows: Bools | Longs, weights: Floats) -> Values:
-        """The values of some records, all of them known, with their distances."""
-        codes = self.codes[rows]
+    def values(self, rows: Bools, weights: Floats, *, sampled: bool = False) -> Values:
+        """The values of some records, all of them known, with their distances.
+
+        Those of all known records are made once, however many columns they are compared with.
+        """
+        if np.count_nonzero(rows) != self.count:
+            return self._values(rows, weights, sampled)
+        if sampled not in self.whole:
+            self.whole[sampled] = self._values(rows, weights, sampled)
+        return self.whole[sampled]
+
+    @functools.cached_property
+    def count(self) -> int:
+        """How many records are known."""
+        return int(np.count_nonzero(self.known))
+
+    def _values(self, rows: Bools, weights: Floats, sampled: bool) -> Values:
+        chosen = _spread_out(np.flatnonzero(rows)) if sampled else rows
+        codes = self.codes[chosen]
         occurs = np.bincount(codes) > 0
         used, places = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
-        return Values(self.apart or self._differences, used, places, weights[rows])
+        return Values(self.apart or self._differences, used, places, weights[chosen], self.held)
 
     def _differences(self, first: Longs, second: Longs) -> Floats:
         assert self.numbers is not None
@@ -190,7 +220,10 @@ def _after(column: PairedColumn) -> _Column:
 
 
 def _sides(column: PairedColumn) -> tuple[_Column, _Column]:
-    return _before(column), _after(column)
+    """Both sides of a column; what masking left alone is the same, and is measured once."""
+    before = _before(column)
+    same = column.hidden is None and not column.changed.any()
+    return before, before if same else _after(column)
 
 
 def _space(column: PairedColumn) -> bool:
@@ -254,6 +287,7 @@ def _measured_pairs(columns: list[PairedColumn]) -> Measured:
     found: Measured = {}
     sides = [_sides(column) for column in columns]
     distinct = [[side.distinct for side in pair] for pair in sides]
+    sides = _held(sides, distinct)
     for first, second in combinations(range(len(columns)), 2):
         pair = columns[first], columns[second]
         both = list(zip(sides[first], sides[second], strict=True))
@@ -268,27 +302,55 @@ def _measured_pairs(columns: list[PairedColumn]) -> Measured:
     return found
 
 
+def _held(
+    sides: list[tuple[_Column, _Column]], distinct: list[list[int]]
+) -> list[tuple[_Column, _Column]]:
+    """The sides of columns, of which as many hold their distances as may be held."""
+    most = [min(max(both), LARGEST_SAMPLE) ** 2 for both in distinct]
+    order = sorted(range(len(sides)), key=most.__getitem__)
+    room = dict(zip(order, np.cumsum([2 * most[place] for place in order]), strict=True))
+    return [
+        both if room[place] <= LARGEST_TABLE else _unheld(*both) for place, both in enumerate(sides)
+    ]
+
+
+def _unheld(before: _Column, after: _Column) -> tuple[_Column, _Column]:
+    one = replace(before, held=False)
+    return one, one if after is before else replace(after, held=False)
+
+
 def _of_pair(
     pair: tuple[PairedColumn, PairedColumn], sides: list[tuple[_Column, _Column]], *, large: bool
 ) -> dict[str, tuple[float, float]]:
     """The statistics of two columns that suit their kinds."""
-    amounts = pair[0].amounts
-    if pair[0].is_numeric and pair[1].is_numeric:
-        found = [_numbers_of_pair(one, other, pair[0]) for one, other in sides]
-        return dict(zip(("covariance", "correlation"), zip(*found, strict=True), strict=True))
-    nominal = _space(pair[0]) and _space(pair[1])
-    samples = []
-    for one, other in sides:
-        rows: Bools | Longs = one.known & other.known
-        if large:
-            rows = _spread_out(np.flatnonzero(rows))
-        samples.append((one.values(rows, amounts.weights), other.values(rows, amounts.weights)))
-    before, after = samples
-    correlations = semantic_correlation(*before), semantic_correlation(*after)
-    if not nominal:
-        return {"distance correlation": correlations}
-    covariance = nominal_covariance(*before), nominal_covariance(*after)
-    return {"marginality covariance": covariance, "semantic correlation": correlations}
+    first, second = pair
+    nominal = _space(first) and _space(second)
+    numeric = first.is_numeric and second.is_numeric
+    names = NUMERIC if numeric else NOMINAL if nominal else OTHER
+    found: list[tuple[float, ...]] = []
+    for both in _different(sides):
+        if numeric:
+            found.append(_numbers_of_pair(*both, first))
+        else:
+            weights = first.amounts.weights
+            found.append(_values_of_pair(*both, weights, large=large, nominal=nominal))
+    return {name: (found[0][place], found[-1][place]) for place, name in enumerate(names)}
+
+
+def _different(sides: list[tuple[_Column, _Column]]) -> list[tuple[_Column, _Column]]:
+    """The sides of two columns, once where masking left both alone."""
+    before, after = sides
+    return [before] if all(map(operator.is_, before, after)) else sides
+
+
+def _values_of_pair(
+    first: _Column, second: _Column, weights: Floats, *, large: bool, nominal: bool
+) -> tuple[float, ...]:
+    """Distance correlation over the records that have both; before it, of concepts, covariance."""
+    rows: Bools = first.known & second.known
+    one, other = (side.values(rows, weights, sampled=large) for side in (first, second))
+    correlation = semantic_correlation(one, other)
+    return (nominal_covariance(one, other), correlation) if nominal else (correlation,)
 
 
 def _spread_out(rows: Longs) -> Longs:

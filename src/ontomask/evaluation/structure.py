@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ontomask.arrays import Longs
+from ontomask.brevity import Brief
 from ontomask.data.schema import Date
 from ontomask.evaluation.pairing import Paired, PairedColumn, tuple_groups
 from ontomask.evaluation.persons import PersonRisk, person_risk
@@ -24,7 +25,7 @@ __all__ = ["ClassRisk", "class_risk", "disclosed_intervals"]
 
 
 @dataclass(frozen=True)
-class ClassRisk:
+class ClassRisk(Brief):
     """Classes of equal quasi-identifiers; an intruder finds a record with risk 1 / class size.
 
     Where persons are protected, sizes and shares are of persons, each with the record by which it

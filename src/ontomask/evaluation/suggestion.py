@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ontomask.arrays import Floats, Ints
+from ontomask.brevity import Brief, abridged
 from ontomask.checks import Integer, check
 from ontomask.data.domains import Numbers
 from ontomask.data.microdata import Microdata, group_rows, group_sizes
@@ -58,7 +59,7 @@ DEFINITIONS: dict[str, str] = {
 
 
 @dataclass(frozen=True)
-class Separation:
+class Separation(Brief):
     """How well some columns tell people apart; see `DEFINITIONS` for each figure.
 
     Attributes
@@ -109,7 +110,7 @@ class ColumnSuggestion:
 
 
 @dataclass(frozen=True)
-class Suggestions:
+class Suggestions(Brief):
     """The columns and combinations of a table, those that tell people apart best first.
 
     Attributes
@@ -136,7 +137,8 @@ class Suggestions:
         return {**asdict(self), "quasi_identifiers": self.quasi_identifiers}
 
     def __str__(self) -> str:
-        return "\n".join(f"{one.column}: {one.role} ({one.reason})" for one in self.columns)
+        lines = [f"{one.column}: {one.role} ({one.reason})" for one in self.columns]
+        return abridged(lines, "suggestions.columns has them all")
 
 
 def suggest_quasi_identifiers(table: object, *, max_size: int = 2) -> Suggestions:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ontomask.arrays import Floats, Ints
+from ontomask.brevity import Brief
 from ontomask.data.encoding import record_counts
 from ontomask.data.microdata import group_sizes
 from ontomask.data.schema import Schema
@@ -26,7 +27,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True)
-class UnchangedRisk:
+class UnchangedRisk(Brief):
     """How many records the columns that are published as they are single out.
 
     Attributes

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ontomask.arrays import Bools, Longs
+from ontomask.brevity import Brief
 from ontomask.checks import Integer, check
 from ontomask.data.microdata import Microdata, Tuples, group_rows
 from ontomask.evaluation.selection import chosen_columns
@@ -52,7 +53,7 @@ Combination = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class UniqueSet:
+class UniqueSet(Brief):
     """A combination of columns, and how many people it singles out.
 
     Attributes
@@ -97,7 +98,7 @@ class ColumnScore:
 
 
 @dataclass(frozen=True)
-class UniqueSets:
+class UniqueSets(Brief):
     """All combinations of columns up to a size, and whom they single out.
 
     Attributes

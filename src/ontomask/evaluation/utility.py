@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Bools, Floats
+from ontomask.brevity import Brief
 from ontomask.data.schema import Ordinal
 from ontomask.evaluation.pairing import Amounts, Paired, PairedColumn, tuple_groups
 from ontomask.evaluation.sides import CodedSides, NumberSides
@@ -56,7 +57,7 @@ class ColumnLoss:
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(Brief):
     """What the table lost; see `DEFINITIONS` for each figure."""
 
     sse: float

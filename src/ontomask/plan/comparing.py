@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ontomask.brevity import Brief
 from ontomask.checks import Choice, check
 from ontomask.comparison import METHOD_NAMES, Comparison, compare
 from ontomask.data.encoding import encode
@@ -38,7 +39,7 @@ OWN = "plan"
 
 
 @dataclass(frozen=True, eq=False)
-class FileAccount:
+class FileAccount(Brief):
     """The account of a masked table."""
 
     evaluation: Evaluation

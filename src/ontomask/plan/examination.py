@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ontomask.brevity import Brief
 from ontomask.checks import composed
 from ontomask.data.encoding import encode
 from ontomask.data.files import FileFormat, Source, first_look, read_file
@@ -63,7 +64,7 @@ class Examined:
 
 
 @dataclass(frozen=True, eq=False)
-class Examination:
+class Examination(Brief):
     """What a table looks like through its plan.
 
     Attributes

@@ -21,6 +21,7 @@ import numpy as np
 
 from ontomask import promises as promises_room
 from ontomask.arrays import Floats, Longs
+from ontomask.brevity import Brief
 from ontomask.checks import did_you_mean
 from ontomask.data.files import FileFormat, as_texts
 from ontomask.data.tables import Seen, open_table
@@ -56,7 +57,7 @@ NUMBERS = ("numeric", "count", "weight")
 
 
 @dataclass(frozen=True)
-class Recounted:
+class Recounted(Brief):
     """What a recount of files found.
 
     Attributes
@@ -147,12 +148,12 @@ def recount_folder(folder: Path, original: Path | None = None) -> Recounted:
     if original is not None and described.rewritten:
         listed = ", ".join(described.rewritten)
         notes.append(f"Not compared, since several spellings were written as one: {listed}.")
-    counted = {one.promise.describe() for one in findings}
+    counted = {(one.promise.columns, one.promise.describe()) for one in findings}
     done = () if original is None else (Permutation, Unchanged)
     left = [
         one
         for one in described.promises
-        if not isinstance(one, done) and one.describe() not in counted
+        if not isinstance(one, done) and (one.columns, one.describe()) not in counted
     ]
     needed = "the original" if original is None else "survey weights or distances"
     notes += [f"Not counted, since that needs {needed}: {one.describe()}." for one in left]

@@ -92,12 +92,7 @@ def semantic_variance(sample: Compared) -> float:
     >>> om.statistics.semantic_variance(om.statistics.Sample.of(["cat", "cat", "cat"], pets))
     0.0
     """
-    count = sample.total
-    means = sample.summed() / count
-    products = float(sample.counts @ sample.summed(2))
-    grand = float(means @ sample.counts) / count
-    centered = products / count**2 - 2.0 * float(means**2 @ sample.counts) / count + grand**2
-    return float(np.sqrt(max(centered, 0.0)))
+    return sample.variance
 
 
 def semantic_correlation(first: Compared, second: Compared) -> float:
@@ -125,7 +120,7 @@ def _centered_product(first: Compared, second: Compared) -> float:
     count = first.total
     rows, columns, cells = _contingency(first, second)
     one, other = first.distances, second.distances
-    row_means, column_means = one @ first.counts / count, other @ second.counts / count
+    row_means, column_means = first.means, second.means
     products = _paired_products(one, other, rows, columns, cells)
     means = float(row_means[rows] * column_means[columns] @ cells)
     grand = float(row_means @ first.counts / count) * float(column_means @ second.counts / count)

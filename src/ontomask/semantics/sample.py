@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.brevity import Brief
 from ontomask.errors import ParameterError
 from ontomask.memory import row_blocks
 from ontomask.taxonomy.measures import Space
@@ -20,7 +21,7 @@ from ontomask.taxonomy.taxonomy import Taxonomy
 __all__ = ["Compared", "Sample", "Values", "check_same_records"]
 
 
-class Compared(ABC):
+class Compared(Brief, ABC):
     """An attribute over n records whose distinct values have distances; others inherit from it."""
 
     codes: Longs
@@ -50,6 +51,20 @@ class Compared(ABC):
         return np.concatenate(parts) if parts else np.empty(0)
 
     @functools.cached_property
+    def means(self) -> Floats:
+        """For each distinct value the mean of its distances to all records."""
+        return self.summed() / self.total
+
+    @functools.cached_property
+    def variance(self) -> float:
+        """The distance variance: the covariance of the attribute with itself."""
+        products = float(self.counts @ self.summed(2))
+        grand = float(self.means @ self.counts) / self.total
+        squares = float(self.means**2 @ self.counts)
+        centered = products / self.total**2 - 2.0 * squares / self.total + grand**2
+        return float(np.sqrt(max(centered, 0.0)))
+
+    @functools.cached_property
     def counts(self) -> Floats:
         """The frequency of each distinct value, in people."""
         return np.bincount(self.codes, self.weights, minlength=self.distinct).astype(np.float64)
@@ -72,21 +87,28 @@ class Values(Compared):
         The distinct values as it wants them.
     codes, weights
         As in `Sample`.
+    held
+        Whether the distances are computed once and held, or computed whenever they are needed.
     """
 
     between: Callable[[Longs, Longs], Floats]
     numbers: Longs
     codes: Longs
     weights: Floats | None = None
+    held: bool = True
 
     @property
     def distinct(self) -> int:
         """The number of distinct values."""
         return self.numbers.size
 
-    @functools.cached_property
+    @property
     def distances(self) -> Floats:
         """The distances between them."""
+        return self._distances if self.held else self.between(self.numbers, self.numbers)
+
+    @functools.cached_property
+    def _distances(self) -> Floats:
         return self.between(self.numbers, self.numbers)
 
     def distances_of(self, block: slice) -> Floats:

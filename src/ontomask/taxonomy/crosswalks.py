@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ontomask.brevity import Brief
 from ontomask.checks import AnyOf, Choice, Null, Text, Typed, checked
 from ontomask.errors import EmptyTaxonomyError, FormatError, ParameterError
 from ontomask.taxonomy.draft import place
@@ -56,7 +57,7 @@ Targets = dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True)
-class Crosswalk(Mapping[str, tuple[str, ...]]):
+class Crosswalk(Brief, Mapping[str, tuple[str, ...]]):
     """For codes of one vocabulary the codes of another, the closest relation first.
 
     Examples

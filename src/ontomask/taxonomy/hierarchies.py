@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.brevity import Brief
 from ontomask.checks import Choice, check, did_you_mean
 from ontomask.errors import DataError, ParameterError, StructureError
 from ontomask.taxonomy.assembly import assemble
@@ -28,7 +29,7 @@ ROOT = "*"
 
 
 @dataclass(frozen=True, eq=False)
-class Hierarchy:
+class Hierarchy(Brief):
     """A table of values and their generalizations.
 
     Make one with `from_rows`, `from_csv`, `from_taxonomy`, or one of the builders in

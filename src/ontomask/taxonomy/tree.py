@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
+from ontomask.brevity import Brief, abridged
+
 if TYPE_CHECKING:
     from ontomask.taxonomy.taxonomy import Taxonomy
 
@@ -18,7 +20,7 @@ WIDEST = 12
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Brief):
     """A concept with what is below it; in a notebook its branches open and close.
 
     Attributes
@@ -40,7 +42,7 @@ class Tree:
     hidden: int = 0
 
     def __str__(self) -> str:
-        return "\n".join(self._lines("", ""))
+        return abridged(list(self._lines("", "")), "taxonomy.tree(concept) shows a part")
 
     def _repr_html_(self) -> str:
         return f'<div style="line-height:1.5">{self._html(open_=True)}</div>'

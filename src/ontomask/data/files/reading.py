@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from ontomask.brevity import Brief
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, Typed, check, composed
 from ontomask.data.files.encodings import guessed_encoding, mixed_encodings
 from ontomask.data.files.formats import FileFormat, recognized
@@ -36,7 +37,7 @@ Reader = Callable[[Path, FileFormat, Sequence[str] | None, str], Loaded]
 
 
 @dataclass(frozen=True, eq=False)
-class Source(Framed):
+class Source(Brief, Framed):
     """A table that was read from a file.
 
     Attributes

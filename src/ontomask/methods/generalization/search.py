@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.brevity import Brief
 from ontomask.checks import Real, check
 from ontomask.errors import MethodError
 from ontomask.methods.base import record_limit
@@ -355,7 +356,7 @@ class _Optimal:
 
 
 @dataclass(frozen=True, eq=False)
-class NodeTable:
+class NodeTable(Brief):
     """Nodes with their figures, in lexicographic order.
 
     Attributes
