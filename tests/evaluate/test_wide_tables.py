@@ -1,5 +1,8 @@
 """Tables of very many columns: what is counted for every pair of them is bounded, and told."""
 
+import cProfile
+import pstats
+
 import numpy as np
 import polars as pl
 
@@ -43,3 +46,31 @@ def test_columns_that_are_named_are_all_compared():
     evaluation = evaluated(columns=[f"c{place}" for place in range(MOST_COLUMNS + 2)])
     assert len(related(evaluation)) == MOST_COLUMNS + 2
     assert not any("Relations" in note for note in evaluation.notes)
+
+
+def calls(columns: int, folder) -> dict[str, int]:
+    """How many functions each step calls: what is quadratic calls four times as many for twice."""
+    generator = np.random.default_rng(1)
+    frame = pl.DataFrame({f"c{place}": generator.integers(0, 9, 20) for place in range(columns)})
+    kinds = {f"c{place}": om.Numeric("quasi" if place < 3 else "other") for place in range(columns)}
+    schema, counted = om.Schema.of(kinds), {}
+
+    def count(name: str, step):
+        profile = cProfile.Profile()
+        result = profile.runcall(step)
+        counted[name] = pstats.Stats(profile).total_calls
+        return result
+
+    count("infer", lambda: om.Schema.infer(frame))
+    method = om.Microaggregation(k=3)
+    release = count("protect", lambda: om.protect(frame, schema, method, seed=1))
+    count("evaluate", release.evaluate)
+    count("report", lambda: release.report(folder / "report.html"))
+    count("risk", lambda: om.file_risk(frame, schema))
+    return counted
+
+
+def test_twice_the_columns_are_twice_the_work(tmp_path):
+    calls(2, tmp_path)  # what is done once
+    some, twice = calls(60, tmp_path), calls(120, tmp_path)
+    assert {name: twice[name] / some[name] for name in some if twice[name] > 2.2 * some[name]} == {}

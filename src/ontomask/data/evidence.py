@@ -14,7 +14,7 @@ from ontomask.data.tables import Table
 from ontomask.data.value_shapes import written_as_numbers
 from ontomask.wording import plural
 
-__all__ = ["OFTEN_DISTINCT", "Evidence", "evidence_of", "sampled"]
+__all__ = ["OFTEN_DISTINCT", "Evidence", "evidence_of", "records_sampled", "sampled"]
 
 CELLS = 1_000_000
 FEWEST_SAMPLED = 2_000
@@ -81,9 +81,14 @@ class Evidence:
         return seen if self.is_sampled else plural(self.distinct, "distinct value")
 
 
+def records_sampled(columns: int) -> int:
+    """How many records are looked at of a table of so many columns."""
+    return max(FEWEST_SAMPLED, CELLS // columns)
+
+
 def sampled(table: Table) -> Table:
     """The table itself, or evenly spaced records of it if it is large."""
-    size = max(FEWEST_SAMPLED, CELLS // len(table.names))
+    size = records_sampled(len(table.names))
     if size >= len(table):
         return table
     rows = np.linspace(0, len(table) - 1, size).astype(np.int64)
@@ -102,7 +107,7 @@ def evidence_of(table: Table, sample: Table, name: str) -> Evidence:
     return Evidence(
         name=name,
         hints=read_name(name),
-        table=Table(table.frame.select(name)),  # the types of 500 columns take time to tell
+        table=table,
         texts=tuple(texts[place] for place in kept),
         counts=counts[order[kept]] if kept else np.empty(0, np.int64),
         records=int(counts.sum()) - blank,

@@ -271,7 +271,7 @@ class Microdata:
     def __getitem__(self, name: str) -> Attribute:
         return self.attributes[name]
 
-    @property
+    @functools.cached_property
     def quasi(self) -> tuple[str, ...]:
         """The quasi-identifiers, in the table's order."""
         return tuple(name for name in self.attributes if self.schema[name].role == "quasi")

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -25,7 +26,7 @@ from ontomask.checks import composed
 from ontomask.data.libraries import Framed, Library, library_of
 from ontomask.errors import DataError, OntomaskError
 
-__all__ = ["LARGEST_EXACT", "Seen", "Table", "beside", "framed", "open_table"]
+__all__ = ["LARGEST_EXACT", "Seen", "Table", "beside", "first_records", "framed", "open_table"]
 
 SAMPLED = 512
 NUMBERS = (int, float, Decimal)
@@ -115,9 +116,9 @@ class Table:
     def __len__(self) -> int:
         return len(self.frame)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns' names, in order."""
+        """The columns' names, in order; a library takes long to list thousands of them."""
         return tuple(self.frame.columns)
 
     @property
@@ -277,9 +278,9 @@ class Table:
     def fingerprint(self) -> str:
         """A digest of the shape and of some rows, to notice a frame that was changed meanwhile."""
         digest = hashlib.blake2b(digest_size=16)
-        digest.update(repr((len(self), self.names)).encode())
+        digest.update(repr((len(self), self.frame.columns)).encode())
         step = len(self) // SAMPLED
-        for name in self.names:
+        for name in self.frame.columns:
             with contextlib.suppress(Exception, PanicException):  # perhaps nobody uses the column
                 column = self.frame.get_column(name)  # as it is now, not as it was first asked for
                 sample = (column.gather_every(step) if step > 1 else column).to_native()
@@ -403,6 +404,23 @@ def open_table(frame: object, *, keep_index: bool = False, may_be_empty: bool = 
     return Table(eager, frame, own_names, keep_index, wrapped)
 
 
+def first_records(frame: object, most: Callable[[int], int]) -> tuple[Table, int]:
+    """A table, and how many records there are; of a query no more than the first are asked for.
+
+    Parameters
+    ----------
+    most
+        How many records are enough of a table with so many columns.
+    """
+    query = nw.from_native(framed(frame), pass_through=True)
+    if not isinstance(query, nw.LazyFrame):
+        table = open_table(frame)
+        return table, len(table)
+    count = int(query.select(nw.len()).collect().item())
+    some = query.head(most(len(query.collect_schema().names()))).collect()
+    return open_table(some.to_native()), count
+
+
 def framed(given: object) -> object:
     """The frame itself, where something was given that holds one or can be made one."""
     if isinstance(given, Framed):
@@ -421,12 +439,12 @@ def framed(given: object) -> object:
 def _decomposed(names: Sequence[str]) -> dict[str, str]:
     """The names that are not in Unicode's composed form, by what they are in it."""
     new = [composed(name) for name in names]
-    twice = [name for name in new if new.count(name) > 1]
-    if twice:
-        raise DataError(
-            f"Two columns are called {twice[0]!r}, once with composed and once with separate "
-            "accents; rename one of them."
-        )
+    for name, times in Counter(new).items():
+        if times > 1:
+            raise DataError(
+                f"Two columns are called {name!r}, once with composed and once with separate "
+                "accents; rename one of them."
+            )
     return {name: own for name, own in zip(new, names, strict=True) if name != own}
 
 
@@ -463,12 +481,12 @@ def _refuse_duplicates(frame: object) -> None:
         return
     names = [str(name) for name in getattr(frame, "columns", ())] if not _is_arrow(frame) else []
     names = names or [str(name) for name in getattr(frame, "column_names", ())]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DataError(
-            f"The column name {twice[0]!r} occurs {names.count(twice[0])} times; give every column "
-            "a name of its own."
-        )
+    for name, times in sorted(Counter(names).items()):
+        if times > 1:
+            raise DataError(
+                f"The column name {name!r} occurs {times} times; give every column a name of its "
+                "own."
+            )
 
 
 def _is_arrow(frame: object) -> bool:
