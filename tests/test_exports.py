@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import polars as pl
+import pytest
 
 import ontomask as om
 from ontomask import errors
@@ -193,6 +194,21 @@ def test_the_error_tree_in_the_docstring_is_complete():
     for name in errors.__all__:
         assert name in (errors.__doc__ or "")
         assert issubclass(getattr(errors, name), (errors.OntomaskError, errors.OntomaskWarning))
+
+
+@pytest.mark.parametrize(("group", "names"), GROUPS.items())
+def test_a_name_that_is_not_at_the_root_is_told_where_it_is(group, names):
+    for name in names:
+        with pytest.raises(AttributeError, match=rf"it is om\.{group}\.{name}$"):
+            getattr(om, name)
+
+
+def test_names_that_are_nowhere_are_no_attributes():
+    with pytest.raises(AttributeError, match=r"it is om\.Plan\.json_schema\(\)$"):
+        _ = om.plan_schema
+    for name in ("nonsense", "_ipython_display_"):
+        with pytest.raises(AttributeError, match=rf"no attribute '{name}'$"):
+            getattr(om, name)
 
 
 def run(code: str) -> str:

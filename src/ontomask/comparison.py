@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ontomask.brevity import abridged
 from ontomask.cards import card, table
 from ontomask.checks import Choice, Integer, ListOf, Real, check
 from ontomask.data.schema import Schema
 from ontomask.data.tables import open_table
+from ontomask.engines.measuring import collected
 from ontomask.errors import MethodError, OntomaskError, ParameterError
 from ontomask.evaluation import classification
 from ontomask.evaluation.classification import ClassificationReport, ClassificationTask
@@ -155,7 +157,7 @@ class Comparison:
         accuracy = "  accuracy %" if self.target else ""
         head = f"{'method':{width}}    k   loss %  linkage %  score %{accuracy}  suppressed   stars"
         lines = [f"{cell.method:{width}}{_line(cell)}" for cell in cells]
-        return "\n".join([f"{head}  seconds", *lines])
+        return abridged([f"{head}  seconds", *lines], "comparison.rows() has them all")
 
     def rows(self) -> list[dict[str, Any]]:
         """The cells as dictionaries: a tidy table."""
@@ -324,6 +326,7 @@ def compare(
     check("seeds", _several(seeds), ListOf(Integer(0), empty=False))
     settings = Settings(columns=columns, distances=distances, alpha=alpha)
     Schema.require(schema).require_decided()
+    frame = collected(frame, schema)
     if isinstance(target, str):
         target = ClassificationTask(frame, schema, target)
     bench = _Bench(frame, schema, settings, target)

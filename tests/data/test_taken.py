@@ -1,5 +1,7 @@
 """What our own calls return is taken by the others: proposals, files, dictionaries, releases."""
 
+import contextlib
+
 import polars as pl
 import pytest
 
@@ -42,3 +44,42 @@ def test_a_proposal_is_a_schema():
 def test_other_dictionaries_are_refused(wrong):
     with pytest.raises(DataError, match="columns as lists of equal length"):
         om.protect(wrong, SCHEMA, METHOD)
+
+
+def queries(frame):
+    """The same table as a lazy frame and, where it is installed, as a relation of DuckDB."""
+    yield frame.lazy()
+    with contextlib.suppress(ImportError):
+        import duckdb
+
+        yield duckdb.from_arrow(frame.to_arrow())
+
+
+def test_paths_and_queries_are_proposed_for_and_compared(tmp_path):
+    frame = pl.DataFrame(PEOPLE)
+    path = tmp_path / "people.csv"
+    frame.write_csv(path)
+    expected = om.compare(frame, SCHEMA, [METHOD], k=[2], workers=1).cells[0].loss
+    for given in (path, str(path), *queries(frame)):
+        assert dict(om.Schema.infer(given)) == dict(om.Schema.infer(frame))
+        assert om.compare(given, SCHEMA, [METHOD], k=[2], workers=1).cells[0].loss == expected
+    with pytest.raises(DataError, match="no file"):
+        om.Schema.infer(tmp_path / "people.parquet")
+
+
+def test_of_a_long_query_the_first_records_are_looked_at_which_is_said(monkeypatch):
+    monkeypatch.setattr("ontomask.data.evidence.FEWEST_SAMPLED", 3)
+    monkeypatch.setattr("ontomask.data.evidence.CELLS", 1)
+    for given in queries(pl.DataFrame(PEOPLE)):
+        proposal = om.Schema.infer(given)
+        assert proposal.records == (3, 4)
+        assert "3 of 4 records were looked at" in str(proposal)
+        assert proposal.profiles["age"].count == "3 or more values"
+
+
+def test_a_comparison_of_very_many_records_is_refused(monkeypatch):
+    monkeypatch.setattr("ontomask.engines.measuring.MOST_RECORDS", 3)
+    for given in queries(pl.DataFrame(PEOPLE)):
+        with pytest.raises(DataError, match=r"4 records are more than the 3 .* on a sample"):
+            om.compare(given, SCHEMA, [METHOD], k=[2], workers=1)
+    assert om.compare(PEOPLE, SCHEMA, [METHOD], k=[2], workers=1).records == 4

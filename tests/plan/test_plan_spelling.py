@@ -67,7 +67,14 @@ def test_models_rules_and_distances_are_said(folder):
 def test_what_a_file_cannot_say_is_refused():
     with pytest.raises(PlanError, match=r"say in which file it is: taxonomies=\{'diagnosis': '…'"):
         om.Plan.of(mixed_schema(), om.Microaggregation(3), "people.csv")
-    population = pl.DataFrame({"age": [1, 2]})
-    method = om.Generalization([om.privacy.KMap(3)], population=population)
-    with pytest.raises(PlanError, match="cannot hold the population of generalization"):
-        om.Plan.of(om.Schema(age=om.Numeric()), method, "people.csv")
+
+
+def test_a_population_is_said_by_its_file(folder):
+    people = pl.DataFrame(mixed_columns(60)).select("age", "sex")
+    people.write_csv(folder / "population.csv")
+    schema = om.Schema(age=om.Numeric(), sex=om.Flat())
+    held = om.Generalization([om.privacy.KMap(2)], population=people)
+    with pytest.raises(PlanError, match=r"hold the population of generalization, .* give the path"):
+        om.Plan.of(schema, held, "people.csv", folder=folder)
+    named = dataclasses.replace(held, population="population.csv")
+    assert om.Plan.of(schema, named, "people.csv", folder=folder).run().verification.kept

@@ -7,6 +7,7 @@ where they do not say enough the proposal leaves the role undecided.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -14,9 +15,11 @@ from typing import Final
 import numpy as np
 
 from ontomask.arrays import different
+from ontomask.brevity import abridged
 from ontomask.cards import card, table
 from ontomask.data import column_names as names
-from ontomask.data.evidence import OFTEN_DISTINCT, Evidence, evidence_of, sampled
+from ontomask.data.evidence import OFTEN_DISTINCT, Evidence, evidence_of, records_sampled, sampled
+from ontomask.data.files.reading import read_file
 from ontomask.data.profile import Profile, profile_of
 from ontomask.data.schema import (
     AnyColumn,
@@ -30,7 +33,7 @@ from ontomask.data.schema import (
     Role,
     Schema,
 )
-from ontomask.data.tables import Table, open_table
+from ontomask.data.tables import Table, first_records
 from ontomask.data.value_shapes import (
     SYSTEMS,
     CodeSystem,
@@ -122,7 +125,7 @@ class Proposal(Schema):
             f"{'; please check' if name in self.unsure else ''})"
             for name, column in self.schema.items()
         ]
-        return "\n".join([*lines, *self.notes])
+        return "\n".join([abridged(lines, "proposal.reasons has them all"), *self.notes])
 
 
 @dataclass(frozen=True)
@@ -138,8 +141,8 @@ class Guess:
 
 def infer_schema(frame: object) -> Proposal:
     """Propose kinds and roles for the columns of a table; a person should look at them."""
-    table = open_table(frame)
-    sample = sampled(table)
+    table, there = first_records(_read(frame), records_sampled)
+    sample = sampled(table) if there == len(table) else replace(table)
     known = {name: evidence_of(table, sample, name) for name in table.names}
     guesses = {name: _guess(one) for name, one in known.items()}
     guesses |= _with_unit(table, known, guesses)
@@ -147,9 +150,14 @@ def infer_schema(frame: object) -> Proposal:
         Schema.of({name: guess.column for name, guess in guesses.items()}),
         {name: guess.reason for name, guess in guesses.items()},
         frozenset(name for name, guess in guesses.items() if guess.unsure),
-        (len(sample), len(table)),
+        (len(sample), there),
         {name: profile_of(one) for name, one in known.items()},
     )
+
+
+def _read(frame: object) -> object:
+    """A table; what is at a path is read, its numbers as numbers."""
+    return read_file(frame) if isinstance(frame, (str, os.PathLike)) else frame
 
 
 def _with_unit(

@@ -16,7 +16,27 @@ from ontomask.evaluation import assessment
 from ontomask.evaluation.risk import FileRisk
 from ontomask.evaluation.uniques import UniqueSets
 
-__all__ = ["condensed", "file_risk", "minimal_unique_sets"]
+__all__ = ["collected", "condensed", "file_risk", "minimal_unique_sets"]
+
+
+MOST_RECORDS = 1_000_000
+"""So many are collected from a query where a table is needed in memory."""
+
+
+def collected(frame: object, schema: Schema) -> object:
+    """A table in memory, where releases that are compared are made; a very large one is refused."""
+    (frame,) = opened_paths([frame], {name: one.kind for name, one in schema.items()})
+    library = library_of(frame)
+    if library is None:
+        return frame
+    records = LargeTable.of(frame, library).size(None)[0]
+    if records > MOST_RECORDS:
+        raise DataError(
+            f"Releases are compared in memory, and {records:,} records are more than the "
+            f"{MOST_RECORDS:,} that are collected from a query or a large file; compare on a "
+            "sample of them, and protect the whole table with what you choose."
+        )
+    return library.collected(frame)
 
 
 def condensed(

@@ -91,8 +91,8 @@ def _plain(value: Any, what: str) -> object:
     if isinstance(value, (str, int, float, bool, datetime.date, Taxonomy)):
         return value
     raise PlanError(
-        f"A plan cannot hold the {what}, a {type(value).__name__}; write it to a file and name the "
-        "file there."
+        f"A plan cannot hold the {what}, a {type(value).__name__}; write it to a file and give the "
+        "path of the file, as the plan will find it, instead."
     )
 
 

@@ -102,7 +102,7 @@ def _parameter(
         return Parameter(one.name, "a secret, not shown", "a secret, not shown", meaning)
     value, chosen = getattr(step, one.name), details.get(one.name)
     public = _words(value, columns)
-    if value and one.name in COUNTING.get(step.name, ()):
+    if one.name in COUNTING.get(step.name, ()) and value:
         public = UNTOLD
     elif value is None and chosen is not None:
         value = chosen
