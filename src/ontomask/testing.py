@@ -1,8 +1,9 @@
-"""What every method owes its users, as checks that a package with its own methods can run too.
+"""What everything that packages add owes its users, as checks that such a package can run too.
 
 `check_method(MyMethod(…))` runs all of them on a small table and raises an AssertionError that says
 which is broken; `METHOD_CHECKS` are the checks themselves, to be run one by one by a test suite.
-ontomask's own methods are tested by the same checks.
+`check_privacy_model`, `check_quality_model`, `check_measure` and `check_reader` do the same for the
+other things that can be added. ontomask's own are tested by the same checks.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import copy
 import dataclasses
 import datetime
 import importlib.util
+import os
 import pickle
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,15 +28,48 @@ from ontomask.checks import constraints_of
 from ontomask.data.schema import Date, Flat, Identifier, Numeric, Ordinal, Schema
 from ontomask.data.tables import open_table
 from ontomask.engines.release import protect
-from ontomask.errors import CancelledError, ParameterError
+from ontomask.errors import CancelledError, MethodError, ParameterError
 from ontomask.methods.base import Method
+from ontomask.methods.generalization.exploration import explore
+from ontomask.methods.generalization.method import Generalization
+from ontomask.privacy import AverageRisk, PrivacyModel
+from ontomask.quality import Loss, Quality
 from ontomask.release import Release
+from ontomask.taxonomy.assembly import assemble
+from ontomask.taxonomy.draft import Reader
+from ontomask.taxonomy.measures import Measure, Space
+from ontomask.taxonomy.readers.sources import first_bytes
+from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["METHOD_CHECKS", "Case", "check_method", "example_columns", "example_schema"]
+__all__ = [
+    "METHOD_CHECKS",
+    "Case",
+    "check_measure",
+    "check_method",
+    "check_privacy_model",
+    "check_quality_model",
+    "check_reader",
+    "example_columns",
+    "example_schema",
+]
 
 COUNT = 60
 FEWEST_FINDINGS = 2
 SEED = 3
+NEARLY = 1e-9
+FOREIGN = b"\xd0\xcf\x11\xe0 no taxonomy \x00\x01\x02"
+SEARCHED: dict[str, Any] = {"suppression_limit": 0.2}
+CONCEPTS = {
+    "pet": [],
+    "mammal": ["pet"],
+    "swimmer": ["pet"],
+    "cat": ["mammal"],
+    "dog": ["mammal"],
+    "beagle": ["dog"],
+    "otter": ["mammal", "swimmer"],
+    "guppy": ["swimmer"],
+}
+"""Concepts and those above them."""
 
 
 def example_columns() -> dict[str, list[Any]]:
@@ -205,23 +242,12 @@ def tells_how_far_it_is(case: Case) -> None:
 
 def refuses_wrong_parameters(case: Case) -> None:
     """Every declared constraint refuses what it does not allow, by the parameter's name."""
-    method = case.method
-    values = {one.name: getattr(method, one.name) for one in dataclasses.fields(method)}
-    for parameter, constraint in constraints_of(type(method)).items():
-        for wrong in constraint.wrong_values():
-            try:
-                type(method)(**{**values, parameter: wrong})
-            except ParameterError as error:
-                said = f"{parameter} must be "
-                _require(str(error).startswith(said), f"{parameter}={wrong!r} is answered: {error}")
-            else:
-                raise AssertionError(f"{parameter}={wrong!r} is not refused")
+    _refuses_nonsense(case.method)
 
 
 def survives_a_pickle(case: Case) -> None:
     """Methods travel to other processes."""
-    again = pickle.loads(pickle.dumps(case.method))  # noqa: S301 - its own bytes
-    _require(type(again) is type(case.method), "a pickled method becomes something else")
+    _travels(case.method)
 
 
 METHOD_CHECKS: tuple[Callable[[Case], None], ...] = (
@@ -236,6 +262,164 @@ METHOD_CHECKS: tuple[Callable[[Case], None], ...] = (
     refuses_wrong_parameters,
     survives_a_pickle,
 )
+
+
+# Models, measures and readers --------------------------------------------------------------------
+
+
+def check_privacy_model(
+    model: PrivacyModel,
+    columns: Mapping[str, Sequence[Any]] | None = None,
+    schema: Schema | None = None,
+    *,
+    population: object = None,
+) -> None:
+    """Check what a privacy model says of itself and of classes; what is broken is raised.
+
+    A search that leaves out what the model says of unions of classes must find as good a
+    generalization as one that asks it about everything.
+
+    Parameters
+    ----------
+    model
+        The model, with parameters that fit the table.
+    columns, schema
+        A small table and what its columns are; by default some columns of the example.
+    population
+        A table of the population, for models that need one.
+    """
+    _require(isinstance(model, PrivacyModel), "a privacy model is a class below PrivacyModel")
+    _refuses_nonsense(model)
+    _travels(model)
+    method = Generalization([model], quality=Loss(), population=population, **SEARCHED)
+    _finds_the_best(method, columns, schema)
+
+
+def check_quality_model(
+    quality: Quality,
+    columns: Mapping[str, Sequence[Any]] | None = None,
+    schema: Schema | None = None,
+) -> None:
+    """Check that a quality model is a loss that searches can rely on; what is broken is raised.
+
+    Nothing loses less than the original, every loss is a number, and a search that leaves out what
+    the model says cannot be better must find as good a generalization as one that looks at all.
+
+    Parameters
+    ----------
+    quality
+        The model, with parameters that fit the table.
+    columns, schema
+        A small table and what its columns are; by default some columns of the example.
+    """
+    _require(isinstance(quality, Quality), "a quality model is a class below Quality")
+    _refuses_nonsense(quality)
+    _travels(quality)
+    anything = Generalization([AverageRisk(1.0)], quality=quality)  # so that nothing is suppressed
+    nodes = explore(*_tried_on(columns, schema), anything)
+    (losses,) = nodes.losses.values()
+    _require(bool(np.isfinite(losses).all()), "a loss is no number")
+    original = losses[(nodes.levels == 0).all(axis=1)]
+    _require(bool((original <= losses + NEARLY).all()), "something loses less than the original")
+    _finds_the_best(Generalization(k=3, quality=quality, **SEARCHED), columns, schema)
+
+
+def check_measure(measure: Measure, taxonomy: Taxonomy | None = None) -> None:
+    """Check that a measure is a distance between concepts; what is broken is raised.
+
+    Parameters
+    ----------
+    measure
+        The measure.
+    taxonomy
+        What it is tried on; by default a small one, with a concept that has two parents.
+    """
+    _require(isinstance(measure, Measure), "a measure is a Measure")
+    tree = Taxonomy.from_parents(CONCEPTS) if taxonomy is None else taxonomy
+    every = np.arange(len(tree), dtype=np.int32)
+    space = Space(tree, every, measure, 0, tree.depths, measure.settings({}))
+    apart = space.between(every, every)
+    _require(apart.shape == (every.size, every.size), "there is not one distance for each pair")
+    _require(bool(np.isfinite(apart).all()), "a distance is no number")
+    _require(bool((apart >= 0).all()), "a distance is negative")
+    within = not measure.bounded or bool((apart <= 1 + NEARLY).all())
+    _require(within, "a distance is larger than 1, and bounded says that none is")
+    _require(np.allclose(apart, apart.T), "a distance depends on the direction")
+    _require(np.allclose(np.diag(apart), 0), "a concept is apart from itself")
+    listed = space.paired(np.repeat(every, every.size), np.tile(every, every.size))
+    _require(np.allclose(listed, apart.ravel()), "pairs and rectangles have different distances")
+
+
+def check_reader(reader: Reader, path: str | os.PathLike[str], **options: Any) -> None:
+    """Check that a reader knows its format, and nothing else, and reads it alike every time.
+
+    Parameters
+    ----------
+    reader
+        The reader.
+    path
+        A file of its format.
+    options
+        Options of the reader.
+    """
+    _require(isinstance(reader, Reader), "a reader is a Reader")
+    source = Path(path)
+    _require(reader.can_read(source, first_bytes(source)), f"{source.name} is not recognized")
+    with tempfile.TemporaryDirectory() as folder:
+        other = Path(folder, "letter.doc")
+        other.write_bytes(FOREIGN)
+        _require(not reader.can_read(other, FOREIGN), "a file of no known format is claimed")
+    one, two = (assemble(reader.read(source, **options), name="checked") for _ in range(2))
+    _require(len(one) > 0, "nothing was read")
+    _require(one.ids == two.ids, "reading twice gives different concepts")
+
+
+def _finds_the_best(
+    method: Generalization,
+    columns: Mapping[str, Sequence[Any]] | None,
+    schema: Schema | None,
+) -> None:
+    """Whether a search finds what looking at everything finds, in whatever order records come."""
+    frame, declared = _tried_on(columns, schema)
+    nodes = explore(frame, declared, method)
+    (losses,) = nodes.losses.values()
+    best = float(losses[nodes.valid].min()) if nodes.valid.any() else None
+    for table in (frame, frame.reverse()):
+        try:
+            found = protect(table, declared, method, SEED).quality
+        except MethodError:
+            found = None
+        alike = found == best if None in (found, best) else abs(found - best) <= NEARLY
+        _require(alike, f"a search finds a loss of {found}, but the least is {best}")
+
+
+def _tried_on(
+    columns: Mapping[str, Sequence[Any]] | None, schema: Schema | None
+) -> tuple[pl.DataFrame, Schema]:
+    """The table that models are tried on; the dates of the example have many levels."""
+    whole = example_columns() if columns is None else columns
+    declared = example_schema().replace(admitted=None) if schema is None else schema
+    return pl.DataFrame({name: whole[name] for name in declared}), declared
+
+
+def _refuses_nonsense(made: Any) -> None:
+    """Every declared constraint refuses what it does not allow, by the parameter's name."""
+    values = {one.name: getattr(made, one.name) for one in dataclasses.fields(made)}
+    for parameter, constraint in constraints_of(type(made)).items():
+        for wrong in constraint.wrong_values():
+            try:
+                type(made)(**{**values, parameter: wrong})
+            except ParameterError as error:
+                said = f"{parameter} must be "
+                _require(str(error).startswith(said), f"{parameter}={wrong!r} is answered: {error}")
+            else:
+                raise AssertionError(f"{parameter}={wrong!r} is not refused")
+
+
+def _travels(made: object) -> None:
+    """What is sent to another process arrives as what it was."""
+    again = pickle.loads(pickle.dumps(made))  # noqa: S301 - its own bytes
+    _require(type(again) is type(made), "what is pickled becomes something else")
 
 
 def _require(holds: bool, otherwise: str) -> None:
