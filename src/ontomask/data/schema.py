@@ -486,12 +486,14 @@ class Schema(Mapping[str, AnyColumn]):
         return f"Schema({cut(', '.join(parts[:SHOWN]), LONGEST - 30)}{more})"
 
     def _repr_html_(self) -> str:
+        taxonomies = [getattr(one, "taxonomy", None) for one in self._columns.values()]
         rows = [
-            (name, one.kind, one.role, getattr(getattr(one, "taxonomy", None), "name", ""))
-            for name, one in self._columns.items()
+            (name, one.kind, one.role, *([getattr(tree, "name", "")] if any(taxonomies) else []))
+            for (name, one), tree in zip(self._columns.items(), taxonomies, strict=True)
         ]
         rules = [("rules", len(self.rules))] if self.rules else []
-        columns = table(["column", "kind", "role", "taxonomy"], rows)
+        head = ["column", "kind", "role", *(["taxonomy"] if any(taxonomies) else [])]
+        columns = table(head, rows)
         return card(f"Schema of {len(rows)} columns", rules, columns)
 
     def with_role(self, role: str) -> tuple[str, ...]:

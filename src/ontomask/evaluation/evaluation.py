@@ -26,6 +26,9 @@ __all__ = ["DEFINITIONS", "Evaluation", "Row", "Settings", "evaluate_paired"]
 
 Progress = Callable[[float, str], None]
 
+FIRST = ("summary", "risk", "loss")
+"""The sections that come first where an evaluation is printed."""
+
 LOSS_DONE, STATISTICS_DONE = 0.1, 0.3
 """How far an evaluation usually is after these parts."""
 
@@ -156,7 +159,8 @@ class Evaluation:
         return f"Evaluation(loss {self.loss.loss:.2%}, risk {self.risk:.2%})"
 
     def __str__(self) -> str:
-        lines = [f"{row.section:12} {row.figure:42} {_shown(row.value)}" for row in self.rows()]
+        ordered = sorted(self.rows(), key=_importance)
+        lines = [f"{row.section:12} {row.figure:42} {_shown(row.value)}" for row in ordered]
         return abridged(lines, "evaluation.rows() has them all")
 
     def _repr_html_(self) -> str:
@@ -215,6 +219,12 @@ class Evaluation:
             yield Row("risk", f"linkage, {link.distance}", link.risk, DEFINITIONS["linkage"])
         for note in self.notes:
             yield Row("note", "released labels", note, DEFINITIONS["notes"])
+
+
+def _importance(row: Row) -> int:
+    """Where a figure stands among those that are printed: what is about all columns comes first."""
+    about_all = row.section in FIRST and ": " not in row.figure
+    return FIRST.index(row.section) if about_all else len(FIRST)
 
 
 def _shown(value: object) -> str:
