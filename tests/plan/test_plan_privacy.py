@@ -4,6 +4,7 @@ import csv
 
 import pytest
 
+from ontomask.errors import OntomaskError, PlanError
 from ontomask.plan.plan import Plan
 from ontomask.plan.recounting import recount_folder
 from plans import write_small
@@ -101,3 +102,35 @@ def test_a_differentially_private_release_in_a_plan(tmp_path):
     found = recount_folder(Plan.read(plan).run().folder).verification
     assert found.kept
     assert "(1, 0.09)-differentially private" in str(found)
+
+
+IMPOSSIBLE = {
+    'model = "l-diversity"\nl = 9': "has only 4 different values; choose a smaller l.",
+    'model = "l-diversity"\nl = 4\nkind = "recursive"\nc = 0.1': "not even all",
+    'model = "l-diversity"\nl = 2\ncolumn = "age"': "'age' is not a sensitive column",
+    'model = "t-closeness"\nt = 0.2\ncolumn = "age"': "'age' is not a sensitive column",
+}
+
+
+@pytest.mark.parametrize("method", ["microaggregation", "recoding", "resampling"])
+@pytest.mark.parametrize("model", IMPOSSIBLE)
+def test_what_no_clusters_of_the_table_satisfy_is_refused_before_anything_is_run(
+    tmp_path, method, model
+):
+    plan = write_small(tmp_path, f"[[steps.privacy]]\n{model}\n")
+    text = plan.read_text().replace('"microaggregation"', f'"{method}"')
+    plan.write_text(text)
+    with pytest.raises(PlanError, match=IMPOSSIBLE[model]) as told:
+        Plan.read(plan).check()
+    (problem,) = told.value.problems
+    assert problem.place == "step 1"
+    with pytest.raises(OntomaskError, match=IMPOSSIBLE[model].split(";")[0]):
+        Plan.read(plan).run()
+
+
+def test_a_model_of_values_that_an_earlier_step_changes_is_not_judged_by_them(tmp_path):
+    plan = write_small(tmp_path, '[[steps.privacy]]\nmodel = "l-diversity"\nl = 9\n')
+    head, step = plan.read_text().split("[[steps]]", 1)
+    first = '[[steps]]\nmethod = "pram"\ncolumns = ["job"]\n'
+    plan.write_text(f"{head}{first}[[steps]]{step}")
+    assert Plan.read(plan).check().records

@@ -13,6 +13,7 @@ from ontomask.checks import composed
 from ontomask.data.encoding import encode
 from ontomask.data.files import FileFormat, Source, first_look, read_file
 from ontomask.data.inference import infer_schema
+from ontomask.data.microdata import Microdata
 from ontomask.data.profile import profiles
 from ontomask.data.schema import AnyColumn, Column, Nominal, Schema
 from ontomask.data.tables import Table, open_table
@@ -21,8 +22,10 @@ from ontomask.errors import DataError, OntomaskError
 from ontomask.evaluation.risk import FileRisk, file_risk
 from ontomask.evaluation.unchanged import UnchangedRisk, unchanged_in_table
 from ontomask.extras import EXTRAS
-from ontomask.methods.base import sizes_asked
+from ontomask.methods.base import Method, sizes_asked
 from ontomask.methods.columns import Pseudonyms
+from ontomask.methods.disclosure import Demands
+from ontomask.methods.generalization.encoding import misnamed
 from ontomask.methods.generalization.method import Generalization
 from ontomask.methods.persons import constant_columns, refuse_links
 from ontomask.plan.lines import Place
@@ -30,6 +33,7 @@ from ontomask.plan.problems import missing_column, refuse_at
 from ontomask.plan.reading import Contents
 from ontomask.plan.requirements import absent, needed
 from ontomask.plan.vocabulary import COLUMNS
+from ontomask.privacy import PrivacyModel
 from ontomask.toml_text import toml_value
 from ontomask.wording import enumerated, plural
 
@@ -46,7 +50,7 @@ __all__ = [
     "notes_on",
     "read_declared",
     "too_few",
-    "ungeneralizable",
+    "unfit_steps",
 ]
 
 
@@ -154,7 +158,7 @@ def examine(
     people = _counted(table, contents.schema)
     refuse_at(name, text, [*_misfits(table, contents.schema), *too_few(contents, people)])
     refuse_at(name, text, _joining(contents, table))
-    refuse_at(name, text, ungeneralizable(contents, table))
+    refuse_at(name, text, unfit_steps(contents, table))
     return Examination(
         records=len(table),
         columns=tuple(examined(table, contents.schema)),
@@ -176,9 +180,10 @@ def exceeded(unchanged: UnchangedRisk, most: float | None) -> tuple[str, ...]:
     if most is None or unchanged.alone <= most:
         return ()
     return (
-        f"{unchanged.alone:.1%} of the records are alone with what is published unchanged, where "
-        f"the plan allows {100 * most:g} % (max_unique_unchanged): say that others may know some "
-        "of these columns, so that they are masked, leave them out, or allow more.",
+        f"{unchanged.alone:.1%} of the records are alone with what is published unchanged "
+        f"({enumerated(unchanged.columns)}), where the plan allows {100 * most:g} % "
+        "(max_unique_unchanged): say that others may know some of these columns, so that they are "
+        "masked, leave them out, or allow more.",
     )
 
 
@@ -288,21 +293,45 @@ def _persons(table: Table, schema: Schema) -> Iterator[str]:
         yield f"The same in all records of a person: {enumerated(constant)}."
 
 
-def ungeneralizable(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
-    """What keeps the generalizations of a plan from being run: hierarchies, models, targets.
+def unfit_steps(contents: Contents, table: Table) -> Iterator[tuple[Place, str]]:
+    """What keeps steps from being run: hierarchies, targets, models that no table like this keeps.
 
     Columns that an earlier step changes are not judged by the values that they have now.
     """
-    if not any(isinstance(step, Generalization) for step in contents.steps):
-        return
+    if not any(isinstance(step, Generalization) or _models(step) for step in contents.steps):
+        return  # the table need not be encoded once more
     microdata = encode(table, contents.schema.decided())
     changed: set[str] = set()
     for number, step in enumerate(contents.steps):
         if isinstance(step, Generalization):
             judged = [name for name in microdata.quasi if name not in changed]
-            for place, sentence in step.problems(microdata, judged):
-                yield ("steps", number, *place), sentence
+            found = step.problems(microdata, judged)
+        else:
+            found = _undemandable(step, microdata, changed)
+        for place, sentence in found:
+            yield ("steps", number, *place), sentence
         changed.update(getattr(step, "columns", None) or microdata.quasi)
+
+
+def _models(step: Method) -> Sequence[PrivacyModel]:
+    return getattr(step, "privacy", ())
+
+
+def _undemandable(
+    step: Method, microdata: Microdata, changed: set[str]
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The models of a step that clusters of the table cannot satisfy, however they are formed."""
+    wrong = [*misnamed(_models(step), microdata)]
+    yield from wrong
+    for place, model in enumerate(() if wrong else _models(step)):
+        named = getattr(model, "column", None) or microdata.schema.with_role("sensitive")
+        # closeness holds of all records together: there is nothing to refuse, and much to compute
+        if model.costly or changed.intersection([named] if isinstance(named, str) else named):
+            continue
+        try:
+            Demands.of(microdata, getattr(step, "k", 1), [model])
+        except OntomaskError as error:
+            yield ("privacy", place), str(error)
 
 
 def examined(table: Table, schema: Mapping[str, AnyColumn]) -> Iterator[Examined]:

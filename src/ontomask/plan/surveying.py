@@ -29,7 +29,7 @@ from ontomask.plan.examination import (
     misfit,
     notes_on,
     too_few,
-    ungeneralizable,
+    unfit_steps,
 )
 from ontomask.plan.large import engine_of
 from ontomask.plan.lines import Place
@@ -64,7 +64,7 @@ def _surveyed(
         require_suitable(contents.steps, contents.schema.decided())
         found = _Survey.of(table, relation, contents)
         refuse_at(name, text, [*found.misfits(), *too_few(contents, found.people)])
-        refuse_at(name, text, found.ungeneralizable())
+        refuse_at(name, text, found.unfit_steps())
         source = LargeSource.of("", contents.input, relation, found.records)
         return Examination(
             records=found.records,
@@ -111,14 +111,14 @@ class _Survey:
                 for place, sentence in misfit(self._domain(name), name, column):
                     yield place, NUMBERED.sub("", sentence)
 
-    def ungeneralizable(self) -> Iterator[tuple[Place, str]]:
-        """What keeps the generalizations of a plan from being run."""
+    def unfit_steps(self) -> Iterator[tuple[Place, str]]:
+        """What keeps steps from being run."""
         schema = self.contents.schema.decided()
         groups = groups_of(self.contents.steps, schema, self.table.names)
         if not groups:
             return
         frame, known = condensed(self.relation, DuckDB(), schema, groups[0].columns)
-        yield from ungeneralizable(replace(self.contents, schema=known), open_table(frame))
+        yield from unfit_steps(replace(self.contents, schema=known), open_table(frame))
 
     def examined(self) -> Iterator[Examined]:
         """What was found in each declared column."""

@@ -32,7 +32,7 @@ from ontomask.methods.generalization.recipes import (
     from_taxonomy,
     value_text,
 )
-from ontomask.privacy import Ground, PrivacyModel, TCloseness
+from ontomask.privacy import Ground, PrivacyModel, TCloseness, chosen_column
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 from ontomask.toml_text import toml_value
 
@@ -41,6 +41,7 @@ __all__ = [
     "default_hierarchies",
     "encode_columns",
     "make_problem",
+    "misnamed",
     "people_of",
     "require_quasi",
     "sensitive_columns",
@@ -185,7 +186,7 @@ def encode_column(
 
 def unfit_hierarchies(
     microdata: Microdata, columns: Sequence[str], hierarchies: Mapping[str, Any], levels_by: str
-) -> Iterator[tuple[tuple[str, ...], str]]:
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """The columns whose hierarchy is missing, wrong, or incomplete, each with a sentence."""
     for name in columns:
         try:
@@ -300,6 +301,19 @@ def grounds(privacy: Sequence[PrivacyModel], name: str, protected: Sequence[str]
     """The ground distances that t-closeness of a sensitive column is to be measured with."""
     meant = (name, None) if len(protected) == 1 else (name,)
     return {one.ground for one in privacy if isinstance(one, TCloseness) and one.column in meant}
+
+
+def misnamed(
+    privacy: Sequence[PrivacyModel], microdata: Microdata
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The models that mean no sensitive column of the table, each with its place."""
+    sensitive = dict.fromkeys(microdata.schema.with_role("sensitive"))
+    for place, model in enumerate(privacy):
+        try:
+            if hasattr(model, "column"):
+                chosen_column(model.column, sensitive)
+        except ParameterError as error:
+            yield ("privacy", place), str(error)
 
 
 def _check_target(name: str, microdata: Microdata) -> None:

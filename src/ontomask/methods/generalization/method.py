@@ -21,6 +21,7 @@ from ontomask.methods.generalization.encoding import (
     default_hierarchies,
     encode_columns,
     make_problem,
+    misnamed,
     people_of,
     unfit_hierarchies,
 )
@@ -36,7 +37,6 @@ from ontomask.methods.generalization.shown import Kinds, kept_records
 from ontomask.methods.generalization.tuples import generalize_tuples
 from ontomask.methods.persons import refuse_counting_records
 from ontomask.privacy import DeltaPresence, KAnonymity, NoAttack, PrivacyModel
-from ontomask.privacy.classes import chosen_column
 from ontomask.quality import QUALITIES, Quality, quality_model
 
 __all__ = ["ALGORITHMS", "Generalization"]
@@ -172,16 +172,10 @@ class Generalization(Method):
 
         The hierarchies of `columns` are tried, and the rest if there is nothing wrong with them.
         """
-        found: list[tuple[tuple[str | int, ...], str]] = [
-            *unfit_hierarchies(microdata, columns, self.hierarchies, self.levels_by)
+        found = [
+            *unfit_hierarchies(microdata, columns, self.hierarchies, self.levels_by),
+            *misnamed(self.privacy, microdata),
         ]
-        sensitive = dict.fromkeys(microdata.schema.with_role("sensitive"))
-        for place, model in enumerate(self.privacy):
-            try:
-                if hasattr(model, "column"):
-                    chosen_column(model.column, sensitive)
-            except ParameterError as error:
-                found.append((("privacy", place), str(error)))
         yield from found
         if not found and set(columns) == set(microdata.quasi):
             try:
