@@ -27,7 +27,7 @@ from ontomask.samples import discharges
 from ontomask.writing import write_rows
 
 DOCS = Path(__file__).parents[1] / "docs" / "assets" / "studio"
-PATIENCE = 90_000
+PATIENCE = 240_000
 SCREENS = {
     "open": ("/open", "table.rows"),
     "columns": ("/columns", ".meter [data-part] strong"),

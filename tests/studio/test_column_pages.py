@@ -136,3 +136,16 @@ def test_a_map_goes_down_a_taxonomy(browser, nominal):
     assert within
     deeper = wait(browser, f"/part/map?of=1..{within[-1]}.").text
     assert 'aria-label="The way up, diagnosis"' in deeper
+
+
+def test_a_word_of_several_concepts_is_told_and_can_be_decided_on(browser, session, folder):
+    taxonomy = "id,parent,label,synonyms\nroot,,any,\nc1,root,a cold,cold\nc2,root,low,cold\n"
+    (folder / "small.csv").write_text(taxonomy)
+    (folder / "words.csv").write_text("sex,diagnosis\n" + "F,a cold\nM,low\nF,cold\n" * 6)
+    plan = NOMINAL.format(mapping="").replace('"icd9cm"', '"small.csv"')
+    session.opened.plan.write_text(plan)
+    part = html.unescape(wait(browser, "/part/words?of=1").text)
+    assert "could mean several concepts (1)" in part
+    assert re.search(r"'cold' is \w+ \(.*\), not \w+", part)
+    change(browser, session, "/columns/map", number="1", value="cold", concept="c2")
+    assert "several concepts" not in wait(browser, "/part/words?of=1").text

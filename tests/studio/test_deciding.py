@@ -218,6 +218,8 @@ def test_left_out_and_identifying_columns_are_no_features(browser, alike):
     page = browser.get("/utility?view=classifiers").text
     offered = re.findall(r'name="features" value="([^"]+)"', page)
     assert offered == ["age", "ward"]
+    target = page[page.index('id="target"') : page.index("</select>")]
+    assert re.findall(r'value="(\w+)"', target) == ["ward"], "what is offered is not refused"
     assert "Left out: name" in browser.get("/release").text
 
 
@@ -241,6 +243,58 @@ def test_figures_are_those_of_the_librarys_evaluation(browser, session, folder):
     assert "Limits of the plan" in browser.get("/account").text
     exceeded = "A limit will be exceeded: information loss" in browser.get("/release").text
     assert exceeded is (found > 1)
+
+
+def shown_shares(part, who):
+    """The figures of a row, as they are shown."""
+    row = re.search(rf">{who}.*?</tr>", part, re.DOTALL)[0]
+    return re.findall(r'class="number">([^<]*)<', row)
+
+
+def test_every_attacker_is_asked_before_and_after(browser, session, folder):
+    """A journalist's groups are ten times as large where a tenth of the population is known."""
+    part = wait(browser, "/part/account?of=risk").text
+    assert "how many percent" in part
+    assert "journalist, before" not in part
+    part = browser.get("/part/account?of=risk&percent=10").text  # nothing is computed anew
+    assert "data-follow" not in part
+    sizes = pl.read_csv(folder / "discharges.csv").group_by("sex", "age").len()["len"]
+    assert shown_shares(part, "Prosecutor")[0] == f"{100 / sizes.min():.1f} %"
+    assert shown_shares(part, "Journalist")[0] == f"{10 / sizes.min():.1f} %"
+    found, lost = (f"{share * len(sizes) / sizes.sum():.1f} %" for share in (100, 10))
+    assert shown_shares(part, "Marketer")[0] == found
+    assert shown_shares(part, 'Marketer <span class="small">who does not')[0] == lost
+    for limit in (50, 20, 5):
+        above = 100 * sizes.filter(1 / sizes > limit / 100).sum() / sizes.sum()
+        rare = 100 * sizes.filter(0.1 / sizes > limit / 100).sum() / sizes.sum()
+        told = shown_shares(part, f"{limit} %")
+        assert [told[1], told[3]] == [f"{above:.1f} %", f"{rare:.1f} %"]
+    assert browser.get("/part/account?of=risk&percent=x").status_code == 422
+
+
+def test_sets_of_more_than_two_columns_are_looked_at(browser, session, folder):
+    change(browser, session, "/columns/set", name="charge", key="role", value="quasi")
+    change(browser, session, "/columns/set", name="county", key="kind", value="flat")
+    change(browser, session, "/columns/set", name="county", key="role", value="quasi")
+    part = wait(browser, "/part/account?of=risk").text
+    alone = pl.read_csv(folder / "discharges.csv").group_by("sex", "age", "county").len()["len"]
+    share = 100 * (alone == 1).sum() / alone.sum()
+    assert "at most 4 together" in part
+    assert shown_shares(part, "sex, age, county")[0] == f"{share:.1f} %"
+
+
+def test_decisions_and_their_notes_go_with_the_internal_report(browser, session):
+    browser.post("/history/note", {"note": "<b>as agreed</b>", "number": "1", "here": "release"})
+    browser.post("/release/run")
+    wait(browser, "/release")
+    answer = browser.get("/download/internal")
+    assert "attachment" in answer.headers["content-disposition"]
+    before, decisions = answer.text.split("<h2>Decisions</h2>")
+    assert "&lt;b&gt;as agreed&lt;/b&gt;" in decisions
+    assert decisions.rstrip().endswith("</html>")
+    path = session.plan().target / "report-internal.html"
+    assert before.startswith(path.read_text().rpartition("</body>")[0][:1000])
+    assert "as agreed" not in browser.get("/download/report").text
 
 
 def test_there_is_one_thing_to_stop_while_a_release_is_made(browser, session, monkeypatch):

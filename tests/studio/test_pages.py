@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 import re
 import time
 
@@ -272,6 +273,32 @@ def test_roles_of_several_columns_are_set_at_once(browser, session):
     assert change(browser, session, "/columns/set", key="role", value="other").status_code == 422
 
 
+def test_kinds_of_several_columns_are_set_at_once(browser, session):
+    def declared(kind, **more):
+        given = {"name": ["sex", "charge"], "what": "kind", "kind": kind, **more}
+        answer = change(browser, session, "/columns/set", **given)
+        said = contents(session.opened.text)["columns"]
+        return answer, [said[name] for name in ("sex", "charge")]
+
+    before = session.opened.text
+    answer, _ = declared("nominal")
+    assert "need a taxonomy" in answer.text
+    assert declared("nothing")[0].status_code == 422
+    assert session.opened.text == before
+    _, both = declared("nominal", taxonomy="icd9cm")
+    assert [one["taxonomy"] for one in both] == ["icd9cm", "icd9cm"]
+    assert [one["role"] for one in both] == ["quasi", "sensitive"]
+    _, both = declared("ordinal")
+    assert both[0]["order"] == ["F", "M"]
+    assert both[1]["order"] == sorted(both[1]["order"], key=float)
+    _, both = declared("identifier")
+    assert both == [{"kind": "identifier"}] * 2
+    change(browser, session, "/columns/set", name="charge", key="kind", value="flat")
+    change(browser, session, "/columns/set", name=["sex", "age"], key="role", value="other")
+    said = contents(session.opened.text)["columns"]
+    assert (said["sex"], said["age"]["role"]) == ({"kind": "identifier"}, "other")
+
+
 def test_a_page_that_stays_is_told_what_changed(browser, session):
     def told(path, **fields):
         version = session.opened.notice().digest
@@ -368,7 +395,9 @@ def test_how_a_file_is_read_is_said_before_there_is_a_plan(browser, session, fol
     assert "titled.csv: column" in wrong
     assert "row 2 holds the names" in wrong
     browser.post("/open/reading", {"header": "2", "separator": ";", "decimal": ","})
-    assert "20 records, 3 columns" in wait(browser, "/part/look").text
+    right = wait(browser, "/part/look").text
+    assert "20 records, 3 columns" in right
+    assert re.findall(r'<tr class="(\w+)">', right) == ["left", "names"]
     assert browser.post("/open/reading", {"decimal": "x"}).status_code == 422
     browser.post("/open/begin")
     while browser.get("/part/begin").headers["content-type"] != "application/json":
@@ -469,6 +498,23 @@ def test_decisions_leave_out_what_was_undone_and_any_version_is_opened(browser, 
         assert browser.post("/history/go", {"number": wrong}).status_code == 422
 
 
+def test_every_page_says_what_was_changed_last(browser, session):
+    change(browser, session, "/steps/set", step="0", k="8")
+    for path in ("open", "columns", "columns/1", "protection", "release", "history"):
+        assert "Last change: step 1: k 8, was 5" in browser.get(f"/{path}").text, path
+
+
+def test_projects_are_listed_the_newest_first(browser, session, folder):
+    for name, when in (("old", 1e9), ("new", 2e9)):
+        (folder / name).mkdir()
+        (folder / name / "plan.toml").write_text("")
+        os.utime(folder / name / "plan.toml", (when, when))
+    page = browser.get("/open").text
+    found = re.findall(r'class="file">(\S+) <span class="small">changed (\d{4})', page)
+    assert [name for name, _ in found] == ["new", folder.name, "old"]
+    assert found[2][1] == "2001"
+
+
 def test_no_value_of_the_table_stands_in_an_address(browser):
     pages = [browser.get(f"/{path}").text for path in ("columns", "protection", "release")]
     pages.append(wait(browser, "/part/columns").text)
@@ -513,6 +559,10 @@ def test_words_without_a_concept_are_repaired(browser, session, folder, in_file)
     session.opened.plan.write_text(NOMINAL.format(mapping=mapping))
     answer = wait(browser, "/part/words?of=1")
     assert "hart failure" in answer.text
+    assert "taken to mean anything" in answer.text
+    left = {"number": "1", "kind": "nominal", "unmapped": "suppress"}
+    change(browser, session, "/columns/declare", **left)
+    assert "they count as missing" in wait(browser, "/part/words?of=1").text
     given = {"number": "1", "value": "hart failure", "concept": "428"}
     assert change(browser, session, "/columns/map", **given).status_code == 303
     assert "Every value means a concept" in wait(browser, "/part/words?of=1").text

@@ -71,7 +71,12 @@ class Seen:
 
     def __init__(self, page):
         self.errors, self.requests, self.clicks = [], [], 0
-        page.on("console", lambda one: one.type == "error" and self.errors.append(one.text))
+        page.on(
+            "console",
+            lambda one: (
+                one.type == "error" and self.errors.append(f"{one.text} {one.location['url']}")
+            ),
+        )
         page.on("pageerror", lambda one: self.errors.append(str(one)))
         page.on("request", lambda one: self.requests.append(one.url))
         page.set_default_timeout(PATIENCE)
@@ -126,7 +131,8 @@ def opened(chromium, tmp_path_factory):
         page.click("text=That is right")
         page.wait_for_selector("table.columns")
         yield page, re.match(r"http://[^/]+", link).group(0), folder / "discharges-project"
-        assert [one for one in seen.errors if "422" not in one] == []  # a mistake that was made
+        meant = ("422", "ERR_INTERNET_DISCONNECTED")  # a mistake that was made, a night's sleep
+        assert [one for one in seen.errors if not any(word in one for word in meant)] == []
 
 
 def test_rows_are_decided_on_by_keys_and_stay_where_they_are(opened):
@@ -152,6 +158,44 @@ def test_rows_are_decided_on_by_keys_and_stay_where_they_are(opened):
     page.click("#told >> text=Undo")
     page.wait_for_selector("tr.undecided", state="detached")
     assert contents((project / "plan.toml").read_text())["columns"] == said
+    page.focus("input[aria-label='choose county']")
+    page.keyboard.press("Escape")
+    page.keyboard.press("k")
+    page.keyboard.type("ident")
+    page.focus("#chosen button:has-text('Set the kind')")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#told:has-text('county: kind identifier, was flat')")
+    page.click("#told >> text=Undo")
+    page.wait_for_selector("tr.quasi [aria-label='choose county']")
+
+
+def test_a_mark_is_adopted_by_a_click(opened):
+    page, address, project = opened
+    page.goto(f"{address}/explore")
+    for name in ("recoding", "resampling"):
+        page.uncheck(f"input[value={name}]")
+    page.fill("#sizes", "4")
+    page.click("button:has-text('Compare')")
+    page.click(".on-desk .mark")
+    page.wait_for_url("**/protection")
+    assert contents((project / "plan.toml").read_text())["steps"][0]["k"] == 4
+    page.click("#rail >> text=Undo")
+    page.wait_for_selector(".step input[name=k][value='5']")
+
+
+def test_a_studio_that_was_away_is_followed_again_and_large_files_are_not_sent(opened, tmp_path):
+    page, address, _ = opened
+    page.goto(f"{address}/open")
+    page.context.set_offline(True)
+    page.wait_for_selector("#problem:has-text('no longer answers')")
+    page.context.set_offline(False)
+    page.wait_for_selector("#problem", state="hidden")
+    large = tmp_path / "large.csv"
+    with large.open("wb") as file:
+        file.truncate(2**31)
+    page.set_input_files("#file", large)
+    page.click("text=Copy it into the folder")
+    page.wait_for_selector("#problem:has-text('larger than 1 GB')")
 
 
 def test_a_changed_parameter_reaches_the_preview_and_can_be_undone(opened):
@@ -370,13 +414,15 @@ def test_a_run_survives_a_reload_and_is_stopped(opened):
     step = {"k": 2, "refine": "thorough", "seconds": 60}
     plan.write_text(only_step(plan.read_text(), "microaggregation", step))
     page.set_viewport_size({"width": 1280, "height": 800})
+    made = [(path, path.stat().st_mtime_ns) for path in project.glob("*-release/*")]
     page.goto(f"{address}/release")
     page.click("button.primary")
     page.wait_for_selector(".job progress")
     page.reload()
     page.click("button:has-text('Stop')")
     page.wait_for_selector("text=The run was stopped")
-    assert not list(project.glob("*-release"))
+    left = [(path, path.stat().st_mtime_ns) for path in project.glob("*-release/*")]
+    assert left == made, "nothing was put in place"
 
 
 def test_a_studio_that_is_killed_loses_nothing(chromium, folder):

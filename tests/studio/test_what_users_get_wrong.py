@@ -6,6 +6,8 @@ import os
 import pytest
 from test_pages import change, wait
 
+from ontomask.errors import OutputError
+from ontomask.studio import project
 from ontomask.studio.edits import contents
 from ontomask.studio.serve import session_for
 
@@ -45,6 +47,37 @@ def test_a_full_disk_is_a_sentence_and_the_plan_stays(browser, session, monkeypa
     assert "No space left" in answer.text
     assert session.opened.text == before
     assert not list(session.opened.folder.glob(".*.partial")), "a part of a file was left behind"
+
+
+@pytest.mark.parametrize("file", ["plan.toml", "000002.toml", "current", "versions.jsonl"])
+def test_whatever_cannot_be_written_leaves_the_plan_or_all_of_the_change(
+    browser, session, monkeypatch, file
+):
+    """Which file the disk is full at does not matter."""
+    before, write = session.opened.text, project.write_whole
+
+    def written(path, text):
+        if path.name == file:
+            raise OutputError(f"{path.name} could not be written (full); nothing was changed.")
+        write(path, text)
+
+    monkeypatch.setattr(project, "write_whole", written)
+    log, sync = (session.opened.history / project.LOG).stat().st_ino, os.fsync
+
+    def synced(number):
+        if file == project.LOG and os.fstat(number).st_ino == log:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(number)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    answer = change(browser, session, "/steps/set", step="0", k="9")
+    monkeypatch.undo()
+    assert answer.status_code == 422
+    assert "could not be written" in answer.text
+    kept = session.opened.text
+    assert kept == before or (file == "current" and "k = 9" in kept)
+    assert change(browser, session, "/steps/set", step="0", k="7").status_code == 303
+    assert "k = 7" in session.opened.text
 
 
 def test_the_same_project_opened_twice_loses_nothing(browser, session, folder, workers):

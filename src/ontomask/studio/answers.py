@@ -22,7 +22,7 @@ from ontomask.studio.edits import contents, differences
 from ontomask.studio.guard import FORM_TOKEN, Keys, same
 from ontomask.studio.session import Session
 
-__all__ = ["FITTING", "SETTINGS", "Answers", "Form", "has_generalization", "templates"]
+__all__ = ["FITTING", "LARGEST", "SETTINGS", "Answers", "Form", "has_generalization", "templates"]
 
 Form = Mapping[str, str]
 Handler = Callable[[Request], Awaitable[Response]]
@@ -105,7 +105,7 @@ class Answers:
             "version": project.notice().digest if project else "",
             "can_undo": bool(project and project.can_undo()),
             "can_redo": bool(project and project.can_redo()),
-            "said": project.notice().said if project else "",
+            "last_change": project.notice().said if project else "",
             "token": self.keys.form,
             "problem": self.session.problem(),
             "attention": (self.session.needing() or {}).get(name, []),

@@ -34,7 +34,8 @@ from ontomask.studio.forms import fields_of, fields_of_section, models_of, read_
 from ontomask.studio.jobs import Task
 from ontomask.studio.lattice import node_levels
 from ontomask.studio.project import SIGNED
-from ontomask.studio.session import PLAN, READING, STAGES, WHOSE
+from ontomask.studio.session import PLAN, READING, WHOSE
+from ontomask.studio.stages import STAGES
 
 __all__ = ["Changes"]
 
@@ -101,19 +102,42 @@ class Changes(Answers):
         """Say what a column is, or several."""
         names = [str(one) for one in form.getlist("name")]
         key, value = (str(form.get(one, "")) for one in ("key", "value"))
-        if key not in ("role", "kind"):
-            raise PlanError("Only the role and the kind of a column are set here.")
         if not names:
             raise PlanError("Choose at least one column first.")
+        if form.get("what") == "kind":
+            return await self._set_kinds(form, names)
+        if key not in ("role", "kind"):
+            raise PlanError("Only the role and the kind of a column are set here.")
         if key == "kind" and value in ("nominal", "ordinal"):
             known = list(contents(self.session.opened.text).get("columns", {}))
             place = known.index(names[0]) if names[0] in known else len(known)
             return self._go(f"/columns/{place}?kind={value}")
         text = self.session.opened.text
+        said = contents(text).get("columns", {})
+        if len(names) > 1:  # those among several that nobody has to decide on stay as they are
+            names = [one for one in names if said.get(one, {}).get("kind") not in WITHOUT_ROLE]
         for name in names:
             text = set_value(text, ["columns", name, key], value)
-            if key == "kind" and value in WITHOUT_ROLE:
-                text = set_value(text, ["columns", name, "role"], None)
+            if key == "kind":
+                text = _fitting(text, name, value)
+        return await self._save(form, text, "", "/columns")
+
+    async def _set_kinds(self, form: Form, names: Sequence[str]) -> Response:
+        """Give several columns a kind and what it needs: a taxonomy, or an order to begin with."""
+        kind, taxonomy = (str(form.get(one, "")).strip() for one in ("kind", "taxonomy"))
+        if kind not in FITTING:
+            raise PlanError("There is no such kind of column; reload the page.")
+        if kind == "nominal" and not taxonomy:
+            raise PlanError("Nominal columns need a taxonomy: name one, then set the kind.")
+        text = self.session.opened.text
+        said = contents(text).get("columns", {})
+        for name in names:
+            text = _fitting(set_value(text, ["columns", name, "kind"], kind), name, kind)
+            if kind == "nominal":
+                text = set_value(text, ["columns", name, "taxonomy"], taxonomy)
+            if kind == "ordinal" and not said.get(name, {}).get("order"):
+                order = await anyio.to_thread.run_sync(self._awaited, "columns.values", name)
+                text = set_value(text, ["columns", name, "order"], order)
         return await self._save(form, text, "", "/columns")
 
     async def declare(self, _request: Request, form: Form) -> Response:
@@ -134,8 +158,7 @@ class Changes(Answers):
         for key, value in given.items():
             if value != said.get(key):
                 text = set_value(text, ["columns", name, key], value)
-        for key in ("taxonomy", "order") if kind not in ("nominal", "ordinal") else ():
-            text = set_value(text, ["columns", name, key], None)
+        text = _fitting(text, name, kind)
         return await self._save(form, text, "", f"/columns/{int(number)}")
 
     def _awaited(self, task: Task, column: str, **given: object) -> Any:
@@ -412,6 +435,11 @@ class Changes(Answers):
             raise PlanError("Say who signs.")
         if job is None or job.state != "done":
             raise PlanError("Make the release first; what is signed are its figures.")
+        if self.session.release_state() != "ready":
+            raise PlanError(
+                "Only a finished release of the plan as it is now can be signed; make it again, "
+                "within its limits."
+            )
         self.session.opened.record(SIGNED, f"{name}, on: {_signed_on(job.result)}")
         return self._go("/release#signed")
 
@@ -426,6 +454,18 @@ class Changes(Answers):
         """Stop a job."""
         self.session.board.stop(request.path_params["key"])
         return self._go(_here(form))
+
+
+def _fitting(text: str, name: str, kind: str) -> str:
+    """The plan without what a column of a kind has no use for."""
+    useless = {
+        "taxonomy": kind != "nominal",
+        "order": kind != "ordinal",
+        "role": kind in WITHOUT_ROLE,
+    }
+    for key in (key for key, is_useless in useless.items() if is_useless):
+        text = set_value(text, ["columns", name, key], None)
+    return text
 
 
 def _number(form: Form, name: str) -> int:

@@ -48,12 +48,14 @@ def _counted(opened: Opened, column: str) -> tuple[Longs, list[object]]:
 def words(*, about: About, column: str, progress: Progress) -> dict[str, Any]:
     """The values of a nominal column that no concept was found for, with what they may mean."""
     progress(0.3, "looking values up")
-    mapping = _mapped(Opened.of(about), column)
+    opened = Opened.of(about)
+    mapping = _mapped(opened, column)
     places = sorted(mapping.unmapped_positions, key=lambda place: -mapping.counts[place])
     return {
         "taxonomy": mapping.index.taxonomy.name,
         "coverage": str(mapping.coverage),
         "unmapped": len(places),
+        "rule": _nominal(opened, column)[0].unmapped,
         "warnings": list(mapping.warnings),
         "ambiguous": [str(one) for one in mapping.ambiguous[:SHOWN]],
         "values": [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ontomask.data.tables import open_table
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.evaluation.pairing import PairedColumn
-from ontomask.evaluation.risk import reidentification
+from ontomask.evaluation.risk import Reidentification, reidentification
 from ontomask.evaluation.scores import ClassScores, Scores
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.evaluation.suggestion import suggest_quasi_identifiers
@@ -24,11 +25,14 @@ from ontomask.report.maps import axis_of, shares_of
 from ontomask.report.sentences import homogeneous
 from ontomask.studio.opened import About, Opened, examples
 
-__all__ = ["account", "classifiers", "figures_of", "population", "records", "shares"]
+__all__ = ["account", "attackers", "classifiers", "figures_of", "population", "records", "shares"]
 
-THRESHOLDS = (1.0, 0.5, 1 / 3, 0.25, 0.2, 0.1, 1 / 11, 0.05, 0.02, 0.01)
+THRESHOLDS = (0.5, 1 / 3, 0.25, 0.2, 0.1, 1 / 11, 0.05, 0.02, 0.01)
 SHOWN_RECORDS = 50
 SHOWN_SETS = 15
+LARGEST_SETS = (2, 3, 4)
+COUNTED = 30_000_000
+"""Sets of columns times records that are still counted while somebody waits."""
 CURVE_POINTS = 60
 
 
@@ -44,12 +48,12 @@ def account(*, about: About, progress: Progress) -> dict[str, Any]:
         "columns": [[one.name, one.changed, one.semantic_loss] for one in found.loss.columns],
         "before": _risks(found.risk_before),
         "after": _risks(found.risk_after),
-        "at_risk": _at_risk(found.risk_before, found.risk_after),
+        "sizes": [one.sizes for one in (found.risk_before, found.risk_after)],
         "alike": homogeneous(found.risk_after),
         "judged": str(judgment_of(release, release.verification)),
         "unchanged": {"alone": found.unchanged.alone, "said": str(found.unchanged)},
         "limits": [[one.name, one.measured, one.allowed, one.exceeded] for one in run.limits],
-        "sets": list(_sets(opened, release)),
+        **_sets(opened, release),
     }
 
 
@@ -63,11 +67,12 @@ def figures_of(found: Evaluation) -> dict[str, float]:
     }
 
 
-def _sets(opened: Opened, release: Release) -> Iterator[dict[str, Any]]:
-    """Sets of one or two columns that others may know, by how many are alone before or after."""
-    names = list(release.schema.quasi)
+def _sets(opened: Opened, release: Release) -> dict[str, Any]:
+    """Sets of columns that others may know, by how many are alone before or after."""
+    names, records = list(release.schema.quasi), len(opened.table)
+    size = max(2, *(one for one in LARGEST_SETS if comb(len(names), one) * records <= COUNTED))
     before, after = (
-        suggest_quasi_identifiers(open_table(frame).released(names, {}, None))
+        suggest_quasi_identifiers(open_table(frame).released(names, {}, None), max_size=size)
         for frame in (opened.frame, release.frame)
     )
     alone = [
@@ -78,8 +83,11 @@ def _sets(opened: Opened, release: Release) -> Iterator[dict[str, Any]]:
         for side in (before, after)
     ]
     every = sorted({*alone[0], *alone[1]}, key=lambda one: (-alone[0].get(one, 0.0), one))
-    for columns in every[:SHOWN_SETS]:
-        yield {"columns": list(columns), "shares": [side.get(columns, 0.0) for side in alone]}
+    shown = [
+        {"columns": list(columns), "shares": [side.get(columns, 0.0) for side in alone]}
+        for columns in every[:SHOWN_SETS]
+    ]
+    return {"sets": shown, "set_size": min(size, len(names))}
 
 
 def _risks(risk: ClassRisk) -> dict[str, float]:
@@ -87,12 +95,28 @@ def _risks(risk: ClassRisk) -> dict[str, float]:
     return {name: float(getattr(risk, name)) for name in names}
 
 
-def _at_risk(*sides: ClassRisk) -> list[list[float]]:
-    """For each threshold the share of records whose risk is above it, before and after."""
-    sizes = [np.repeat(*np.array(side.sizes, np.int64).T) for side in sides]
-    return [
-        [limit, *(reidentification(one, one, limit).above for one in sizes)] for limit in THRESHOLDS
-    ]
+def attackers(found: Mapping[str, Any], fraction: float | None) -> dict[str, Any]:
+    """What those who look for people find, before and after, and whom above each threshold.
+
+    A prosecutor knows that somebody is in the table. A journalist does not: where the table is a
+    `fraction` of the population, groups are taken to be that much larger there. A marketer looks
+    for everybody: the average.
+    """
+    shares = {"prosecutor": 1.0} | ({} if fraction is None else {"journalist": fraction})
+    groups = [np.array(side, np.int64).T for side in found["sizes"]]
+
+    def told(share: float, limit: float) -> list[Reidentification]:
+        return [reidentification(size * count, size / share, limit) for size, count in groups]
+
+    risks = {who: told(share, 1.0) for who, share in shares.items()}
+    return {
+        "highest": {who: [one.highest for one in sides] for who, sides in risks.items()},
+        "average": {who: [one.average for one in sides] for who, sides in risks.items()},
+        "above": [
+            [limit, [one.above for share in shares.values() for one in told(share, limit)]]
+            for limit in THRESHOLDS
+        ],
+    }
 
 
 def population(*, about: About, fraction: float, after: bool, progress: Progress) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import anyio
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 
-from ontomask.studio.answers import Answers
+from ontomask.studio.answers import LARGEST, Answers
 from ontomask.studio.session import PLAN
 
 __all__ = ["Opening"]
@@ -41,12 +41,13 @@ class Opening(Answers):
         return self._page(
             "open",
             tables=tables,
-            plans=[path for path in files if path.name == PLAN],
+            plans=self.session.recent(path for path in files if path.name == PLAN),
             picked=picked,
             missing=missing,
             nearest=sorted(tables, key=lambda path: picked is None or path.name != picked.name),
             **({"attention": []} if missing else {}),  # the page says it, with a way out
             root=self.session.root.name or "/",
+            most=LARGEST,
         )
 
     async def events(self, request: Request) -> Response:

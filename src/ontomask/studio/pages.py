@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -31,8 +32,11 @@ from ontomask.studio.exploring import gathered
 from ontomask.studio.forms import fields_of, fields_of_section, models_of, texts_of
 from ontomask.studio.jobs import Job
 from ontomask.studio.lattice import shown_nodes
+from ontomask.studio.measuring import attackers
 from ontomask.studio.project import SIGNED
-from ontomask.studio.session import READING
+from ontomask.studio.session import READING, fraction_of
+from ontomask.studio.stages import exceeded
+from ontomask.taxonomy.bundled import taxonomies
 
 __all__ = ["PARTS", "Pages"]
 
@@ -64,6 +68,8 @@ PARTS = (
     "population",
 )
 VIEWS = ("account", "map", "classifiers", "records")
+TARGETS = ("sensitive", "other")
+"""The roles of columns that a classifier can be judged by."""
 AXES = ("first", "second", "within", "inside")
 
 
@@ -141,6 +147,11 @@ class Pages(Answers):
         said = contents(self.session.opened.text)
         view = request.query_params.get("view", VIEWS[0])
         chosen = ("target", "features", "classifiers", "folds", "seed")
+        learned = {
+            name: one.get("role", "quasi")
+            for name, one in said.get("columns", {}).items()
+            if _is_learned(one)
+        }
         return self._page(
             "utility",
             view=view if view in VIEWS else VIEWS[0],
@@ -148,7 +159,8 @@ class Pages(Answers):
             sort=request.query_params.get("sort", "moved"),
             which=request.query_params.get("class", "0"),
             fields=fields_of_section("evaluation", said.get("evaluation", {}), chosen),
-            learned=[name for name, one in said.get("columns", {}).items() if _is_learned(one)],
+            learned=list(learned),
+            targets=[name for name, role in learned.items() if role in TARGETS],
             places={name: place for place, name in enumerate(said.get("columns", {}))},
             classifiers=CLASSIFIERS,
             chosen=said.get("evaluation", {}),
@@ -165,7 +177,6 @@ class Pages(Answers):
         project = self.session.opened
         problem = self.session.problem()
         plan = None if problem else self.session.plan()
-        stage = next(one for one in self.session.stages() if one.path == "release")
         measured = None if problem else self.session.known("account")
         decisions = project.decisions()
         signed = [one for one in decisions if one.said == SIGNED]
@@ -175,8 +186,8 @@ class Pages(Answers):
             undecided=list(plan.schema.undecided) if plan else [],
             last=_last_look(plan) if plan else {},
             measured=measured.result if measured and measured.state == "done" else None,
-            state=stage.state,
-            target=plan.target.name if plan else "",
+            state=self.session.release_state() if plan else "empty",
+            made=plan is not None and (plan.target / MANIFEST).is_file(),
             job=self.session.release_job(),
             signed=[one for one in signed if one.digest == project.notice().digest],
             decisions=decisions[::-1],
@@ -228,10 +239,25 @@ class Pages(Answers):
             return HTMLResponse(templates().get_template("parts/job.html").render(shown))
         if name == "columns":
             shown["declared"] = contents(self.session.opened.text).get("columns", {})
-            shown["without_role"] = WITHOUT_ROLE
+            shown |= {"without_role": WITHOUT_ROLE, "taxonomies": taxonomies()}
         if name == "solutions":
             shown["nodes"] = shown_nodes(job.result, query)
+        if name == "account":
+            shown |= self._accounted(job.result, query)
         return HTMLResponse(templates().get_template(f"parts/{name}.html").render(shown))
+
+    def _accounted(self, found: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
+        """What the screens add to an account: who may look for people, what was seen before."""
+        percent = query.get("percent", "")
+        share = fraction_of(percent) if percent else None
+        preview = self.session.known("preview")
+        sampled = preview.result if preview and preview.state == "done" else None
+        return {
+            "attackers": attackers(found, share),
+            "share": 100 * (share or 0.0),
+            "exceeded": exceeded(found, query.get("of", "")),
+            "sampled": None if sampled is None or sampled["whole"] else sampled,
+        }
 
     async def methods(self, request: Request) -> Response:
         """The grid of methods as far as it is, and what it waits for."""
@@ -285,7 +311,17 @@ class Pages(Answers):
         path = files.get(request.path_params["which"])
         if path is None or not path.is_file():
             raise HTTPException(404)
+        if request.path_params["which"] == "internal":
+            return self._with_decisions(path)
         return FileResponse(path, filename=path.name)
+
+    def _with_decisions(self, report: Path) -> Response:
+        """The internal report with what led to the plan, and why."""
+        told = templates().get_template("parts/decisions.html")
+        text = told.render(decisions=self.session.opened.decisions())
+        before, end, after = report.read_text("utf-8").rpartition("</body>")
+        headers = {"content-disposition": f'attachment; filename="{report.name}"'}
+        return HTMLResponse(f"{before}{text}{end}{after}", headers=headers)
 
     def _decisions(self) -> Response:
         """Every version of the plan with its reason, to be kept with the internal report."""

@@ -142,8 +142,7 @@ class Project:
                 )
             if digest_of(text) == current.digest:
                 return current
-            write_whole(self.plan, text)
-            return self._record(text, said)
+            return self._record(text, said, write=True)
 
     def undo(self) -> Version:
         """Go back to the version before."""
@@ -209,7 +208,11 @@ class Project:
         write_whole(self.history / CURRENT, str(number))
         return version
 
-    def _record(self, text: str, said: str, note: str = "") -> Version:
+    def _record(self, text: str, said: str, note: str = "", *, write: bool = False) -> Version:
+        """Put a version into the history, and only then, where it is new, in the plan's place.
+
+        So a disk that is full leaves the plan as it was.
+        """
         current = self.current()
         number = max((one.number for one in self.versions()), default=0) + 1
         when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -217,15 +220,20 @@ class Project:
         version = Version(number, when, said, digest_of(text), after, note)
         write_whole(self.history / f"{number:06}.toml", text)
         self._log(version)
+        if write:
+            write_whole(self.plan, text)
         write_whole(self.history / CURRENT, str(number))
         return version
 
     def _log(self, version: Version) -> None:
-        with (self.history / LOG).open("a", encoding="utf-8") as log:
-            # a line of its own even behind one that a power failure cut off
-            log.write(f"\n{json.dumps(asdict(version), ensure_ascii=False)}\n")
-            log.flush()
-            os.fsync(log.fileno())
+        try:
+            with (self.history / LOG).open("a", encoding="utf-8") as log:
+                # a line of its own even behind one that a power failure cut off
+                log.write(f"\n{json.dumps(asdict(version), ensure_ascii=False)}\n")
+                log.flush()
+                os.fsync(log.fileno())
+        except OSError as error:
+            raise _unwritten(LOG, error) from None
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -249,9 +257,11 @@ def write_whole(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise OutputError(
-            f"{path.name} could not be written ({error.strerror}); nothing was changed."
-        ) from None
+        raise _unwritten(path.name, error) from None
+
+
+def _unwritten(name: str, error: OSError) -> OutputError:
+    return OutputError(f"{name} could not be written ({error.strerror}); nothing was changed.")
 
 
 def _version(line: str) -> Version | None:

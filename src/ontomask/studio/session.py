@@ -8,28 +8,28 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import json
 import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ontomask.data.file_names import is_table_name
-from ontomask.errors import OntomaskError, PlanError
+from ontomask.errors import OntomaskError, OutputError, PlanError
 from ontomask.plan.outputs import MANIFEST
 from ontomask.studio.edits import contents, declared_in, part_of, set_value
 from ontomask.studio.jobs import Board, Job, Task, key_of
 from ontomask.studio.project import Project, write_whole
+from ontomask.studio.stages import CHECKED, STAGES, Known, Stage, computed, made_of, state_of
 from ontomask.writing import write_rows
 
 if TYPE_CHECKING:
     from ontomask.plan.plan import Plan
 
-__all__ = ["PLAN", "READING", "STAGES", "WHOSE", "Session", "Stage"]
+__all__ = ["PLAN", "READING", "WHOSE", "Session", "fraction_of"]
 
 PLAN = "plan.toml"
 DEMONSTRATION = "demonstration.csv"
@@ -54,28 +54,6 @@ GRID = {
 }
 
 
-@dataclass(frozen=True)
-class Stage:
-    """A screen of the rail and how it stands: empty, look, ready or old."""
-
-    path: str
-    title: str
-    state: str = "empty"
-
-
-STAGES = (
-    ("open", "Table"),
-    ("columns", "Columns"),
-    ("protection", "Protection"),
-    ("explore", "Explore"),
-    ("utility", "Utility"),
-    ("risk", "Risk"),
-    ("release", "Release"),
-)
-
-
-CHECKED = ("open", "columns", "protection")
-"""The screens whose state the check of the plan tells."""
 PROPOSED, WHOSE = "proposed", "whose records"
 """How a history begins that has a proposal, and what it says when people were decided on."""
 
@@ -91,6 +69,7 @@ class Session:
     grid: dict[str, Any] = field(default_factory=lambda: dict(GRID))
     board: Board = field(default_factory=Board)
     releasing: str = ""
+    released_from: str = ""
     _asked: dict[str, str] = field(default_factory=dict)
     _superseded: set[str] = field(default_factory=set)
     _cells: set[str] = field(default_factory=set)
@@ -105,6 +84,12 @@ class Session:
             key=lambda path: (len(path.parts), path.name.lower()),
         )
         return (path.relative_to(self.root) for path in found[:MOST_FILES])
+
+    def recent(self, plans: Iterable[Path]) -> list[tuple[Path, str]]:
+        """Plans under the root and the day of their last change, the newest first."""
+        changed = {path: _changed(self.root / path) for path in plans}
+        newest = sorted(changed, key=lambda path: -changed[path])
+        return [(path, time.strftime("%Y-%m-%d", time.localtime(changed[path]))) for path in newest]
 
     def inside(self, path: str) -> Path:
         """A file under the root; anything else is refused."""
@@ -142,7 +127,7 @@ class Session:
         self._asked.clear()
         self._superseded.clear()
         self._cells.clear()
-        self.releasing = ""
+        self.releasing = self.released_from = ""
         self.board = Board(folder, self.board.workers)
 
     def warm(self) -> Job | None:
@@ -225,14 +210,18 @@ class Session:
         return {"about": about}
 
     def _stamps(self) -> str:
-        """The states of the files that a plan names: its table, mapping files, hierarchies."""
+        """The states of the files that a plan names."""
+        return " ".join(map(_stamp, self._files()))
+
+    def _files(self) -> list[Path]:
+        """The files that a plan names: its table, mapping files, hierarchies."""
         folder, text = self.opened.folder, self.opened.text
         said = contents(text).get("input", {})
         table = folder / str(said.get("path", "") if isinstance(said, dict) else "")
         # a plan that names itself, in a comment, is no other file
         others = [path for path in sorted(folder.iterdir()) if path != self.opened.plan]
         named = [path for path in others if path.name in text and path.is_file()]
-        return " ".join(map(_stamp, [table, *named]))
+        return [table, *named]
 
     def job(self, name: str, *, of: str = "", again: bool = False) -> Job:
         """The job behind a part of a page, begun if need be, or once more if it came to nothing.
@@ -267,11 +256,8 @@ class Session:
 
     def cells(self, *, again: bool = False) -> list[tuple[str, int, Job]]:
         """The grid of Explore: for each method and k the job that compares it, in order."""
-        about, whole = self.about("columns"), self.grid["whole"]
-        asked = [(name, size) for name in self.grid["names"] for size in self._sizes_of(name)]
         found: list[tuple[str, int, Job]] = []
-        for name, size in reversed(asked):  # what is asked for last is done first
-            given = about | {"name": name, "k": size, "whole": whole}
+        for name, size, given in reversed(self._grid()):  # what is asked for last is done first
             found.append((name, size, self._asking("aside", "exploring.cell", given, again=again)))
         wanted = {job.key for *_, job in found}
         for key in self._cells - wanted:
@@ -279,6 +265,15 @@ class Session:
             self.board.stop(key)
         self._cells = wanted
         return found[::-1]
+
+    def _grid(self) -> list[tuple[str, int, dict[str, object]]]:
+        """Each method and k of the grid, and what the job that compares it is told."""
+        about, whole = self.about("columns"), self.grid["whole"]
+        return [
+            (name, size, about | {"name": name, "k": size, "whole": whole})
+            for name in self.grid["names"]
+            for size in self._sizes_of(name)
+        ]
 
     def _sizes_of(self, name: str) -> list[int]:
         """The k that a method is compared with; one that has none is compared once."""
@@ -312,7 +307,7 @@ class Session:
                 percent, _, side = of.partition("-")
                 after = side == "after"
                 about = self.about(*(MEASURED if after else MEASURED[:2]))
-                about |= {"fraction": _fraction(percent), "after": after}
+                about |= {"fraction": fraction_of(percent), "after": after}
                 return "work" if after else "preview", "measuring.population", about
             case "solutions" | "records" | "account" | "classifiers" | "map":
                 return "work", *self._long(name, of)
@@ -475,8 +470,10 @@ class Session:
         }
         # each release is an act of its own, so none is answered from an earlier one
         act = secrets.token_hex(8)
+        self.released_from = self.opened.notice().digest
         self.releasing = self.board.ask("work", "tasks.release", given, depends=act).key
-        write_whole(self.opened.runs / RELEASING, self.releasing)
+        with contextlib.suppress(OutputError):  # it is made, even if that cannot be remembered
+            write_whole(self.opened.runs / RELEASING, self.releasing)
 
     def release_job(self) -> Job | None:
         """The release that was begun last, as far as it is, if only before the studio started."""
@@ -506,35 +503,40 @@ class Session:
 
     def stages(self) -> list[Stage]:
         """The screens with how they stand."""
-        needing = self.needing()
-        return [Stage(path, title, self._state(path, needing)) for path, title in STAGES]
+        known = None if self.project is None else self._standing()
+        return [Stage(path, title, state_of(path, known)) for path, title in STAGES]
 
-    def _state(self, path: str, needing: Mapping[str, list[str]] | None) -> str:
-        if self.project is None:
-            return "empty"
+    def _standing(self) -> Known:
+        """What is known of the plan as it is now."""
         try:
             plan = self.plan()
         except OntomaskError:
-            return "look" if path in ("columns", "protection") else "empty"
-        if path == "release":
-            return _released(plan)
-        if path in ("utility", "risk"):
-            return "ready" if (job := self.known("account")) and job.result else "empty"
-        if path not in CHECKED:
-            return "empty"
+            return Known(readable=False)
         asked = {"open": self.asks_whose(), "columns": bool(plan.schema.undecided)}
-        if asked.get(path) or (needing or {}).get(path):
-            return "look"
-        return "wait" if needing is None else "ready"
+        account = self.known("account")
+        before = self._asked.get("account")
+        return Known(
+            needing=self.needing(),
+            asked=frozenset(path for path, is_asked in asked.items() if is_asked),
+            explored=self._explored(),
+            measured=computed([account], earlier=bool(before)),
+            found=account.result if account else None,
+            released=self.release_state(),
+        )
 
+    def _explored(self) -> str:
+        """How the comparisons stand: of methods, and of the levels of a generalization."""
+        cells = [self.board.get(key_of("exploring.cell", given)) for *_, given in self._grid()]
+        jobs = [*cells, self.known("solutions")]
+        return computed(jobs, earlier=bool(self._cells or self._asked.get("solutions")))
 
-def _released(plan: Plan) -> str:
-    """Whether there is a release, and whether it is that of the plan as it is now."""
-    try:
-        described: Mapping[str, Any] = json.loads((plan.target / MANIFEST).read_text("utf-8"))
-    except (OSError, ValueError):
-        return "empty"
-    return "ready" if described.get("plan", {}).get("text") == plan.text else "old"
+    def release_state(self) -> str:
+        """How the release stands."""
+        plan, job = self.plan(), self.release_job()
+        is_ours = self.released_from == self.opened.notice().digest
+        changed = max(map(_changed, self._files()), default=0.0)
+        running = job if job is not None and (is_ours or not job.is_over) else None
+        return made_of(plan.target, plan.text, changed, running)
 
 
 def _below(folder: Path, depth: int) -> Iterator[Path]:
@@ -567,6 +569,14 @@ def _stamp(table: Path) -> str:
     return f"{found.st_mtime_ns}-{found.st_size}"
 
 
+def _changed(file: Path) -> float:
+    """When a file was changed last; one that has gone was not."""
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
 def _failed(job: Job) -> dict[str, str]:
     return {"stage": "protection", "said": job.problem}
 
@@ -580,7 +590,7 @@ def _plan_or_problem(project: Project) -> Plan | OntomaskError:
         return error
 
 
-def _fraction(text: str) -> float:
+def fraction_of(text: str) -> float:
     """A share that a form says in percent."""
     try:
         percent = float(text)

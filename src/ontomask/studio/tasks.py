@@ -78,12 +78,15 @@ def look(*, path: str, stamp: str, how: Mapping[str, Any], progress: Progress) -
     try:
         source = first_look(path, form)
     except DataError as error:  # the rows show what is wrong, and how to read them instead
-        return {"problem": str(error), "guessed": {}, "notes": [], "rows": _top(path, form)}
+        rows = _top(path, form)
+        return {"problem": str(error), "guessed": {}, "notes": [], "rows": rows, "said": {}}
+    rows = _top(path, source.format)
     return {
         "problem": "",
         "records": source.rows,
         "columns": len(source.columns),
-        "rows": _top(path, source.format),
+        "rows": rows,
+        "said": _no_records(rows, source.format),
         "guessed": dict(source.guessed),
         "notes": list(source.notes),
     }
@@ -91,6 +94,14 @@ def look(*, path: str, stamp: str, how: Mapping[str, Any], progress: Progress) -
 
 def _top(path: str, form: FileFormat) -> list[list[Any]]:
     return [[number, list(cells)] for number, cells in read_top(path, form).rows[:SHOWN_ROWS]]
+
+
+def _no_records(rows: Sequence[Any], form: FileFormat) -> dict[str, str]:
+    """What the rows are that are no records, by their number in the file."""
+    first = next((number for number, cells in rows if any(cells)), 1)
+    header = form.header or first
+    above = {str(number): "left out" for number, _ in rows if number < header}
+    return above | {str(number): "left out" for number in form.skip} | {str(header): "names"}
 
 
 def begin(*, table: str, plan: str, stamp: str, how: Mapping[str, Any], progress: Progress) -> str:

@@ -48,7 +48,8 @@ function said(field) {
 // A part that shows something keeps it until there is something new.
 async function load(part, address) {
   const mine = part.asked = {};
-  const answer = await fetch(address, asked);
+  const answer = await fetch(address, asked).catch(() => null);
+  if (!answer) return;  // the studio is away: notice says so, and asks again when it is back
   if ((answer.headers.get("content-type") || "").startsWith("application/json")) {
     const told = await answer.json();
     if (told.go) location.assign(told.go);
@@ -95,7 +96,7 @@ function follow(job) {
     if (!job.isConnected) return;
     if (job.dataset.then === "reload") show(false);
     else if (job.dataset.then === "gone") job.remove();
-    else load(job.parentElement, job.dataset.then);
+    else load(job.parentElement, job.dataset.then).then(() => job.closest("[data-rail]") && show(false));
   };
   events.onmessage = (event) => {
     const state = JSON.parse(event.data);
@@ -174,15 +175,18 @@ function threshold(slider) {
     dot.setAttribute("cy", 220 - 220 * near[1]);
     said.push(near.slice(0, 2).map((one) => one.toFixed(2)));
   }
-  const axes = [["all classes: recall", "precision"], ["this class: 1 - specificity", "sensitivity"], ["recall", "precision"]];
-  card.querySelector("[data-read]").textContent = axes.map((names, place) => names.map((name, axis) => `${name} ${said[2 * place][axis]} before, ${said[2 * place + 1][axis]} after`).join("; ")).join(". ") + ".";
+  card.querySelectorAll("[data-read] tbody tr").forEach((row, place) => {
+    const chart = 2 * Math.floor(place / 2), axis = place % 2;  // each chart has two curves and two axes
+    for (const side of [0, 1]) row.children[1 + side].textContent = said[chart + side][axis];
+  });
 }
 
 function step(slider) {
   const rows = slider.closest("[data-part]").querySelectorAll("[data-rows] tbody tr");
   rows.forEach((row, place) => row.classList.toggle("best", place === Number(slider.value)));
-  const cells = rows[slider.value].children;
-  slider.parentElement.querySelector("[data-read]").textContent = `Risk above ${cells[0].textContent}: ${cells[2].textContent} before, ${cells[3].textContent} after.`;
+  const cells = [...rows[slider.value].cells], heads = rows[0].closest("table").tHead.rows[0].cells;
+  const told = cells.slice(2).map((cell, place) => `${heads[place + 2].textContent} ${cell.textContent}`).join("; ");
+  slider.parentElement.querySelector("[data-read]").textContent = `Risk above ${cells[0].textContent}: ${told}.`;
 }
 
 // Cuts of numbers are lines on a histogram: dragged, moved by arrow keys, added by a double click.
@@ -245,6 +249,20 @@ function cuts(picture) {
   draw();
 }
 
+// A mark of the picture does what the button of its row does.
+function marks(picture) {
+  for (const mark of picture.querySelectorAll(":is(circle, polygon):has(> title)")) {
+    const told = mark.querySelector("title").textContent;
+    const row = [...document.querySelectorAll("tr[data-title]")].find((one) => told.startsWith(`${one.dataset.title}: `));
+    const button = row?.querySelector("button");
+    if (!button) continue;
+    mark.closest("svg").setAttribute("role", "group");  // a picture has nothing to press inside
+    for (const [name, value] of Object.entries({ class: `${mark.getAttribute("class") ?? ""} mark`, tabindex: 0, role: "button", "aria-label": `Adopt ${told}` })) mark.setAttribute(name, value);
+    mark.addEventListener("click", () => button.click());
+    mark.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); button.click(); } });
+  }
+}
+
 // One key sets the role of the row that has the focus, or of all chosen ones; arrows go from row to row.
 function key(event) {
   const row = event.target.closest("table.columns tbody tr");
@@ -261,6 +279,10 @@ function key(event) {
     const many = row.parentElement.querySelector("input:checked");
     (many ? document.getElementById("chosen") : row).querySelectorAll(".roles button")[Number(event.key) - 1]?.click();
     if (!many) go(by.ArrowDown);
+  } else if ("kt".includes(event.key)) {
+    if (!row.parentElement.querySelector("input:checked")) choose(row, true);
+    count();
+    document.querySelector(`#chosen [name=${event.key === "k" ? "kind" : "taxonomy"}]`).focus();
   } else return;
   event.preventDefault();
   count();
@@ -284,7 +306,12 @@ const filtered = (form) => look(form, "?" + new URLSearchParams([...new FormData
 
 addEventListener("submit", (event) => {
   const form = event.target, { dataset } = form;
-  if (form.enctype.startsWith("multipart") || "plain" in dataset) return;
+  if (form.enctype.startsWith("multipart")) {  // refused before it is sent: sending it takes minutes
+    if (form.querySelector("input[type=file]").files[0]?.size <= Number(dataset.most)) return;
+    event.preventDefault();
+    return tell("This file is larger than 1 GB. Copy it into the folder yourself, reload the page, and pick it there.");
+  }
+  if ("plain" in dataset) return;
   if ("filter" in dataset) filtered(form);
   else if ("begin" in dataset) began(form);
   else if ("stop" in dataset) fetch(form.action, { ...asked, method: "POST", body: new URLSearchParams(new FormData(form)) });
@@ -329,17 +356,30 @@ function enliven(root, anew = false) {
   for (const slider of root.querySelectorAll("[data-threshold]")) threshold(slider);
   for (const slider of root.querySelectorAll("[data-steps]")) step(slider);
   for (const picture of root.querySelectorAll("svg[data-cuts]")) cuts(picture);
+  for (const picture of root.querySelectorAll(".picture")) marks(picture);
   count();
 }
 
-// Someone may edit the plan in an editor, or in another tab.
+// Someone may edit the plan in an editor, or in another tab; the studio may be away for a while.
+let away = false;
 async function notice() {
   if (!body.dataset.version || document.hidden) return;
+  let answer;
   try {
-    const { version } = await (await fetch("/version")).json();
-    await sending;
-    document.getElementById("changed").hidden = version === body.dataset.version || version === "";
-  } catch { tell("The studio no longer answers; start it again with: ontomask studio."); }
+    answer = await fetch("/version");
+  } catch {
+    away = true;
+    return tell("The studio no longer answers; start it again with: ontomask studio. Nothing is lost.");
+  }
+  if (!answer.ok) return tell("The studio was started again; open the link that it shows in the terminal. Nothing is lost.");
+  if (away) {  // a night's sleep, or a pause: what was followed then is asked for anew
+    away = false;
+    document.getElementById("problem").hidden = true;
+    await show();
+  }
+  const { version } = await answer.json();
+  await sending;
+  document.getElementById("changed").hidden = version === body.dataset.version || version === "";
 }
 
 enliven(document);
