@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 
 import pytest
 from test_pages import change, wait
@@ -31,6 +32,8 @@ def test_any_name_of_a_column_can_be_decided_on(browser, session, folder, name):
     assert contents(session.opened.text)["columns"][name] == {"kind": "flat", "role": "quasi"}
     part = wait(browser, "/part/meter").text + wait(browser, "/part/columns").text
     assert "are alone with their values" in part
+    turned = [one for one in re.findall(r">([^<]*)<", part) if "\u202e" in one]
+    assert not any("." in one for one in turned), "a name turns the sentence behind it"
     assert "<script>" not in part
 
 

@@ -36,6 +36,8 @@ FITTING = {
 }
 """By which ways the levels of each kind of column can be built."""
 SETTINGS = ("missing", "weight", "format", "measure", "root", "unmapped", "output", "sequences")
+TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
+"""Characters that turn or override the direction of a text until its end."""
 LARGEST = 2**30
 """Bytes that may be sent to the studio; larger tables are picked where they lie."""
 
@@ -43,13 +45,20 @@ LARGEST = 2**30
 @functools.cache
 def templates() -> jinja2.Environment:
     """The studio's templates; whatever they show is escaped."""
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("ontomask.studio"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["told"] = told
+    return made
+
+
+def told(sentence: object) -> str:
+    """A sentence in which no name of a column turns the direction of what comes behind it."""
+    return str(sentence).translate(TURNING)
 
 
 class Answers:
