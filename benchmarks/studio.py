@@ -1,12 +1,13 @@
 """How long people wait in the studio: a scripted visit over a table of one's own, or a made-up one.
 
-    python benchmarks/studio.py [--table claims.csv] [--rows 50025] [--goal categories]
+    python benchmarks/studio.py [--table claims.csv] [--rows 50025] [--records N] [--goal GOAL]
     python benchmarks/studio.py --lattice
 
 Pages are asked for over HTTP as a browser does; a preview is waited for after a changed parameter;
 a long computation is stopped; then methods are compared (until the first and until all are there)
 while the whole table is masked and measured for Utility and Risk, and what that made is released.
 The memory is that of the server with its processes, and of `ontomask run` on the same plan. With
+`--records` the table is repeated, its amounts a little changed, until it has so many. With
 `--lattice`, combinations of levels are explored instead: all 12,960 of one table (as many as the
 Adult table has with its usual hierarchies), and the part of 10^9 that a search visits.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import statistics
@@ -22,12 +24,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
+import polars as pl
 
 from arguments import existing_file, whole_number
 from ontomask.samples import discharges
@@ -51,13 +54,39 @@ PAGES = (
 PARTS = ("/part/columns", "/part/meter", "/part/preview", "/part/look", "/part/people")
 
 
+LOOKS = {
+    "filter": "valid=1&loss=0.8&suppressed=20",
+    "filter levels": "low0=1&high1=2",
+    "sort": "sort=classes",
+    "next page": "page=3",
+}
+BARS = {
+    "start s": 3.0,
+    "preview after a change s": 2.0,
+    "pages median ms": 300.0,
+    "pages while computing ms": 300.0,
+    "stop s": 1.0,
+    **{f"{look} s": 0.3 for look in (*LOOKS, "pin", "look at a node", "adopt")},
+}
+"""What must not be exceeded."""
+LARGE = 500_000
+LARGE_BARS = {
+    "pages median ms": 500.0,
+    "pages while computing ms": 500.0,
+    "memory, times a run's": 2.0,  # smaller tables are less than what all processes import
+}
+"""The same from so many records on."""
+
+
 class Visit:
     """One browser's visit to a studio over a folder."""
 
     def __init__(self, folder: Path) -> None:
         command = [sys.executable, "-m", "ontomask.cli", "studio", str(folder), "--no-browser"]
         started = time.perf_counter()
-        self.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.server = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=_as_installed()
+        )
         assert self.server.stdout is not None
         said = ""
         while not (found := re.search(r"(http://[^/]+)/\?token=\S+", said)):
@@ -66,6 +95,10 @@ class Visit:
         page = self.client.get(found.group(0)).text
         self.start = time.perf_counter() - started
         self.token = re.search(r'data-token="([^"]+)"', page).group(1)  # type: ignore[union-attr]
+
+    def close(self) -> None:
+        self.server.kill()
+        self.server.wait()
 
     def post(self, address: str, /, **fields: str) -> httpx.Response:
         version = self.client.get("/version").json()["version"]
@@ -85,6 +118,15 @@ class Visit:
         )
         pids = [str(self.server.pid), *listed.stdout.split()]
         return sum(_highest(Path(f"/proc/{pid}/status")) for pid in pids)
+
+
+def _as_installed() -> dict[str, str]:
+    """The surroundings of a user, whose modules were compiled when they were installed."""
+    kept = {"PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "ontomask-benchmark-modules")}
+    return {name: one for name, one in os.environ.items() if name != UNCOMPILED} | kept
+
+
+UNCOMPILED = "PYTHONDONTWRITEBYTECODE"
 
 
 def _highest(status: Path) -> float:
@@ -145,14 +187,6 @@ def run_memory(plan: Path) -> tuple[float, float]:
     return seconds, megabytes
 
 
-LOOKS = {
-    "filter": "valid=1&loss=0.8&suppressed=20",
-    "filter levels": "low0=1&high1=2",
-    "sort": "sort=classes",
-    "next page": "page=3",
-}
-
-
 def lattice(levels: Sequence[int], rows: int) -> dict[str, float]:
     """Seconds for each way of looking at the lattice of a table with so many levels by column."""
     generator = np.random.default_rng(1)
@@ -175,8 +209,7 @@ def lattice(levels: Sequence[int], rows: int) -> dict[str, float]:
         try:
             return explored(visit)
         finally:
-            visit.server.kill()
-            visit.server.wait()
+            visit.close()
 
 
 def explored(visit: Visit) -> dict[str, float]:
@@ -201,12 +234,21 @@ def changed(goal: str) -> list[dict[str, str]]:
     return [{"k": k} for k in ("6", "7", "8")]
 
 
+def paged(visit: Visit, rounds: int = 3) -> list[float]:
+    """Milliseconds of all pages, visited a few times."""
+    every = (*PAGES, *PARTS) * rounds
+    return [1000 * timed(lambda path=path: visit.client.get(path)) for path in every]  # type: ignore[misc]
+
+
 def looked_at(visit: Visit) -> dict[str, float]:
     """Seconds for the second half: Explore, and meanwhile Utility and Risk; then the release."""
     started = time.perf_counter()
     visit.client.get("/part/methods")  # goes on in a process of its own
     found = {"uniques of the population s": timed(lambda: visit.awaited("/part/population?of=10"))}
     visit.client.get("/part/account?again=1")
+    busy = paged(visit, 1)
+    found["pages while computing ms"] = statistics.median(busy)
+    found["the slowest of them ms"] = max(busy)
     while "0 of " in visit.client.get("/part/methods").text:
         time.sleep(0.1)
     found["explore, first method s"] = time.perf_counter() - started
@@ -236,7 +278,7 @@ def clicked(visit: Visit, plan: Path) -> dict[str, float]:
 
 
 def measure(visit: Visit, folder: Path, name: str, goal: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"start s": visit.start, "plan s": timed(lambda: begun(visit, name))}
+    found: dict[str, Any] = {"plan s": timed(lambda: begun(visit, name))}
     plan = next(folder.glob("*-project/plan.toml"))
     decided(visit, plan)
     if goal:
@@ -251,26 +293,47 @@ def measure(visit: Visit, folder: Path, name: str, goal: str) -> dict[str, Any]:
         visit.awaited("/part/preview")
         previews.append(time.perf_counter() - started)
     found["preview after a change s"] = statistics.median(previews)
-    times = [timed(lambda path=path: visit.client.get(path)) for path in (*PAGES, *PARTS) * 3]  # type: ignore[misc]
-    found["pages median ms"] = 1000 * statistics.median(times)
-    found["pages slowest ms"] = 1000 * max(times)
+    times = paged(visit)
+    found["pages median ms"] = statistics.median(times)
+    found["pages slowest ms"] = max(times)
     found["stop s"] = stopped(visit)
     found |= looked_at(visit)
     found["studio MB"] = visit.memory()
     found["run s"], found["run MB"] = run_memory(plan)
+    found["memory, times a run's"] = found["studio MB"] / found["run MB"]
     return found
+
+
+def repeated(table: Path, target: Path, records: int) -> None:
+    """Write a table with so many records: those of another, with amounts a little changed."""
+    frame = pl.read_csv(table, infer_schema_length=0)  # codes stay as they are written
+    amounts = [one.name for one in frame if is_amount(one.drop_nulls())]
+    frame = pl.concat([frame] * -(-records // len(frame))).head(records)
+    factors = np.random.default_rng(1).uniform(0.9, 1.1, records)
+    changed = (pl.col(amounts).cast(pl.Float64) * pl.Series(factors)).round().cast(pl.Int64)
+    frame = frame.with_columns(changed)
+    frame.sample(fraction=1.0, shuffle=True, seed=1).write_csv(target)
+
+
+def is_amount(texts: pl.Series) -> bool:
+    """Whether a column holds whole numbers, many different ones, but not one for each record."""
+    return bool(texts.str.contains(r"^\d+$").all()) and MANY < texts.n_unique() < len(texts) / 2
+
+
+MANY = 100
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table", type=existing_file)
     parser.add_argument("--rows", type=whole_number, default=50_025)
+    parser.add_argument("--records", type=whole_number, help="so many, by repeating the table")
     parser.add_argument("--goal", default="", help="what is chosen on the screen Protection")
     parser.add_argument("--lattice", action="store_true")
     options = parser.parse_args()
     if options.lattice:
         for levels in ((2, 5, 2, 3, 4, 3, 3, 3, 2), (10,) * 9):
-            shown(lattice(levels, 5000))
+            shown(lattice(levels, 5000), BARS)
         return
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -281,18 +344,29 @@ def main() -> None:
             name = "discharges.csv"
             columns = discharges(options.rows, 1)
             write_rows(folder / name, (columns, *zip(*columns.values(), strict=True)))
-        visit = Visit(folder)
+        if options.records:
+            original, name = name, "repeated.csv"
+            repeated(folder / original, folder / name, options.records)
+        starts = []
+        for _ in range(3):
+            visit = Visit(folder)
+            starts.append(visit.start)
+            if len(starts) < 3:
+                visit.close()
         try:
-            found = measure(visit, folder, name, options.goal)
+            found = {"start s": statistics.median(starts)}
+            found |= measure(visit, folder, name, options.goal)
         finally:
-            visit.server.kill()
-            visit.server.wait()
-    shown(found)
+            visit.close()
+    large = (options.records or options.rows) >= LARGE
+    shown(found, BARS | (LARGE_BARS if large else {}))
 
 
-def shown(found: dict[str, float]) -> None:
+def shown(found: dict[str, float], bars: Mapping[str, float]) -> None:
     for what, figure in found.items():
-        print(f"{what:<28}{figure:>10.3f}")
+        bar = f"   at most {bars[what]:g}" if what in bars else ""
+        verdict = "" if not bar or figure <= bars[what] else ", exceeded"
+        print(f"{what:<28}{figure:>10.3f}{bar}{verdict}")
     print(json.dumps({what: round(figure, 3) for what, figure in found.items()}))
 
 
