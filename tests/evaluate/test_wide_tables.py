@@ -8,6 +8,7 @@ import polars as pl
 
 import ontomask as om
 from ontomask.evaluation.statistics import MOST_COLUMNS
+from ontomask.plan.proposal import propose
 
 WIDE = 60
 
@@ -51,9 +52,14 @@ def test_columns_that_are_named_are_all_compared():
 def calls(columns: int, folder) -> dict[str, int]:
     """How many functions each step calls: what is quadratic calls four times as many for twice."""
     generator = np.random.default_rng(1)
-    frame = pl.DataFrame({f"c{place}": generator.integers(0, 9, 20) for place in range(columns)})
-    kinds = {f"c{place}": om.Numeric("quasi" if place < 3 else "other") for place in range(columns)}
-    schema, counted = om.Schema.of(kinds), {}
+    words = np.array([f"word {place}" for place in range(9)])
+    drawn = {f"c{place}": generator.integers(0, 9, 20) for place in range(columns)}
+    odd = {name: words[one] for name, one in drawn.items() if int(name[1:]) % 2}
+    frame = pl.DataFrame(drawn | odd)
+    roles = {name: "quasi" if int(name[1:]) < 3 else "other" for name in drawn}
+    kinds = {name: (om.Flat if name in odd else om.Numeric)(one) for name, one in roles.items()}
+    schema, counted, path = om.Schema.of(kinds), {}, folder / "wide.csv"
+    frame.write_csv(path)
 
     def count(name: str, step):
         profile = cProfile.Profile()
@@ -67,10 +73,15 @@ def calls(columns: int, folder) -> dict[str, int]:
     count("evaluate", release.evaluate)
     count("report", lambda: release.report(folder / "report.html"))
     count("risk", lambda: om.file_risk(frame, schema))
+    plan = count("plan", lambda: om.Plan.of(schema, method, path, folder=folder))
+    count("check", plan.check)
+    count("propose", lambda: propose(path, folder / "plan.toml"))
     return counted
 
 
-def test_twice_the_columns_are_twice_the_work(tmp_path):
+def test_twice_the_columns_are_twice_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr("ontomask.evaluation.statistics.MOST_COLUMNS", 10)
+    monkeypatch.setattr("ontomask.plan.proposal.MOST_COMPARED", 10)
     calls(2, tmp_path)  # what is done once
-    some, twice = calls(60, tmp_path), calls(120, tmp_path)
+    some, twice = calls(40, tmp_path), calls(80, tmp_path)
     assert {name: twice[name] / some[name] for name in some if twice[name] > 2.2 * some[name]} == {}

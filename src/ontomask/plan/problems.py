@@ -68,8 +68,9 @@ def refuse(name: str, problems: Iterable[Problem]) -> None:
 
 def refuse_at(name: str, text: str, misfits: Iterable[tuple[Place, str]]) -> None:
     """Raise all problems of a plan at once, each with the place and line that it is about."""
-    lines = places(text)
-    refuse(name, [Problem(say, named(at), line_of(at, lines)) for at, say in misfits])
+    listed = list(misfits)
+    lines = places(text) if listed else {}  # which takes long for thousands of columns
+    refuse(name, [Problem(say, named(at), line_of(at, lines)) for at, say in listed])
 
 
 def named(place: Place) -> str:
