@@ -8,13 +8,16 @@ what was done before: names that have all words of the text, or a part of them a
 names by edit distance. The last columns give the column a context: a hundred values of the same
 branch are mapped already.
 
-Then the same for abbreviations of the field, whose concept, or one below it, is to be suggested.
+Then the same for abbreviations, whose concept, or one below it, is to be suggested: those of the
+field, for which the dictionary of abbreviations was made, and those that it does not have: synonyms
+that the Disease Ontology lists for diseases that the taxonomy knows by another name of theirs.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -24,11 +27,13 @@ from rapidfuzz import fuzz, process
 
 import ontomask as om
 from arguments import whole_number
+from ontomask.taxonomy.abbreviations import ABBREVIATIONS
 from ontomask.taxonomy.suggestions import Suggester
 from ontomask.taxonomy.term_index import TermIndex, fold, unaccented
 
 TAXONOMIES = ("icd9cm", "icd9cm-procedures", "icd10cm", "doid", "wordnet")
 CONTEXT = 100
+SHORT, CODES = re.compile(r"[A-Z]{2,5}"), ("id", "code")
 FIELD = {
     "icd9cm": "AMI 410, UTI 599.0, COPD 490-496, CHF 428, DM2 250, HTN 401-405, MI 410, TIA 435, "
     "CABG V45.81, DVT 453, AF 427.31, CKD 585, PE 415.1, GERD 530.81, CAD 414.0, RA 714.0, OA 715, "
@@ -121,9 +126,26 @@ def in_context(taxonomy: om.Taxonomy, owner: int, generator: np.random.Generator
     return lambda text, limit: [one.concept for one in suggester.suggest(text, limit)]
 
 
-def abbreviated(taxonomy: om.Taxonomy) -> str:
-    """Recall for the abbreviations of the field, before and now, and what is not found."""
-    pairs = [one.split(" ") for one in FIELD[taxonomy.name].split(", ")]
+def of_the_field(taxonomy: om.Taxonomy) -> list[list[str]]:
+    return [one.split(" ") for one in FIELD[taxonomy.name].split(", ")]
+
+
+def of_the_ontology(taxonomy: om.Taxonomy) -> list[list[str]]:
+    """Abbreviations that nobody wrote down for this purpose, each with the concept they mean."""
+    ontology, index = om.load_taxonomy("doid"), taxonomy.term_index
+    listed = {short.upper() for short in ABBREVIATIONS["english"]}
+    pairs = []
+    for label, synonyms in zip(ontology.labels, ontology.synonyms, strict=True):
+        shorts = {one for one in synonyms if SHORT.fullmatch(one)} - listed
+        unknown = sorted(one for one in shorts if index.find(one) is None)
+        names = [one for one in (label, *synonyms) if unknown and not SHORT.fullmatch(one)]
+        matches = [found for one in names if (found := index.find(one)) and found.how not in CODES]
+        pairs += [[one, taxonomy.ids[matches[0].concept]] for one in unknown if matches]
+    return pairs
+
+
+def abbreviated(taxonomy: om.Taxonomy, pairs: list[list[str]]) -> str:
+    """Recall for abbreviations, before and now, and what is not found."""
     answers = [set(taxonomy.indices_of(taxonomy.subtree(branch)).tolist()) for _, branch in pairs]
     shown, missed = f"{taxonomy.name:18}{len(pairs):6}", ""
     for ask in (Before(taxonomy.term_index), now(taxonomy)):
@@ -178,7 +200,12 @@ def main() -> None:
         )
     print("\nabbreviations of the field; at the end those that are not found")
     for name in FIELD:
-        print(abbreviated(om.load_taxonomy(name)), flush=True)
+        taxonomy = om.load_taxonomy(name)
+        print(abbreviated(taxonomy, of_the_field(taxonomy)), flush=True)
+    print("\nabbreviations that are in no list of ours")
+    for name in ("icd9cm", "icd10cm"):
+        taxonomy = om.load_taxonomy(name)
+        print(abbreviated(taxonomy, of_the_ontology(taxonomy)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Tables of databases: one body for PostgreSQL, SQLite and DuckDB, in memory and on DuckDB."""
 
+import contextlib
 import datetime
 import json
 import subprocess
@@ -212,7 +213,7 @@ def test_types_that_a_table_may_have_come_back(database):
 def test_numbers_and_texts_of_one_column_are_texts(tmp_path):
     import sqlite3
 
-    with sqlite3.connect(tmp_path / "mixed.sqlite") as handle:
+    with contextlib.closing(sqlite3.connect(tmp_path / "mixed.sqlite")) as handle, handle:
         handle.execute("CREATE TABLE mixed (code, gap, both)")
         rows = [(place, None, place) for place in range(3)] + [("x", "late", 1.5)]
         handle.executemany("INSERT INTO mixed VALUES (?, ?, ?)", rows)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import ontomask.report
 from ontomask.report.charts import (
     COLORS,
     Dot,
@@ -23,7 +24,7 @@ from ontomask.report.charts import (
 from ontomask.report.drawing import draw
 
 PAGE = Path(__file__).parents[1] / "golden/charts.html"
-TEMPLATES = Path(__file__).parents[2] / "src/ontomask/report/templates"
+TEMPLATES = Path(ontomask.report.__file__).parent / "templates"
 
 BEST = (("sa-mdav", 5), ("sa-mdav", 10), ("recoding", 10), ("recoding", 20))
 DOTS = [

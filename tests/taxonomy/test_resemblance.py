@@ -82,6 +82,14 @@ def test_the_whole_name_goes_before_a_part_of_it(icd9):
     assert suggested("UTI", icd9)[0] == ("599.0", "initials of the label")
 
 
+def test_that_something_is_unspecified_says_nothing():
+    """Who writes no more than the disease means the name that says no more either."""
+    labels = {"1": "Pneumonia of lobe", "2": "Pneumonia, unspecified", "3": "Fever of lobe"}
+    parents = {"all": [], "1": ["all"], "2": ["all"], "3": ["all"]}
+    found = suggested("PNA", om.Taxonomy.from_parents(parents, labels=labels))
+    assert [concept for concept, _ in found] == ["2", "1"]
+
+
 def test_other_values_of_the_column_decide_between_equals():
     """Leaders are metals beside metals and people beside people."""
     assert suggested("leaders of men", others=["titanium", "metal"])[0][0] == "lead"

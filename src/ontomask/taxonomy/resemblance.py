@@ -67,6 +67,9 @@ TEACHERS, TAUGHT_BY, TAUGHT_SHARE, TAUGHT_LIFT = 500, 3, 0.3, 5.0
 """Of so many names at most, so many concepts, this share of them, this many times more than by
 chance teach a word."""
 
+UNSAID = "unspecified"
+"""How a classification calls what somebody wrote who said no more."""
+
 CAPITALS = re.compile(r"\b[A-Z]{2,4}\b")
 PARTS = re.compile(r"[,;:()\[\]]+")
 
@@ -258,7 +261,8 @@ class Names:
 
     @functools.cached_property
     def _sizes(self) -> Floats:
-        weights = self._weights
+        """What every name says; that something is unspecified says nothing."""
+        weights = self._weights | {self._root(UNSAID): 0.0}
         return np.array([sum(weights[root] for root in roots) for roots in self._roots.values()])
 
     @functools.cached_property

@@ -87,10 +87,10 @@ def read(path: Path, *, language: str | None = None) -> Draft:
     codes = Codes(Draft(str(path)))
     with stream_file(path) as stream:
         for record in stream_records(stream, ROOT, RECORDS, path):
-            if record.tag == "Title":
-                codes.draft.version = record.get("version", "")
-            elif record.tag == "Class":
+            if record.tag == "Class":
                 _add_class(codes, record, language)
+            elif record.tag == "Title":
+                codes.draft.version = record.get("version", "")
             else:
                 _add_part(codes, record, language)
     links = _links(codes)
