@@ -153,3 +153,20 @@ def test_every_package_that_is_imported_is_declared():
         # what is too large for every installation has the name of its package
         distributions = {name_of(one) for one in owners.get(package, [package])}
         assert distributions & (declared | below), f"{package} is used but not declared"
+
+
+def test_the_container_has_what_it_names_and_runs_as_a_normal_user():
+    """Containers cannot be built in a test; what the file says can be compared with the project."""
+    text = (ROOT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE)
+    assert all((ROOT / name).exists() for names in copied for name in names.split())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (extras,) = re.findall(r"\.whl\)\[(.+?)\]", text)
+    assert set(extras.split(",")) <= set(project["optional-dependencies"])
+    (python,) = set(re.findall(r"^FROM python:(\S+)-slim", text, re.MULTILINE))
+    assert f"Programming Language :: Python :: {python}" in project["classifiers"]
+    users = re.findall(r"^USER (\S+)$", text, re.MULTILINE)
+    assert users
+    assert users[-1] not in ("root", "0")
+    assert f"useradd --create-home {users[-1]}" in text
+    assert text.index("USER ") < text.index("RUN ontomask warm") < text.index("ENTRYPOINT")
