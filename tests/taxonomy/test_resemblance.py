@@ -84,7 +84,7 @@ def test_the_whole_name_goes_before_a_part_of_it(icd9):
 
 def test_that_something_is_unspecified_says_nothing():
     """Who writes no more than the disease means the name that says no more either."""
-    labels = {"1": "Pneumonia of lobe", "2": "Pneumonia, unspecified", "3": "Fever of lobe"}
+    labels = {"1": "Lobar pneumonia", "2": "Pneumonia, unspecified", "3": "Lobar fever"}
     parents = {"all": [], "1": ["all"], "2": ["all"], "3": ["all"]}
     found = suggested("PNA", om.Taxonomy.from_parents(parents, labels=labels))
     assert [concept for concept, _ in found] == ["2", "1"]
