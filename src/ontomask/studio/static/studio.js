@@ -348,8 +348,7 @@ addEventListener("drop", (event) => {
 
 // What is new begins to work; parts that are there already are asked for once more where they may be old.
 function enliven(root, anew = false) {
-  const parts = [...root.querySelectorAll("[data-part]")];
-  for (const part of parts.sort((one, other) => one.hidden - other.hidden)) {  // what is seen goes first
+  for (const part of root.querySelectorAll("[data-part]")) {
     const outside = part.parentElement.closest("[data-part]") || root;
     if (outside === root && (anew || !part.asked)) load(part, part.dataset.part);
   }
