@@ -69,3 +69,14 @@ def test_what_is_called_comes_with_its_caller_from_disk_or_is_compiled(run, tmp_
     # judged gets a copy of total, which is taken from disk, and has to know whom that calls
     assert run() == ["3.5", "1 0 1 0", "too large", "1.5"]
     assert run() == ["3.5", "0 0 0 0", "too large", "1.5"]
+
+
+def test_with_another_numba_kernels_are_linked_as_it_does_it(tmp_path):
+    (tmp_path / "summing.py").write_text(MODULE)
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = dict(os.environ, NUMBA_CACHE_DIR=str(tmp_path / "kept"), PYTHONPATH=path)
+    unknown = "from ontomask.kernels import compiling\ncompiling.INSIDES_KNOWN = False\n"
+    program = unknown + "import summing\nprint(summing.judged(5.0), summing.halved(3.0))\n"
+    command = [sys.executable, "-c", program + "print(hasattr(summing.halved, 'inside'))"]
+    told = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    assert told.stdout.split() == ["3.5", "1.5", "False"]

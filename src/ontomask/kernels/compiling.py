@@ -18,7 +18,7 @@ from typing import Any
 
 import llvmlite.binding as machine_code
 import numpy as np
-from numba import njit
+from numba import njit, version_info
 from numba.core import event
 
 __all__ = ["NOTICE", "Compiling", "allocating", "apart", "compiled", "compiling", "part", "whole"]
@@ -30,6 +30,9 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
+INSIDES_KNOWN = version_info.short == (0, 68)
+"""Whether this is the Numba whose insides were looked at, to call kernels instead of copying them.
+With any other, kernels are linked as Numba itself does it, which takes longer and is as good."""
 
 
 def allocating(function: Callable[..., Any]) -> Any:
@@ -53,8 +56,8 @@ def _kernel(function: Callable[..., Any], **options: bool) -> Any:
     know how objects of Python become arrays.
     """
     kernel = _compile(**_OPTIONS, **options)(function)
-    if kernel is function:
-        return function  # Numba is switched off
+    if kernel is function or not INSIDES_KNOWN:
+        return kernel  # the function itself where Numba is switched off
     inside = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__
     )
