@@ -354,6 +354,7 @@ def test_a_release_beyond_a_limit_is_not_called_finished(opened):
     page.goto(f"{address}/release")
     page.click("button.primary")
     page.wait_for_selector("text=A limit of the plan is exceeded, so the release is not finished")
+    assert "ready" not in page.inner_text("#rail a[href='/release']")
     plan.write_text(before)
 
 
