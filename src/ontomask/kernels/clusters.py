@@ -124,7 +124,9 @@ def _clustered(
     """The loop of all three; `extra` is `dynamic` or gamma."""
     size = points.weights.size
     tally, own = new_tally(points), new_tally(points)
-    center = tallied(points, tally, np.arange(size))
+    width = points.codes.shape[0] + points.numbers.shape[0]
+    fixed = style == VARIABLE
+    center = tallied(points, tally, np.arange(size)) if fixed else np.empty(width)
     marks, held = new_marks(points), points_of_units(points)
     labels, left = np.full(size, -1, np.int32), np.array([size, amount(points), 0.0])
     more = True
@@ -134,7 +136,7 @@ def _clustered(
         finds = new_finds(index, k + 1)
         rest = Rest(index, finds, np.empty_like(center), labels, left, marks, held)
         ranking = new_ranking(points, order)
-        if style == VARIABLE:
+        if fixed:
             fringe = np.empty((size if points.owners.size else 2 * k, 3))
             more = _form_extended(points, rest, ranking, center, fringe, k, extra, signal)
         else:

@@ -283,12 +283,16 @@ def _marks(heads: Longs, lineages: Longs, attribute: int, node: int) -> Any:
 
 
 @part
-def _marked(lineages: Longs, offsets: int, marks: Any, node: int) -> int:
+def _marked(heads: Longs, lineages: Longs, attribute: int, marks: Any, node: int) -> int:
     """How many ancestors of a node are marked."""
-    shared = 0
+    shared, offsets, tree = 0, heads[attribute, OFFSETS], heads[attribute, TREE]
     if marks.size > 0:
         for slot in range(lineages[offsets + node], lineages[offsets + node + 1]):
-            shared += marks[lineages[slot]]
+            mark = marks[lineages[slot]]
+            # in a tree those that are shared come first, and mostly they are few
+            if tree and mark == 0:
+                break
+            shared += mark
     return shared
 
 
@@ -304,10 +308,10 @@ def add_to_points(
     result: Floats,
 ) -> None:
     """Add what a row and the value of each point contribute."""
-    marks, offsets = _marks(heads, lineages, attribute, row), heads[attribute, OFFSETS]
+    marks = _marks(heads, lineages, attribute, row)
     for point in range(result.size):
         other = lineages[heads[attribute, NODES] + codes[attribute, point]]
-        shared = _marked(lineages, offsets, marks, other)
+        shared = _marked(heads, lineages, attribute, marks, other)
         result[point] += _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
 
 
@@ -324,10 +328,10 @@ def fill_leaves(
     extremes: Floats,
 ) -> None:
     """Write what a row and a value contribute, with its sign, at the place beside each value."""
-    marks, offsets = _marks(heads, lineages, attribute, row), heads[attribute, OFFSETS]
+    marks = _marks(heads, lineages, attribute, row)
     for slot in range(turns.shape[0]):
         other = lineages[heads[attribute, NODES] + turns[slot, 1]]
-        shared = _marked(lineages, offsets, marks, other)
+        shared = _marked(heads, lineages, attribute, marks, other)
         found = _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
         extremes[turns[slot, 0]] = direction * found
 
@@ -345,11 +349,11 @@ def add_to_rows(
     sums: Floats,
 ) -> None:
     """Add the weight times what it costs to replace a value by each of some rows."""
-    other, offsets = lineages[heads[attribute, NODES] + value], heads[attribute, OFFSETS]
+    other = lineages[heads[attribute, NODES] + value]
     marks = _marks(heads, lineages, attribute, other)
     for slot in range(rows.size):
         row = np.int64(rows[slot])
-        shared = _marked(lineages, offsets, marks, row)
+        shared = _marked(heads, lineages, attribute, marks, row)
         sums[row] += weight * _formed(
             heads, lineages, tables, attribute, row, other, shared, REPLACED
         )

@@ -20,7 +20,7 @@ from ontomask.kernels.foresight import (
     foresee,
     nothing_foreseen,
 )
-from ontomask.kernels.index import LEAF, Finds, Index, build_index, new_finds, remove
+from ontomask.kernels.index import Finds, Index, build_index, new_finds, remove
 from ontomask.kernels.neighbors import prepare, sort_by_keys
 from ontomask.kernels.records import Points, contribution, point_reference
 from ontomask.kernels.swapping import pick
@@ -45,6 +45,8 @@ REFERENCE, STEP, USED = 0, 1, 2
 """Entries of `progress`: the record that is next, how many have been, how many were foreseen."""
 MORE_LISTED = 8
 """So many more than twice the interval are listed around a reference for all attributes at once."""
+LEAF = 64
+"""Points of a leaf: dozens of neighbors are asked for at once, so leaves can be large."""
 SMALLEST_REBUILD = 256
 """An index over fewer points is not made anew: that would hardly repay."""
 

@@ -32,25 +32,27 @@ def window_widths(
 
 
 @allocating
-def draw_near(
-    codes: Ints, widths: Floats, distances: Floats, order: Ints, uniforms: Floats
-) -> Longs:
+def draw_near(codes: Ints, widths: Floats, distances: Floats, uniforms: Floats) -> Longs:
     """Draw, for each record, one of the values that are no farther than its width.
 
-    Codes are rows of the distances; `order[v]` lists the values by their distance to v.
+    Codes are rows of the distances. Values are ranked by distance, equals by number; only those
+    within the width are, since mostly they are few.
     """
-    drawn = np.empty(codes.size, np.int64)
-    size = order.shape[1]
+    drawn, size = np.empty(codes.size, np.int64), distances.shape[1]
+    near, keys = np.empty(size, np.int64), np.empty(size, np.float64)
     for record in range(codes.size):
-        value, width = codes[record], widths[record]
-        # the values within the width come first in the order: halve until their end is found
-        low, high = 0, size
-        while low < high:
-            middle = (low + high) // 2
-            if distances[value, order[value, middle]] <= width:
-                low = middle + 1
-            else:
-                high = middle
-        rank = min(int(uniforms[record] * low), low - 1)
-        drawn[record] = order[value, rank]
+        row, found = distances[codes[record]], 0
+        for value in range(size):
+            if row[value] <= widths[record]:
+                near[found], keys[found] = value, row[value]
+                found += 1
+        rank = min(int(uniforms[record] * found), found - 1)
+        limit = np.partition(keys[:found], rank)[rank]
+        for slot in range(found):
+            rank -= keys[slot] < limit
+        for slot in range(found):
+            if keys[slot] == limit:
+                if rank == 0:
+                    drawn[record] = near[slot]
+                rank -= 1
     return drawn

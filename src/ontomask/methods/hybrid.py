@@ -151,9 +151,8 @@ class _Drawing:
         uniforms, drawn = self.context.generator.random(codes.size), np.empty_like(codes)
         for rows in row_blocks(values.size, values.size):
             distances = operator.between(values[rows], values)
-            order = np.argsort(distances, axis=1, kind="stable").astype(np.int32)
             widths = window_widths(codes, self.offsets, self.members, distances, rows.start)
             those = np.flatnonzero((codes >= rows.start) & (codes < rows.stop))
             own = codes[those] - rows.start
-            drawn[those] = draw_near(own, widths[those], distances, order, uniforms[those])
+            drawn[those] = draw_near(own, widths[those], distances, uniforms[those])
         return drawn
