@@ -358,6 +358,24 @@ def test_a_release_beyond_a_limit_is_not_called_finished(opened):
     plan.write_text(before)
 
 
+def test_without_scripts_every_part_is_a_page(opened):
+    page, address, _ = opened
+    kept = page.context.storage_state()
+    plain = page.context.browser.new_context(java_script_enabled=False, storage_state=kept)
+    tab = plain.new_page()
+    tab.goto(f"{address}/columns")
+    assert tab.locator("noscript a[href^='/part/']").count() == 3
+    tab.click("noscript a[href='/part/columns']")
+    for _ in range(60):
+        if tab.locator("table.columns").count():
+            break
+        tab.wait_for_timeout(500)
+        tab.reload()
+    assert tab.locator("table.columns tbody tr").count() > 2
+    assert tab.locator("#rail").count() == 1
+    plain.close()
+
+
 @contextlib.contextmanager
 def foreign_page(content):
     """A web page of somebody else, on another port of this machine."""

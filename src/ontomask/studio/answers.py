@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import jinja2
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import (
@@ -53,7 +54,26 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters["told"] = told
+    made.globals["later"] = later
     return made
+
+
+def later(address: str, busy: str = "", **said: str) -> Markup:
+    """The place of a part that is asked for when the page is there; without scripts, a link to it.
+
+    Parameters
+    ----------
+    address
+        Where the part is.
+    busy
+        What is told until it is there.
+    said
+        More for the script, as attributes `data-…`.
+    """
+    more = Markup("").join(Markup(' data-{}="{}"').format(*one) for one in said.items())
+    wait = Markup('<p class="busy">{}</p>').format(busy) if busy else ""
+    alone = Markup('<noscript><a href="{}">Show this part</a></noscript>').format(address)
+    return Markup('<div data-part="{}"{}>{}{}</div>').format(address, more, wait, alone)
 
 
 def told(sentence: object) -> str:
@@ -154,6 +174,13 @@ class Answers:
             "found": None,
         }
         return self._page("column", **(base | shown))
+
+    def _part(self, request: Request, name: str, shown: Mapping[str, Any]) -> Response:
+        """A part of a page, with a page around it where a person follows the link to it."""
+        part = templates().get_template(f"parts/{name}.html").render(shown)
+        if request.headers.get("sec-fetch-mode") == "navigate":
+            return self._page("part", part=Markup(part))
+        return HTMLResponse(part)
 
     def _page_of_project(self, name: str) -> Response:
         """A page that only asks for its parts; without a project there is none."""

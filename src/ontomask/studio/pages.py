@@ -76,7 +76,7 @@ AXES = ("first", "second", "within", "inside")
 class Pages(Answers):
     """The screens of a project."""
 
-    async def reading(self, _request: Request) -> Response:
+    async def reading(self, request: Request) -> Response:
         """How the file of the table is read, as a form."""
         project = self.session.project
         shown = {
@@ -85,7 +85,7 @@ class Pages(Answers):
             "token": self.keys.form,
             "version": project.notice().digest if project else "",
         }
-        return HTMLResponse(templates().get_template("parts/reading.html").render(shown))
+        return self._part(request, "reading", shown)
 
     async def columns(self, _request: Request) -> Response:
         """What each column is, and to whom it matters."""
@@ -236,7 +236,7 @@ class Pages(Answers):
             "query": query,
         }
         if job.state != "done":
-            return HTMLResponse(templates().get_template("parts/job.html").render(shown))
+            return self._part(request, "job", shown)
         if name == "columns":
             shown["declared"] = contents(self.session.opened.text).get("columns", {})
             shown |= {"without_role": WITHOUT_ROLE, "taxonomies": taxonomies()}
@@ -244,7 +244,7 @@ class Pages(Answers):
             shown["nodes"] = shown_nodes(job.result, query)
         if name == "account":
             shown |= self._accounted(job.result, query)
-        return HTMLResponse(templates().get_template(f"parts/{name}.html").render(shown))
+        return self._part(request, name, shown)
 
     def _accounted(self, found: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
         """What the screens add to an account: who may look for people, what was seen before."""
@@ -277,7 +277,7 @@ class Pages(Answers):
             "token": self.keys.form,
             "version": self.session.opened.notice().digest,
         }
-        return HTMLResponse(templates().get_template("parts/methods.html").render(shown))
+        return self._part(request, "methods", shown)
 
     async def account(self, _request: Request) -> Response:
         """The internal report of what the plan would release now."""
