@@ -58,13 +58,13 @@ def templates() -> jinja2.Environment:
     return made
 
 
-def later(address: str, busy: str = "", **said: str) -> Markup:
+def later(part: str, busy: str = "", /, **said: str) -> Markup:
     """The place of a part that is asked for when the page is there; without scripts, a link to it.
 
     Parameters
     ----------
-    address
-        Where the part is.
+    part
+        The address of the part.
     busy
         What is told until it is there.
     said
@@ -72,8 +72,8 @@ def later(address: str, busy: str = "", **said: str) -> Markup:
     """
     more = Markup("").join(Markup(' data-{}="{}"').format(*one) for one in said.items())
     wait = Markup('<p class="busy">{}</p>').format(busy) if busy else ""
-    alone = Markup('<noscript><a href="{}">Show this part</a></noscript>').format(address)
-    return Markup('<div data-part="{}"{}>{}{}</div>').format(address, more, wait, alone)
+    alone = Markup('<noscript><a href="{}">Show this part</a></noscript>').format(part)
+    return Markup('<div data-part="{}"{}>{}{}</div>').format(part, more, wait, alone)
 
 
 def told(sentence: object) -> str:
