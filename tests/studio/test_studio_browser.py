@@ -100,11 +100,17 @@ def test_from_a_table_to_a_release(chromium, folder):
         assert "status" in page.inner_text("tr.undecided")
         seen.click("tr.undecided button:has-text('sensitive')")
         page.wait_for_selector("tr.undecided", state="detached")
+        # as it is, a charge is as good as a name: the screen says so, and the limit forbids it
+        page.wait_for_selector("text=This needs a look")
+        seen.click("tr:has([aria-label='choose charge']) button:has-text('others know it')")
+        page.wait_for_selector("text=This needs a look", state="detached")
         seen.click("text=Go on to protection")
         page.wait_for_selector("table.pairs")
         seen.click("text=Go on to the release")
         seen.click("button.primary")
         page.wait_for_selector("text=Every promise was kept")
+        assert page.locator("text=the release is not finished").count() == 0
+        page.wait_for_selector("#rail a[href='/release']:has-text('ready')")
         assert seen.clicks <= MOST_CLICKS
         assert seen.errors == []
         address = re.match(r"http://[^/]+", link).group(0)
