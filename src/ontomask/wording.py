@@ -38,9 +38,9 @@ def all_alike(names: Sequence[str]) -> str:
     return f"All records look the same by {enumerated(names)}, {they} nothing any more."
 
 
-def quoted(names: Sequence[str]) -> str:
+def quoted(names: Sequence[str], most: int = SHOWN) -> str:
     """Enumerate names in quotation marks."""
-    return enumerated([repr(name) for name in names])
+    return enumerated([repr(name) for name in names], most)
 
 
 def option(name: str, value: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ontomask.data.profile import profiles, spread_of
+from ontomask.data.profile import profiles, sketches, spread_of
 from ontomask.data.tables import open_table
 
 AGES = [20, 31, 42, 53, 64, 75, 86, 97]
@@ -54,6 +54,15 @@ def test_profiles_are_short(name, values, said):
 def test_what_is_odd_is_named(name, values, said):
     texts = [str(one) for one in values] if isinstance(values[-1], str) else values
     assert told(name, texts).endswith(said)
+
+
+@pytest.mark.parametrize("write", [int, str])
+def test_a_sketch_counts_records_however_numbers_are_written(write):
+    paid = [1068] * 3328 + [0] * 82 + [500] * 832
+    drawn = sketches(open_table(pl.DataFrame({"paid": [write(one) for one in paid]})), ["paid"])
+    heights = [0.0] * 16
+    heights[0], heights[500 * 16 // 1068], heights[15] = 82 / 3328, 832 / 3328, 1.0
+    assert drawn["paid"] == pytest.approx(heights)
 
 
 def test_few_values_are_shown_and_long_ones_cut():

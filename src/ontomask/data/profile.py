@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ontomask.arrays import Floats, Longs
+from ontomask.arrays import Bools, Floats, Longs
 from ontomask.data.column_names import AGES
 from ontomask.data.evidence import Evidence, evidence_of, sampled
 from ontomask.data.files.oddities import MOSTLY, likely_codes
@@ -89,7 +89,7 @@ def _numbers(evidence: Evidence) -> Floats:
         numbers = evidence.table.numbers(evidence.name)
         known: Floats = numbers[~np.isnan(numbers)]
         return known
-    plain = np.array([is_plain_number(text) for text in evidence.texts], bool)
+    plain = _plain(evidence)
     if (
         written_as_codes(evidence.texts)
         or not plain.any()
@@ -98,6 +98,11 @@ def _numbers(evidence: Evidence) -> Floats:
         return np.empty(0)
     written = zip(evidence.texts, plain, strict=True)
     return np.array([float(text) for text, is_plain in written if is_plain])
+
+
+def _plain(evidence: Evidence) -> Bools:
+    """Which of the different texts are numbers."""
+    return np.array([is_plain_number(text) for text in evidence.texts], bool)
 
 
 def _span(evidence: Evidence, numbers: Floats) -> str:
@@ -171,7 +176,7 @@ def _odd(evidence: Evidence, numbers: Floats) -> Iterator[str]:
 def sketches(table: Table, names: Sequence[str]) -> dict[str, list[float]]:
     """The shape of each column as the heights of a few bars, the highest of them 1.
 
-    Numbers and dates are counted in even intervals, other values by frequency.
+    Records are counted: by numbers in even intervals, by other values the most frequent first.
     """
     sample = sampled(table)
     return {name: _sketch(evidence_of(table, sample, name)) for name in names}
@@ -180,7 +185,9 @@ def sketches(table: Table, names: Sequence[str]) -> dict[str, list[float]]:
 def _sketch(evidence: Evidence) -> list[float]:
     numbers = _numbers(evidence)
     if numbers.size and numbers.min() < numbers.max():
-        heights = np.histogram(numbers, BARS)[0].astype(np.float64)
+        # numbers by type are there for every record, those of texts once for each text
+        records = None if evidence.is_number else evidence.counts[_plain(evidence)]
+        heights = np.histogram(numbers, BARS, weights=records)[0].astype(np.float64)
     else:
         heights = np.sort(evidence.counts)[::-1][:BARS].astype(np.float64)
     return [float(height) for height in heights / heights.max(initial=1.0)]

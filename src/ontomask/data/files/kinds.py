@@ -34,6 +34,8 @@ KEEPS_TYPES = ("parquet", None)
 """Formats that have types of their own; None is that of a database."""
 
 LARGEST_WHOLE = 2.0**53
+NAMED = 10
+"""Columns that a note names; of more it tells how many."""
 
 
 def check_kinds(kinds: Mapping[str, str]) -> None:
@@ -138,15 +140,17 @@ def _codes_note(names: list[str]) -> tuple[str, ...]:
 
 
 def _guesses(numbers: list[str], texts: list[pl.Series], decimal: str) -> tuple[str, ...]:
-    notes = [f"Taken for numbers by their look: {quoted(numbers)}."] if numbers else []
+    notes = [f"Taken for numbers by their look: {quoted(numbers, NAMED)}."] if numbers else []
     coded = _names(texts, written_like_codes)
     if coded:
-        notes.append(f"Written like codes, not like numbers, and left as text: {quoted(coded)}.")
+        notes.append(
+            f"Written like codes, not like numbers, and left as text: {quoted(coded, NAMED)}."
+        )
     commas = _names(texts, would_be_numeric) if decimal == "." else []
     if commas:
         notes.append(
-            f"With the comma as decimal mark these columns would be numbers: {quoted(commas)} "
-            f"({option('decimal', ',')})."
+            "With the comma as decimal mark these columns would be numbers: "
+            f"{quoted(commas, NAMED)} ({option('decimal', ',')})."
         )
     return tuple(notes)
 
