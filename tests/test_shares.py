@@ -19,8 +19,8 @@ from tables import mixed_columns, mixed_schema
 
 FRAME = pl.DataFrame(mixed_columns(60))
 AMOUNTS = {
-    *("average_class_size", "difference", "discernibility", "entropy_l", "expected", "linked"),
-    *("kl_divergence", "masked", "memory", "normalized_class_size", "original", "people"),
+    *("average_class_size", "deviation", "difference", "discernibility", "entropy_l", "expected"),
+    *("kl_divergence", "linked", "masked", "memory", "normalized_class_size", "original", "people"),
     *("raw_sse", "rmse", "seconds", "semantic_loss", "sse", "sst", "variation"),
 }
 """Figures that are no shares: distances, sums, counts of people, statistics of a column."""

@@ -76,6 +76,10 @@ def test_it_is_said_first_against_whom():
     ]
     assert judgment.as_dict()["verdict"] == "kept, but not covered"
     assert judgment.as_dict()["uncovered"] == ["ward"]
+    assert judgment.consequence.endswith(
+        "those who know ward of a person: they can use it to find the record. So can those who "
+        "already know ill: of what is sensitive it is promised that it is not learned."
+    )
 
 
 def test_no_two_verdicts_read_alike():

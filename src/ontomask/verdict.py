@@ -43,6 +43,9 @@ class Judgment(Brief):
         What the intruder is taken to know; None where nothing is promised against anyone.
     uncovered
         The published columns that no promise against an intruder speaks of.
+    learned
+        The sensitive columns of which it is promised that they are not learned: whoever knows them
+        already can use them as well.
     uncounted
         Whether something is promised against an intruder that could not be counted.
     """
@@ -52,6 +55,7 @@ class Judgment(Brief):
     known: tuple[str, ...] | None
     uncovered: tuple[str, ...]
     uncounted: bool = False
+    learned: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.title}. {self.consequence}"
@@ -81,10 +85,19 @@ class Judgment(Brief):
             them = "it" if len(self.uncovered) == 1 else "them"
             return (
                 f"No promise holds against those who know {_every(self.uncovered)} of a "
-                f"person: they can use {them} to find the record."
+                f"person: they can use {them} to find the record.{self._already_known()}"
             )
         known = _every(self.known or ("that the person is in the table",))
         return f"That holds against an intruder who knows no more of a person than {known}."
+
+    def _already_known(self) -> str:
+        """What a promise about sensitive columns does not say, where others are uncovered, too."""
+        if not self.learned:
+            return ""
+        return (
+            f" So can those who already know {_every(self.learned)}: of what is sensitive it is "
+            "promised that it is not learned."
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -141,5 +154,6 @@ def judge(
         verdict = Verdict.COVERED if guards and not uncovered else Verdict.UNCOVERED
     pairs = ((against(finding.promise), finding) for finding in verification.findings)
     ordered = sorted(pairs, key=lambda pair: pair[0] == OF_THE_TABLE)
+    seen = tuple(name for name in dict.fromkeys(learned) if name in published)
     untold = any(promise.covers for promise in uncounted)
-    return Judgment(verdict, tuple(ordered), known, uncovered, untold)
+    return Judgment(verdict, tuple(ordered), known, uncovered, untold, seen)

@@ -46,7 +46,10 @@ DEFINITIONS = {
 
 @dataclass(frozen=True)
 class ColumnLoss:
-    """What one column lost; numbers are measured in standard deviations, `raw_sse` as they are."""
+    """What one column lost; numbers are measured in standard deviations, `raw_sse` as they are.
+
+    `deviation` is what a distance of 1 is in the unit of the numbers; None where there are none.
+    """
 
     name: str
     sse: float
@@ -54,6 +57,7 @@ class ColumnLoss:
     rmse: float
     changed: float
     raw_sse: float | None
+    deviation: float | None = None
 
 
 @dataclass(frozen=True)
@@ -146,10 +150,11 @@ def _column_loss(one: PairedColumn) -> ColumnLoss:
     weights = one.amounts.weights
     total = float(weights.sum())
     squares = float(weights @ one.moved**2)
-    raw = None
+    raw = deviation = None
     if isinstance(one.sides, NumberSides):
         known = ~(one.sides.tells_nothing[one.new] | (one.old == one.sides.size))
-        raw = float(weights[known] @ one.moved[known] ** 2) * one.sides.deviation**2
+        deviation = float(one.sides.deviation)
+        raw = float(weights[known] @ one.moved[known] ** 2) * deviation**2
     return ColumnLoss(
         one.name,
         squares,
@@ -157,6 +162,7 @@ def _column_loss(one: PairedColumn) -> ColumnLoss:
         float(np.sqrt(squares / total)),
         float(weights @ _touched(one)) / total,
         raw,
+        deviation,
     )
 
 

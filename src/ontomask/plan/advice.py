@@ -46,8 +46,8 @@ RECIPIENTS = {
         3,
         0.091,
         "Nobody can be held to anything, and whoever wants to try has all the time: a risk of "
-        "0.09, which is classes of eleven.",
-        "European Medicines Agency, guidance on Policy 0070 (EMA/90915/2016): 0.09; Centers for "
+        "one in eleven, which is classes of eleven.",
+        "European Medicines Agency, guidance on Policy 0070 (EMA/90915/2016): 9 %; Centers for "
         "Medicare & Medicaid Services, cell size suppression policy: no count of 1 to 10 is shown; "
         "El Emam, Guide to the De-Identification of Personal Health Information, 2013, chapter on "
         "cell size precedents: eleven for public release in the United States",
@@ -57,20 +57,21 @@ RECIPIENTS = {
         5,
         2,
         0.2,
-        "They promised not to try and can be checked: a risk of 0.2, which is classes of five.",
+        "They promised not to try and can be checked: a risk of one in five, which is classes of "
+        "five.",
         "El Emam, Guide to the De-Identification of Personal Health Information, 2013: a cell size "
-        "of five (0.2) is what data custodians have used; Prasser et al., 2017, call k = 5 typical "
-        "of the biomedical domain",
+        "of five (20 %) is what data custodians have used; Prasser et al., 2017, call k = 5 "
+        "typical of the biomedical domain",
     ),
     "inside": Advice(
         "colleagues in a protected environment",
         3,
         2,
         0.34,
-        "The table does not leave the house, and access is logged: a risk of 0.33, which is "
-        "classes of three.",
+        "The table does not leave the house, and access is logged: a risk of one in three, which "
+        "is classes of three.",
         "El Emam, Guide to the De-Identification of Personal Health Information, 2013: some data "
-        "custodians use a cell size of three (0.33)",
+        "custodians use a cell size of three (33 %)",
     ),
 }
 """Kinds of recipients, the least trusted first. There is no value of t that is usual: choose one by

@@ -111,12 +111,24 @@ def notes_on(source: Source, contents: Contents) -> tuple[str, ...]:
     """What was guessed while reading, what is left out, and what is published as it is."""
     schema = contents.schema
     left = [name for name in source.frame.columns if name not in schema]
-    other = [name for name in as_they_are(contents) if schema[name].role == "other"]
+    other, sensitive = (
+        [name for name in as_they_are(contents) if schema[name].role == role]
+        for role in ("other", "sensitive")
+    )
     undecided = schema.undecided
     notes = (
         (undecided, f"Undecided, so not published: {', '.join(undecided)}."),
         (left, f"Not declared, so not published: {', '.join(left)}."),
-        (other, f"Published as they are: {', '.join(other)}; do they tell who somebody is?"),
+        (
+            other,
+            f"Published as they are and not sensitive: {', '.join(other)}; do they tell who "
+            "somebody is?",
+        ),
+        (
+            sensitive,
+            f"Sensitive, published as they are: {', '.join(sensitive)}; whoever knows them of a "
+            "person already can use them to find the record.",
+        ),
         (
             not contents.output.shuffle,
             "The records keep their order; if that tells who is who, say shuffle = true.",
@@ -181,9 +193,9 @@ def exceeded(unchanged: UnchangedRisk, most: float | None) -> tuple[str, ...]:
         return ()
     return (
         f"{unchanged.alone:.1%} of the records are alone with what is published unchanged "
-        f"({enumerated(unchanged.columns)}), where the plan allows {100 * most:g} % "
-        "(max_unique_unchanged): say that others may know some of these columns, so that they are "
-        "masked, leave them out, or allow more.",
+        f"({enumerated(unchanged.columns)}), where the limit of the plan is {100 * most:g} %: say "
+        "that others may know some of these columns, so that they are masked, leave them out, or "
+        "raise the limit.",
     )
 
 

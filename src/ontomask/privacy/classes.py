@@ -257,5 +257,8 @@ def chosen_column(column: str | None, available: Mapping[str, object]) -> str:
             + ("" if available else " Declare one with role='sensitive'.")
         )
     if composed(column) not in available:
-        raise ParameterError(f"{column!r} is not a sensitive column; there are: {listed}.")
+        raise ParameterError(
+            f"{column!r} is not a sensitive column; there are: {listed}. Take this promise out of "
+            "the step, or make the column sensitive."
+        )
     return composed(column)

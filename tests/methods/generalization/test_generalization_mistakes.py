@@ -136,7 +136,8 @@ MISTAKES = {
     ),
     "a column that is not sensitive": (
         lambda: protect(LDiversity(2, column="age")),
-        "'age' is not a sensitive column; there are: 'ill'.",
+        "'age' is not a sensitive column; there are: 'ill'. Take this promise out of the step, or "
+        "make the column sensitive.",
     ),
     "meaning without taxonomy": (
         lambda: protect(TCloseness(0.2, "semantic")),
