@@ -127,7 +127,7 @@ def test_a_map_shows_shares_of_pairs_before_and_after(browser, session, folder):
     assert shown == sorted(round(100 * share, 1) for share in wanted)
     alone = wait(browser, "/part/map?of=0...").text
     share = 100 * (frame["sex"] == "F").mean()
-    assert f"{share:.1f} %" in alone
+    assert f"{share:.1f}\u00a0%" in alone
 
 
 def test_a_map_goes_down_a_taxonomy(browser, nominal):

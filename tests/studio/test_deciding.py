@@ -237,7 +237,7 @@ def test_uniques_of_the_population_are_estimated_before_and_after(browser, sessi
 
 def test_figures_are_those_of_the_librarys_evaluation(browser, session, folder):
     found = 100 * session.plan().run().evaluation.loss.loss
-    assert f"<strong>{found:.1f} %</strong>" in wait(browser, "/part/account?of=utility").text
+    assert f"<strong>{found:.1f}\u00a0%</strong>" in wait(browser, "/part/account?of=utility").text
     assert change(browser, session, "/sections/limits", max_loss="1").status_code == 303
     wait(browser, "/part/account?of=utility")
     assert "Limits of the plan" in browser.get("/account").text
@@ -248,7 +248,7 @@ def test_figures_are_those_of_the_librarys_evaluation(browser, session, folder):
 def shown_shares(part, who):
     """The figures of a row, as they are shown."""
     row = re.search(rf">{who}.*?</tr>", part, re.DOTALL)[0]
-    return re.findall(r'class="number">([^<]*)<', row)
+    return [one.replace("\u00a0", " ") for one in re.findall(r'class="number">([^<]*)<', row)]
 
 
 def test_every_attacker_is_asked_before_and_after(browser, session, folder):
@@ -267,9 +267,54 @@ def test_every_attacker_is_asked_before_and_after(browser, session, folder):
     for limit in (50, 20, 5):
         above = 100 * sizes.filter(1 / sizes > limit / 100).sum() / sizes.sum()
         rare = 100 * sizes.filter(0.1 / sizes > limit / 100).sum() / sizes.sum()
-        told = shown_shares(part, f"{limit} %")
+        told = shown_shares(part, f"{limit}\u00a0%")
         assert [told[1], told[3]] == [f"{above:.1f} %", f"{rare:.1f} %"]
     assert browser.get("/part/account?of=risk&percent=x").status_code == 422
+
+
+def test_a_journalists_risk_is_not_taken_for_a_bound(browser, session, folder):
+    """Whoever is alone in the table is found for sure by those who know that they are in it."""
+    part = wait(browser, "/part/account?of=risk&percent=5").text.replace("\u00a0", " ")
+    sizes = pl.read_csv(folder / "discharges.csv").group_by("sex", "age").len()["len"]
+    assert "an average over the population, not a bound" in part
+    assert "every group is 20 times as large" in part
+    assert f"at most {100 / sizes.min():.1f} % holds before masking" in part
+
+
+def test_the_share_of_the_population_is_kept_as_long_as_the_project_is_open(browser, session):
+    assert browser.get("/risk?percent=0").status_code == 422
+    assert 'value=""' in browser.get("/risk").text
+    assert 'action="/risk#population"' in browser.get("/risk?percent=5").text
+    browser.get("/columns")
+    assert "/part/population?of=5-after" in browser.get("/risk").text
+    browser.get("/risk?percent=")
+    assert "/part/population" not in browser.get("/risk").text
+    browser.get("/risk?percent=5")
+    session.open(session.opened.plan)
+    assert "/part/population" not in browser.get("/risk").text
+
+
+def test_numbers_moved_as_far_as_their_column_counts(browser, session, folder):
+    """In years: counted from the release itself, whose order is that of the table."""
+    part = wait(browser, "/part/account?of=utility").text
+    release = session.plan().run().release.frame
+    ages = (pl.read_csv(folder / "discharges.csv")["age"], pl.DataFrame(release)["age"])
+    moved = (ages[0] - ages[1]).abs().mean()
+    assert shown_shares(part, "age")[2] == f"{moved:,.3g}"
+    assert shown_shares(part, "sex")[2] == ""
+
+
+def test_a_column_is_shown_before_one_is_chosen(browser, session):
+    page = browser.get("/utility?view=map").text
+    assert re.search(r'data-part="/part/map\?of=0\.', page)
+    assert "sex" in wait(browser, "/part/map?of=0...").text
+
+
+def test_what_is_published_as_it_is_is_told_by_its_role(browser, session):
+    change(browser, session, "/columns/set", name="sex", key="role", value="other")
+    part = wait(browser, "/part/meter").text
+    assert "Published as they are and not sensitive: sex;" in part
+    assert "Sensitive, published as they are: charge;" in part
 
 
 def test_sets_of_more_than_two_columns_are_looked_at(browser, session, folder):

@@ -2,6 +2,7 @@
 
 import html
 import json
+import multiprocessing
 import os
 import re
 import time
@@ -13,8 +14,11 @@ from ontomask.plan.advice import RECIPIENTS
 from ontomask.plan.plan import Plan
 from ontomask.plan.schema import plan_schema
 from ontomask.plan.starting import starting_model
-from ontomask.studio.edits import add_step, contents
+from ontomask.studio.answers import templates
+from ontomask.studio.edits import ROLES, add_step, contents, differences, set_value
 from ontomask.studio.forms import models_of
+from ontomask.studio.jobs import Job, _outcome
+from ontomask.studio.pages import PARTS
 
 
 def wait(browser, path, within=60):
@@ -225,7 +229,10 @@ def test_columns_over_the_limit_of_what_stays_unchanged_need_a_look(browser, ses
     session.opened.plan.write_text(session.opened.text + "[limits]\nmax_unique_unchanged = 10\n")
     page = checked(browser, "columns")
     alone = pl.read_csv(session.table())["charge"].is_unique().mean()
-    assert f"{alone:.1%} of the records are alone with what is published unchanged" in page
+    said = f"{100 * alone:.1f}\u00a0% of the records are alone with what is published unchanged"
+    assert said in page
+    assert "the limit of the plan is 10\u00a0%" in page
+    assert "max_unique" not in page.partition("<main")[2]
     assert state_of(page, "columns") == "look"
     change(browser, session, "/sections/limits", max_unique_unchanged="100")
     assert state_of(checked(browser, "columns"), "columns") == "ready"
@@ -307,13 +314,99 @@ def test_a_page_that_stays_is_told_what_changed(browser, session):
 
     assert told("/columns/set", name="age", key="role", value="other") == {
         "go": "/columns",
-        "changed": "age: role other, was quasi",
+        "changed": "age: harmless, was others know it",
     }
     assert told("/steps/set", step="0", k="7")["changed"] == "step 1: k 7, was 5"
     assert told("/history/undo", here="columns/1")["changed"] == "step 1: k 5, was 7"
-    assert "Last change: age: role other, was quasi" in browser.get("/protection").text
+    assert "Last change: age: harmless, was others know it" in browser.get("/protection").text
     refused = told("/steps/set", step="0", k="0")["problem"]
     assert refused == "Not saved: k must be a whole number of at least 2, not 0."
+
+
+def test_what_changed_is_told_in_the_words_of_the_buttons(browser, session):
+    """Whoever reads the history has not read the plan file."""
+    buttons = dict(
+        re.findall(
+            r'value="(\w+)" title="[^"]+">([^<]+)</button>', wait(browser, "/part/columns").text
+        )
+    )
+    assert buttons == ROLES
+    before = session.opened.text
+    model = '[[steps.privacy]]\nmodel = "l-diversity"\nl = 2\ncolumn = "charge"\n'
+    for role, word in ROLES.items():
+        after = set_value(before, ["columns", "charge", "role"], role)
+        assert differences(before, after) in ("", f"charge: {word}, was sensitive")
+    assert differences(before, before + model) == "step 1: l-diversity of charge: l 2"
+    assert differences(before + model, before) == "step 1: l-diversity of charge taken out"
+    said = set_value(before, ["about", "contact"], "A. Ward")
+    assert differences(before, said) == "who gets it: contact A. Ward"
+    assert differences(said, set_value(said, ["about", "contact"], None)) == (
+        "who gets it: contact no longer set"
+    )
+
+
+def test_a_promise_about_a_column_made_harmless_says_what_to_do_and_where(browser, session):
+    model = '[[steps.privacy]]\nmodel = "l-diversity"\nl = 2\ncolumn = "charge"\n'
+    session.opened.plan.write_text(session.opened.text + model)
+    change(browser, session, "/columns/set", name="charge", key="role", value="other")
+    for path in ("/part/meter", "/part/account?of=risk"):
+        part = wait(browser, path).text
+        assert "Take this promise out of the step, or make the column sensitive." in part
+        assert 'href="/protection">Go to Protection' in part
+        assert "Try again" not in part, "the answer would be the same"
+
+
+def test_what_is_computed_has_a_name_and_only_what_runs_can_be_stopped(
+    browser, session, monkeypatch
+):
+    monkeypatch.setattr(session, "job", lambda name, **_: Job(name))
+    for name in ("meter", "columns", "unique"):
+        monkeypatch.setattr(session.board, "ahead", lambda key: None)
+        running = browser.get(f"/part/{name}").text
+        assert f"<p>{PARTS[name]}</p>" in running
+        assert "data-stop>" in running
+        monkeypatch.setattr(session.board, "ahead", lambda key: Job("first", "running"))
+        waiting = browser.get(f"/part/{name}").text
+        assert "waits for its turn" in waiting
+        assert "data-stop hidden>" in waiting
+
+
+@pytest.mark.parametrize("problem", [MemoryError(), OSError("x")])
+def test_what_failed_by_chance_can_be_tried_again(browser, session, monkeypatch, problem):
+    kind, told = _outcome(_fails(problem), {}, multiprocessing.Pipe()[0])
+    assert kind == "failed"
+    monkeypatch.setattr(session, "job", lambda name, **_: Job(name, kind, problem=told))
+    assert "Try again" in browser.get("/part/account?of=risk").text
+
+
+def _fails(problem):
+    def task(*, progress):
+        raise problem
+
+    return task
+
+
+def test_every_share_is_written_alike_and_stays_on_its_line():
+    shown = templates().from_string("{{ a | percent }} {{ a | percent('g') }} {{ b | told }}")
+    said = "99.9% are alone, where 5 % are allowed (column 100%)"
+    assert shown.render(a=0.307, b=said) == (
+        "30.7\u00a0% 30.7\u00a0% 99.9\u00a0% are alone, where 5\u00a0% are allowed (column 100%)"
+    )
+
+
+def test_without_a_table_there_is_a_way_to_one(browser, session):
+    session.project = None
+    assert '<a href="/open">Choose a table</a>' in browser.get("/release").text
+
+
+def test_the_states_of_stages_are_words_for_everyone(browser):
+    """Narrow screens show a sign; its word is its title, and is read aloud."""
+    page = browser.get("/columns").text
+    for title, state in re.findall(
+        r'title="([a-z ]+)"[^>]*>\s*<span class="number.*?state">([^<]*)<', page, re.DOTALL
+    ):
+        assert title == state
+    assert 'title="being checked"' in page
 
 
 def test_names_and_values_are_escaped(browser, session, folder):

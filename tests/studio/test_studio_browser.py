@@ -158,7 +158,7 @@ def test_rows_are_decided_on_by_keys_and_stay_where_they_are(opened):
     page.focus("input[aria-label='choose age']")
     page.keyboard.press("Shift+ArrowDown")
     page.keyboard.press("4")
-    page.wait_for_selector("#told:has-text('role undecided, was quasi')")
+    page.wait_for_selector("#told:has-text('undecided, was others know it')")
     page.wait_for_selector("tr.undecided >> nth=1")
     assert page.evaluate("document.activeElement.type") == "checkbox"
     page.click("#told >> text=Undo")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -39,6 +40,7 @@ FITTING = {
 SETTINGS = ("missing", "weight", "format", "measure", "root", "unmapped", "output", "sequences")
 TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
 """Characters that turn or override the direction of a text until its end."""
+SHARE = re.compile(r"(?<=\d) %|(?<=\.\d)%|(?<=\d)%(?= of )")
 LARGEST = 2**30
 """Bytes that may be sent to the studio; larger tables are picked where they lie."""
 
@@ -53,7 +55,7 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["told"] = told
+    made.filters |= {"told": told, "percent": percent}
     made.globals["later"] = later
     return made
 
@@ -77,8 +79,16 @@ def later(part: str, busy: str = "", /, **said: str) -> Markup:
 
 
 def told(sentence: object) -> str:
-    """A sentence in which no name of a column turns the direction of what comes behind it."""
-    return str(sentence).translate(TURNING)
+    """A sentence in which no name of a column turns the direction of what comes behind it.
+
+    Shares stand in it as `percent` writes them, however the library does.
+    """
+    return SHARE.sub("\u00a0%", str(sentence).translate(TURNING))
+
+
+def percent(share: float | None, form: str = ".1f") -> str:
+    """A share as all screens write it, on one line; none where there is none."""
+    return "–" if share is None else f"{100 * share:{form}}\u00a0%"
 
 
 class Answers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tomlkit
@@ -15,6 +15,7 @@ from tomlkit.items import AoT, Table
 from ontomask.errors import PlanError
 
 __all__ = [
+    "ROLES",
     "WITHOUT_ROLE",
     "add_step",
     "contents",
@@ -32,6 +33,15 @@ ANY_STEP = {"method": "sampling", "share": 0.5}
 """There is no plan without a step."""
 WITHOUT_ROLE = ("identifier", "weight", "count")
 """Kinds of columns that nobody has to decide on: they are not published as they are."""
+ROLES = {
+    "quasi": "others know it",
+    "sensitive": "sensitive",
+    "other": "harmless",
+    "undecided": "undecided",
+}
+"""What people read for the roles of a plan, on every screen and in the history."""
+SECTIONS = {"about": "who gets it", "input": "how the file is read", "evaluation": "classifiers"}
+"""What people read for the sections of a plan, where its own word is not plain enough."""
 TOLD = 4
 """Differences that are told one by one."""
 HEADER = re.compile(r"\s*\[\[?\s*([^\[\]\s]+)")
@@ -74,31 +84,53 @@ def differences(old: str, new: str) -> str:
         return "the text of the plan"
     steps = [[one.get("method", "") for one in said.get("steps", ())] for said in (before, after)]
     moved = steps[0] != steps[1]
-    known, now = _settings(before), _settings(after)
-    places = [
-        place
-        for place in {**now, **known}
-        if known.get(place) != now.get(place) and not (moved and place[0] == "steps")
-    ]
+    parts = [_parts(said, with_steps=not moved) for said in (before, after)]
     told = [f"steps: {', '.join(steps[1]) or 'none'}"] if moved else []
-    told += [_different(place[1], known.get(place), now.get(place)) for place in places]
+    told += [f"{part[1]} taken out" for part in parts[0] if part not in parts[1]]
+    for part, now in parts[1].items():
+        told += _differing(part[1], parts[0].get(part), now)
     return f"{'; '.join(told[:TOLD])}{f' and {len(told) - TOLD} more' if len(told) > TOLD else ''}"
 
 
-def _settings(said: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
-    """Every setting of a plan, by its section and its place in words."""
-    parts = [("columns", name, one) for name, one in said.get("columns", {}).items()]
-    for place, step in enumerate(said.get("steps", ()), 1):
-        models = step.get("privacy", ())
-        parts += [("steps", f"step {place}", {k: v for k, v in step.items() if v is not models})]
-        parts += [("steps", f"step {place}: {_model(one)}", one) for one in models]
-    parts += [(name, name, one) for name, one in said.items() if name not in ("columns", "steps")]
-    return {
-        (section, f"{place}: {key.replace('_', ' ')}"): value
-        for section, place, inside in parts
-        for key, value in (inside if isinstance(inside, dict) else {"": inside}).items()
-        if not (section == "steps" and key in ("method", "model", "column"))
+def _parts(
+    said: Mapping[str, Any], *, with_steps: bool
+) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """The settings of a plan by the part that they are about: its section and its name in words."""
+    parts: dict[tuple[str, str], Any] = {
+        (name, SECTIONS.get(name, name)): inside if isinstance(inside, dict) else {"": inside}
+        for name, inside in said.items()
+        if name not in ("columns", "steps")
     }
+    parts |= {("columns", name): _in_words(one) for name, one in said.get("columns", {}).items()}
+    for place, step in enumerate(said.get("steps", ()) if with_steps else (), 1):
+        parts["steps", f"step {place}"] = _without(step, ("method", "privacy"))
+        for model in step.get("privacy", ()):
+            parts["steps", f"step {place}: {_model(model)}"] = _without(model, ("model", "column"))
+    return parts
+
+
+def _without(said: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: value for key, value in said.items() if key not in keys}
+
+
+def _in_words(column: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of a column; its role by what people read for it."""
+    said = {"role": ROLES.get(column["role"], column["role"])} if "role" in column else {}
+    return {**column, **said}
+
+
+def _differing(
+    place: str, before: Mapping[str, Any] | None, now: Mapping[str, Any]
+) -> Iterator[str]:
+    """What a part says differently, setting by setting; of a new one what it says."""
+    if before is None and not now:
+        yield f"{place} added"
+    known = before or {}
+    for key in {**now, **known}:
+        if known.get(key) != now.get(key):
+            # a role is told by its word alone
+            name = f"{place}:{'' if key in ('', 'role') else ' ' + key.replace('_', ' ')}"
+            yield _different(name, known.get(key), now.get(key))
 
 
 def _model(said: Mapping[str, Any]) -> str:
@@ -107,7 +139,7 @@ def _model(said: Mapping[str, Any]) -> str:
 
 def _different(place: str, old: object, new: object) -> str:
     if new is None:
-        return f"{place} not said any more"
+        return f"{place} no longer set"
     if not isinstance(new, str | int | float):
         return f"{place} changed"
     shown = {True: "yes", False: "no"}.get(new, new) if isinstance(new, bool) else new

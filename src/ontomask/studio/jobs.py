@@ -62,6 +62,8 @@ class Job:
         What came out, when it is done.
     problem
         One sentence, when it failed.
+    refused
+        Whether it failed by what it was asked: then asking again is answered in the same way.
     """
 
     key: str
@@ -71,6 +73,7 @@ class Job:
     result: Any = None
     problem: str = ""
     seconds: float = 0.0
+    refused: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -161,7 +164,7 @@ def _outcome(task: Task, arguments: Mapping[str, Any], pipe: Connection) -> tupl
     except Stopped:
         return "stopped", None
     except OntomaskError as error:
-        return "failed", str(error)
+        return "refused", str(error)
     except MemoryError:
         return "failed", "There was not enough memory for this; take a sample, or close programs."
     except Exception as error:  # noqa: BLE001 - a page must answer; the trace goes to the terminal
@@ -335,7 +338,9 @@ class Board:
             self._keep(key, value)
             self._set(key, state="done", done=1.0, result=value, seconds=seconds)
         else:
-            self._set(key, state=kind, problem=value or "", seconds=seconds)
+            refused = kind == "refused"
+            state = "failed" if refused else kind
+            self._set(key, state=state, problem=value or "", seconds=seconds, refused=refused)
         return False
 
     def _awaited(self, key: str, pipe: Connection, line: _Line | None) -> tuple[str, Any]:

@@ -16,6 +16,7 @@ from ontomask.evaluation.risk import Reidentification, reidentification
 from ontomask.evaluation.scores import ClassScores, Scores
 from ontomask.evaluation.structure import ClassRisk
 from ontomask.evaluation.suggestion import suggest_quasi_identifiers
+from ontomask.evaluation.utility import ColumnLoss
 from ontomask.methods.base import Progress
 from ontomask.plan.execution import judgment_of
 from ontomask.population import population_uniqueness
@@ -45,7 +46,7 @@ def account(*, about: About, progress: Progress) -> dict[str, Any]:
     return {
         "page": render(release.account(source.frame, **vars(run)), internal=True),
         **figures_of(found),
-        "columns": [[one.name, one.changed, one.semantic_loss] for one in found.loss.columns],
+        "columns": [_moved(one, release.schema[one.name].kind) for one in found.loss.columns],
         "before": _risks(found.risk_before),
         "after": _risks(found.risk_after),
         "sizes": [one.sizes for one in (found.risk_before, found.risk_after)],
@@ -55,6 +56,12 @@ def account(*, about: About, progress: Progress) -> dict[str, Any]:
         "limits": [[one.name, one.measured, one.allowed, one.exceeded] for one in run.limits],
         **_sets(opened, release),
     }
+
+
+def _moved(one: ColumnLoss, kind: str) -> list[Any]:
+    """How far the values of a column moved; numbers also as they are counted there."""
+    own = None if one.deviation is None else one.semantic_loss * one.deviation
+    return [one.name, one.changed, one.semantic_loss, own, kind]
 
 
 def figures_of(found: Evaluation) -> dict[str, float]:

@@ -27,7 +27,7 @@ from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT
 from ontomask.plan.plan import Plan
 from ontomask.studio.answers import Answers, has_generalization, templates
 from ontomask.studio.candidates import comparable, step_of
-from ontomask.studio.edits import WITHOUT_ROLE, contents
+from ontomask.studio.edits import ROLES, WITHOUT_ROLE, contents
 from ontomask.studio.exploring import gathered
 from ontomask.studio.forms import fields_of, fields_of_section, models_of, texts_of
 from ontomask.studio.jobs import Job
@@ -43,30 +43,32 @@ __all__ = ["PARTS", "Pages"]
 REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 )
-ROLES = ("quasi", "sensitive", "other", "undecided")
-PARTS = (
-    "look",
-    "begin",
-    "people",
-    "check",
-    "columns",
-    "unique",
-    "words",
-    "tree",
-    "shape",
-    "ladder",
-    "preview",
-    "meter",
-    "masked",
-    "promise",
-    "solutions",
-    "node",
-    "account",
-    "classifiers",
-    "records",
-    "map",
-    "population",
-)
+PARTS = {
+    "look": "Reading the file",
+    "begin": "Making a plan",
+    "people": "Counting records of people",
+    "check": "Counting who is alone",
+    "meter": "Counting who is alone",
+    "columns": "Looking at every column",
+    "unique": "Looking for the smallest sets that single people out",
+    "words": "Looking values up",
+    "tree": "Counting the records of concepts",
+    "shape": "Counting values",
+    "ladder": "Building the levels",
+    "preview": "Trying the steps on a sample",
+    "masked": "Counting who is alone after masking",
+    "promise": "Trying the steps on a sample",
+    "solutions": "Looking at combinations of levels",
+    "node": "Generalizing a sample",
+    "account": "Masking and measuring the whole table",
+    "classifiers": "Training classifiers on the table before and after",
+    "records": "Finding the records that moved farthest",
+    "map": "Counting values before and after",
+    "population": "Estimating who is unique in the population",
+}
+"""The parts of pages, and what is computed for each."""
+OF_STEPS = ("masked", "promise", "solutions", "account", "classifiers", "records", "map")
+"""The parts of other screens that fail where the steps do not fit."""
 VIEWS = ("account", "map", "classifiers", "records")
 TARGETS = ("sensitive", "other")
 """The roles of columns that a classifier can be judged by."""
@@ -152,16 +154,18 @@ class Pages(Answers):
             for name, one in said.get("columns", {}).items()
             if _is_learned(one)
         }
+        places = {name: place for place, name in enumerate(said.get("columns", {}))}
+        first = {"first": str(places[next(iter(learned))])} if learned else {}
         return self._page(
             "utility",
             view=view if view in VIEWS else VIEWS[0],
-            axes={name: request.query_params.get(name, "") for name in AXES},
+            axes={name: request.query_params.get(name, first.get(name, "")) for name in AXES},
             sort=request.query_params.get("sort", "moved"),
             which=request.query_params.get("class", "0"),
             fields=fields_of_section("evaluation", said.get("evaluation", {}), chosen),
             learned=list(learned),
             targets=[name for name, role in learned.items() if role in TARGETS],
-            places={name: place for place, name in enumerate(said.get("columns", {}))},
+            places=places,
             classifiers=CLASSIFIERS,
             chosen=said.get("evaluation", {}),
         )
@@ -170,7 +174,11 @@ class Pages(Answers):
         """What is still at risk."""
         if self.session.project is None:
             return self._go("/open")
-        return self._page("risk", percent=request.query_params.get("percent", ""))
+        percent = request.query_params.get("percent", self.session.percent)
+        if percent:
+            fraction_of(percent)  # refuses what is no share, before it is remembered
+        self.session.percent = percent
+        return self._page("risk", percent=percent)
 
     async def release(self, _request: Request) -> Response:
         """The last look, and the release."""
@@ -225,6 +233,9 @@ class Pages(Answers):
         project = self.session.project
         shown = {
             "job": job,
+            "part": name,
+            "computed": PARTS[name],
+            "of_steps": OF_STEPS,
             "ahead": self.session.board.ahead(job.key),
             "found": job.result,
             "again": f"/part/{name}?{urlencode(kept)}",

@@ -54,7 +54,7 @@ GRID = {
 }
 
 
-PROPOSED, WHOSE = "proposed", "whose records"
+PROPOSED, WHOSE = "plan proposed from the table", "whose records"
 """How a history begins that has a proposal, and what it says when people were decided on."""
 
 
@@ -67,6 +67,7 @@ class Session:
     picked: Path | None = None
     said_reading: dict[str, Any] = field(default_factory=dict)
     grid: dict[str, Any] = field(default_factory=lambda: dict(GRID))
+    percent: str = ""
     board: Board = field(default_factory=Board)
     releasing: str = ""
     released_from: str = ""
@@ -127,7 +128,7 @@ class Session:
         self._asked.clear()
         self._superseded.clear()
         self._cells.clear()
-        self.releasing = self.released_from = ""
+        self.releasing = self.released_from = self.percent = ""
         self.board = Board(folder, self.board.workers)
 
     def warm(self) -> Job | None:

@@ -89,7 +89,7 @@ function follow(job) {
   if (job.followed === job.dataset.follow) return;
   job.followed = job.dataset.follow;
   job.events?.close();
-  const bar = job.querySelector("progress"), told = job.querySelector("[role=status]");
+  const bar = job.querySelector("progress"), told = job.querySelector("[role=status]"), stop = job.querySelector("[data-stop]");
   const events = job.events = new EventSource(job.dataset.follow);
   const over = () => {
     events.close();
@@ -102,6 +102,7 @@ function follow(job) {
     const state = JSON.parse(event.data);
     if (bar && !("whole" in bar.dataset)) bar.value = state.done;  // else it counts jobs
     if (told && state.said) told.textContent = state.said;
+    if (stop) stop.hidden = state.state === "waiting";
     if (["done", "failed", "stopped"].includes(state.state)) over();
   };
   events.onerror = over;
