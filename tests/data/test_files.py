@@ -271,7 +271,7 @@ class TestDialects:
         source = read("\n".join([",".join(names), *rows]))
         assert source.columns == tuple(names)
         assert source.frame["c499"].to_list() == [1499, 2499]
-        assert "and 495 more" in source.notes[-1]
+        assert "'c9' and 490 more" in source.notes[-1]
 
     def test_chosen_columns_in_their_order(self, read):
         assert read("a,b,c\n1,2,3\n", columns=["c", "a", "c"]).frame.rows() == [(3, 1)]

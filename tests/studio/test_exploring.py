@@ -171,7 +171,7 @@ def test_classifiers_are_judged_as_the_library_does(browser, general, folder):
         frame, plan.schema, "status", lambda _: release, classifiers="tree", folds=3
     )
     for shown in (judged.baseline, judged["tree"].original, judged["tree"].masked):
-        assert f"{100 * shown.accuracy:.1f} %" in part
+        assert f"{100 * shown.accuracy:.1f}\u00a0%" in part
     points = json.loads(re.search(r'class="after" data-points="([^"]*)"', part).group(1))
     assert [tuple(one) for one in points] == [
         (one.recall, one.precision, one.threshold) for one in judged["tree"].masked.confidence
@@ -192,11 +192,11 @@ def test_the_threshold_of_risk_is_counted_on_classes(browser, general, folder):
     frame = pl.read_csv(folder / "discharges.csv")
     sizes = frame.group_by("sex", "age").len()["len"]
     above = 100 * sizes.filter(1 / sizes > 0.2).sum() / len(frame)
-    row = re.search(r'<th scope="row">20 %</th>(.*?)</tr>', part, re.DOTALL).group(1)
-    assert re.findall(r">([\d.]+) %<", row)[0] == f"{above:.1f}"
+    row = re.search(r'<th scope="row">20\u00a0%</th>(.*?)</tr>', part, re.DOTALL).group(1)
+    assert re.findall(r">([\d.]+)\u00a0%<", row)[0] == f"{above:.1f}"
     lonely = 100 * sizes.filter(sizes == 1).sum() / len(frame)
     both = re.search(r'<th scope="row">sex, age</th>(.*?)</tr>', part, re.DOTALL).group(1)
-    assert re.findall(r">([\d.]+) %<", both) == [f"{lonely:.1f}", "0.0"]
+    assert re.findall(r">([\d.]+)\u00a0%<", both) == [f"{lonely:.1f}", "0.0"]
 
 
 def test_people_are_protected_where_a_column_says_so(browser, session, folder):
@@ -266,7 +266,7 @@ def test_what_was_superseded_is_computed_when_somebody_comes_back(browser, sessi
 
 def test_the_meter_says_who_is_alone_after_masking(browser):
     assert "/part/masked" in wait(browser, "/part/meter").text
-    assert "0.0&nbsp;%</strong> are alone after masking" in wait(browser, "/part/masked").text
+    assert "0.0\u00a0%</strong> are alone after masking" in wait(browser, "/part/masked").text
 
 
 def test_the_preview_has_the_figures_of_an_evaluation(browser, session, folder):

@@ -52,8 +52,6 @@ GRID = {
     "limit": 10.0,
     "whole": False,
 }
-
-
 PROPOSED, WHOSE = "plan proposed from the table", "whose records"
 """How a history begins that has a proposal, and what it says when people were decided on."""
 
