@@ -204,6 +204,7 @@ def test_the_last_look_tells_what_will_be_released(browser, said):
     wait(browser, "/part/account?of=utility")
     page = browser.get("/release").text
     assert "was not looked at" not in page
+    assert "alone with what is published unchanged (charge" in page.partition("last look")[2]
     assert 'href="/utility" class="ready"' in page
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "contents",
     "declared_in",
     "differences",
+    "model_in_words",
     "move_step",
     "only_step",
     "part_of",
@@ -105,7 +106,9 @@ def _parts(
     for place, step in enumerate(said.get("steps", ()) if with_steps else (), 1):
         parts["steps", f"step {place}"] = _without(step, ("method", "privacy"))
         for model in step.get("privacy", ()):
-            parts["steps", f"step {place}: {_model(model)}"] = _without(model, ("model", "column"))
+            parts["steps", f"step {place}: {model_in_words(model)}"] = _without(
+                model, ("model", "column")
+            )
     return parts
 
 
@@ -133,7 +136,8 @@ def _differing(
             yield _different(name, known.get(key), now.get(key))
 
 
-def _model(said: Mapping[str, Any]) -> str:
+def model_in_words(said: Mapping[str, Any]) -> str:
+    """A privacy model by its name and the column that it is about."""
     return f"{said.get('model')}{' of ' + said['column'] if 'column' in said else ''}"
 
 

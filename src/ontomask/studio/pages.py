@@ -27,7 +27,7 @@ from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT
 from ontomask.plan.plan import Plan
 from ontomask.studio.answers import Answers, has_generalization, templates
 from ontomask.studio.candidates import comparable, step_of
-from ontomask.studio.edits import ROLES, WITHOUT_ROLE, contents
+from ontomask.studio.edits import ROLES, WITHOUT_ROLE, contents, model_in_words
 from ontomask.studio.exploring import gathered
 from ontomask.studio.forms import fields_of, fields_of_section, models_of, texts_of
 from ontomask.studio.jobs import Job
@@ -402,6 +402,5 @@ def _promised(step: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for place, model in enumerate(step.get("privacy", ())):
         name = model.get("model", "")
         if name in texts_of("model"):
-            title = f"{name} of {model['column']}" if "column" in model else name
-            fields = fields_of("model", name, model)
+            title, fields = model_in_words(model), fields_of("model", name, model)
             yield {"place": place, "model": name, "title": title, "fields": fields}
