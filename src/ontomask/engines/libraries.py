@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import polars as pl
+import polars.selectors as cs
 
 from ontomask.errors import DataError
 from ontomask.extras import optional
@@ -156,7 +157,8 @@ class Spark:
 
     def lent(self, frame: pl.DataFrame, beside: Any) -> Any:
         """A small table in the session of the large one, to be copied to every executor."""
-        lent = beside.sparkSession.createDataFrame(frame.to_arrow())
+        signed = frame.with_columns(cs.unsigned_integer().cast(pl.Int64))  # Spark has no others
+        lent = beside.sparkSession.createDataFrame(signed.to_arrow())
         if len(frame) > BROADCAST:
             return lent
         return optional("pyspark.sql.functions").broadcast(lent)
