@@ -42,6 +42,20 @@ def test_profiles_are_short(name, values, said):
 
 
 @pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([*AGES, None], "8 values, each once, 1 missing"),
+        (AGES * 2, "8 values"),
+        (["f", "m", "f"], "f, m"),
+        ([7, 7, 7], "7"),
+        (list(range(3, 80)), "77 values, each once"),
+    ],
+)
+def test_what_is_written_down_names_no_end_of_a_range(values, said):
+    assert profiles(open_table(pl.DataFrame({"x": values})), ["x"])["x"].counted == said
+
+
+@pytest.mark.parametrize(
     ("name", "values", "said"),
     [
         ("age", [*AGES * 2, "90+", "Meier"], "'90+' and 'Meier' are no numbers"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["PACKED", "SUFFIXES", "format_of_name", "is_table_name"]
+__all__ = ["PACKED", "SUFFIXES", "format_of_name", "is_table_name", "without_suffixes"]
 
 SUFFIXES = {
     "csv": (".csv", ".tsv", ".txt"),
@@ -31,3 +31,9 @@ def format_of_name(path: Path) -> str | None:
 def is_table_name(path: Path) -> bool:
     """Whether a file is named like a table; `.txt` may be anything."""
     return format_of_name(path) is not None and ".txt" not in path.suffixes
+
+
+def without_suffixes(name: str) -> str:
+    """The name of a table without the suffixes that tell its format and how it is packed."""
+    path = Path(name)
+    return Path(path.stem).stem if path.suffix.lower() in PACKED else path.stem

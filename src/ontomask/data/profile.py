@@ -41,7 +41,9 @@ class Profile:
     Attributes
     ----------
     span
-        Its range, or its values if they are few; nothing for other words.
+        Its range; nothing for words.
+    listed
+        Its values if they are few.
     count
         How many values there are, in words.
     missing
@@ -51,14 +53,22 @@ class Profile:
     """
 
     span: str
+    listed: str
     count: str
     missing: int
     odd: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        return self._told(self.span or self.listed or self.count)
+
+    @property
+    def counted(self) -> str:
+        """What it looks like without its range, whose ends are often those of single people."""
+        return self._told(self.listed or self.count)
+
+    def _told(self, values: str) -> str:
         missing = f"{self.missing:,} missing" if self.missing else ""
-        looks = filter(None, [self.span or self.count, missing])
-        return "; ".join([", ".join(looks), *self.odd])
+        return "; ".join([", ".join(filter(None, [values, missing])), *self.odd])
 
 
 def profiles(table: Table, names: Sequence[str]) -> dict[str, Profile]:
@@ -70,9 +80,9 @@ def profiles(table: Table, names: Sequence[str]) -> dict[str, Profile]:
 def profile_of(evidence: Evidence) -> Profile:
     """What a column looks like, from what is known of it."""
     numbers = _numbers(evidence)
-    span = _span(evidence, numbers) or _listed(evidence)
+    span, listed = _span(evidence, numbers), _listed(evidence)
     odd = tuple(_odd(evidence, numbers))
-    return Profile(span, _counted(evidence), _missing(evidence), odd)
+    return Profile(span, listed, _counted(evidence), _missing(evidence), odd)
 
 
 def _missing(evidence: Evidence) -> int:
@@ -146,7 +156,8 @@ def _counted(evidence: Evidence) -> str:
         return ""
     many = "or more " if evidence.is_sampled else ""
     once = ", each once" if evidence.distinct == evidence.records and not many else ""
-    return f"{evidence.distinct:,} {many}values{once}"
+    values = "value" if evidence.distinct == 1 and not many else "values"
+    return f"{evidence.distinct:,} {many}{values}{once}"
 
 
 def _cut(text: str) -> str:

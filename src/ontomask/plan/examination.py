@@ -354,7 +354,7 @@ def examined(table: Table, schema: Mapping[str, AnyColumn]) -> Iterator[Examined
         missing = int(np.count_nonzero(codes < 0))
         counts = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
         mapped = mapped_how(column, values, counts)
-        look = "; ".join(filter(None, [looks[name].span, *looks[name].odd]))
+        look = "; ".join(filter(None, [looks[name].span or looks[name].listed, *looks[name].odd]))
         yield Examined(name, column.kind, column.role, len(values), missing, mapped, look)
 
 

@@ -283,7 +283,7 @@ def _column(name: str, column: AnyColumn, proposal: Proposal) -> str:
     mark = "CHECK: " if name in proposal.unsure else ""
     mark = "DECIDE: " if name in proposal.schema.undecided else mark
     lines = [
-        f"\n# {toml_comment(str(proposal.profiles[name]))}",
+        f"\n# {toml_comment(proposal.profiles[name].counted)}",
         f"# {mark}{toml_comment(proposal.reasons[name])}",
         f"[columns.{toml_key(name)}]",
         f'kind = "{column.kind}"',

@@ -112,21 +112,29 @@ class Answers:
                 in_header = request.headers.get(FORM_TOKEN, "")
                 if not same(str(given or in_header), self.keys.form):
                     return PlainTextResponse("The form's token is missing.\n", 403)
-                before = self._text()
+                before, known = self._text(), self._newest()
                 answer = await handler(request, form)
-                return self._told(answer, before) if _is_fetched(request) else answer
+                return self._told(answer, before, known) if _is_fetched(request) else answer
 
         return handle
 
-    def _told(self, answer: Response, before: str) -> Response:
-        """Where to go on and what was changed, for a page that stays where it is."""
+    def _told(self, answer: Response, before: str, known: int) -> Response:
+        """Where to go on and what was changed, for a page that stays where it is.
+
+        A new version says what it is; between versions that are known it is what differs.
+        """
         if not isinstance(answer, RedirectResponse):
             return answer
-        told = {
-            "go": answer.headers["location"],
-            "changed": differences(before, self._text()) if before else "",
-        }
-        return JSONResponse(told)
+        now = self._text()
+        said = differences(before, now) if before else ""
+        if said and self._newest() > known:
+            said = self.session.opened.notice().said
+        return JSONResponse({"go": answer.headers["location"], "changed": said})
+
+    def _newest(self) -> int:
+        """The number of the last version of the plan; 0 where there is none."""
+        project = self.session.project
+        return max((one.number for one in project.versions()), default=0) if project else 0
 
     def _text(self) -> str:
         """The plan as it is now; nothing where there is none that can be read."""

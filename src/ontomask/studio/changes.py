@@ -20,7 +20,7 @@ from ontomask.errors import PlanError
 from ontomask.plan.advice import GOALS, RECIPIENTS, advised
 from ontomask.plan.starting import starting, starting_model
 from ontomask.studio.answers import FITTING, SETTINGS, Answers, Form
-from ontomask.studio.candidates import step_of
+from ontomask.studio.candidates import adopted, limit_of, sizes_of
 from ontomask.studio.edits import (
     WITHOUT_ROLE,
     add_step,
@@ -262,7 +262,8 @@ class Changes(Answers):
         diverse = [
             name for name in schema.with_role("sensitive") if values.get(name, 0) >= advice.l
         ]
-        if "recipient" not in contents(text).get("about", {}):
+        known = contents(text).get("about", {}).get("recipient")
+        if known is None or known in [one.recipient for one in RECIPIENTS.values()]:
             text = set_value(text, ["about", "recipient"], advice.recipient)
         text = set_value(text, ["limits", "max_risk"], round(100 * advice.max_risk, 9))
         for number, step in enumerate(contents(text).get("steps", ())):
@@ -285,7 +286,7 @@ class Changes(Answers):
         goal = GOALS.get(str(form.get("goal", "")))
         if goal is None:
             raise PlanError("There is no such goal; reload the page.")
-        sizes = _sizes(contents(self.session.opened.text).get("steps", ()))
+        sizes = sizes_of(contents(self.session.opened.text).get("steps", ()))
         given = await self._needed(goal.method, {"k": max(sizes, default=USUAL), **form})
         text = only_step(self.session.opened.text, goal.method, given)
         return await self._save(form, text, f"goal: {goal.title}", "/protection")
@@ -316,7 +317,7 @@ class Changes(Answers):
         """Let a step promise one model more."""
         number, model = _number(form, "step"), str(form.get("model", ""))
         step = self._step(number)
-        sizes = _sizes([step])
+        sizes = sizes_of([step])
         promised = starting_model(model, self.session.plan().schema, max(sizes, default=USUAL))
         models = [*step.get("privacy", ()), promised]
         return await self._promise(form, number, models)
@@ -372,15 +373,19 @@ class Changes(Answers):
             for one in str(form.get("sizes", "")).replace(",", " ").split()
             if one.isdigit()
         ]
-        limit = str(form.get("limit", "10"))
+        limit = str(form.get("limit", ""))
         if not names or not sizes:
             raise PlanError("Choose at least one method and one k, such as 5.")
-        self.session.grid = {
+        grid = {
             "names": names,
             "sizes": sizes,
-            "limit": float(limit) if limit.replace(".", "", 1).isdigit() else 10.0,
+            "limit": None,
             "whole": form.get("whole") == "true",
         }
+        usual = limit_of(grid, contents(self.session.opened.text))
+        if limit.replace(".", "", 1).isdigit() and float(limit) != usual:
+            grid["limit"] = float(limit)  # what is not changed follows the plan
+        self.session.grid = grid
         return self._go("/explore")
 
     async def stop_comparing(self, _request: Request, _form: Form) -> Response:
@@ -390,10 +395,11 @@ class Changes(Answers):
 
     async def adopt(self, _request: Request, form: Form) -> Response:
         """Take a compared method into the plan, instead of the steps there."""
-        step = step_of(str(form.get("method", "")), _number(form, "k"))
-        method = step.pop("method")
-        text = only_step(self.session.opened.text, method, step)
-        return await self._save(form, text, f"adopted {method}", "/protection")
+        text = self.session.opened.text
+        steps = contents(text).get("steps", ())
+        step, said = adopted(steps, str(form.get("method", "")), _number(form, "k"))
+        text = only_step(text, step.pop("method"), step)
+        return await self._save(form, text, said, "/protection")
 
     async def fix_levels(self, _request: Request, form: Form) -> Response:
         """Fix a node of the lattice in the plan, or let levels be searched again."""
@@ -432,7 +438,7 @@ class Changes(Answers):
         name = str(form.get("name", "")).strip()[:200]
         job = self.session.release_job()
         if not name:
-            raise PlanError("Say who signs.")
+            raise PlanError("Say who signs: the name is kept with the figures of the release.")
         if job is None or job.state != "done":
             raise PlanError("Make the release first; what is signed are its figures.")
         if self.session.release_state() != "ready":
@@ -486,12 +492,6 @@ def _signed_on(made: Mapping[str, Any]) -> str:
     ]
     said += [f"{share} share {column} with their whole group" for column, share in made["alike"]]
     return "; ".join([*said, *made["exceeded"]])
-
-
-def _sizes(steps: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Every k that steps ask for, their own or that of a model."""
-    parts = [part for step in steps for part in (step, *step.get("privacy", ()))]
-    return [part["k"] for part in parts if isinstance(part.get("k"), int)]
 
 
 def _here(form: Form) -> str:

@@ -147,6 +147,7 @@ def _different(place: str, old: object, new: object) -> str:
     if not isinstance(new, str | int | float):
         return f"{place} changed"
     shown = {True: "yes", False: "no"}.get(new, new) if isinstance(new, bool) else new
+    shown = f"{shown:g}" if isinstance(shown, float) else shown
     was = f", was {old}" if isinstance(old, str | int | float) and not isinstance(old, bool) else ""
     return f"{place} {shown}{was}"
 

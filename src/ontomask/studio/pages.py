@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from starlette.responses import (
     Response,
 )
 
+from ontomask.data.file_names import without_suffixes
 from ontomask.evaluation.classifiers import CLASSIFIERS
-from ontomask.methods.base import sizes_asked
+from ontomask.methods.base import Method, sizes_asked
 from ontomask.methods.presets import PRESETS
 from ontomask.methods.registry import METHODS
 from ontomask.plan.advice import GOALS, RECIPIENTS
@@ -26,7 +28,14 @@ from ontomask.plan.limits import LIMITS
 from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT
 from ontomask.plan.plan import Plan
 from ontomask.studio.answers import Answers, has_generalization, templates
-from ontomask.studio.candidates import comparable, step_of
+from ontomask.studio.candidates import (
+    besides,
+    comparable,
+    is_candidate,
+    limit_of,
+    sizes_of,
+    step_of,
+)
 from ontomask.studio.edits import ROLES, WITHOUT_ROLE, contents, model_in_words
 from ontomask.studio.exploring import gathered
 from ontomask.studio.forms import fields_of, fields_of_section, models_of, texts_of
@@ -121,6 +130,8 @@ class Pages(Answers):
             models=texts_of("model"),
             goals=GOALS,
             recipients=RECIPIENTS,
+            taken=_taken(said),
+            recipient=said.get("about", {}).get("recipient"),
             about=fields_of_section(
                 "about", said.get("about", {}), ("title", "purpose", "recipient", "contact")
             ),
@@ -137,6 +148,7 @@ class Pages(Answers):
             view="solutions" if wanted == "solutions" else "methods",
             query=request.url.query,
             grid=self.session.grid,
+            limit=limit_of(self.session.grid, contents(self.session.opened.text)),
             names=comparable(),
             texts={name: _explained(name) for name in comparable()},
             generalized=has_generalization(contents(self.session.opened.text)),
@@ -196,6 +208,8 @@ class Pages(Answers):
             measured=measured.result if measured and measured.state == "done" else None,
             state=self.session.release_state() if plan else "empty",
             made=plan is not None and (plan.target / MANIFEST).is_file(),
+            folder=os.path.relpath(plan.target, self.session.root) if plan else "",
+            names=_downloads(self.session.opened.plan, plan) if plan else {},
             job=self.session.release_job(),
             signed=[one for one in signed if one.digest == project.notice().digest],
             decisions=decisions[::-1],
@@ -253,6 +267,9 @@ class Pages(Answers):
             shown |= {"without_role": WITHOUT_ROLE, "taxonomies": taxonomies()}
         if name == "solutions":
             shown["nodes"] = shown_nodes(job.result, query)
+        if name == "preview":
+            former = self.session.board.get(self.session.former.get("preview", ""))
+            shown["was"] = former.result["loss"] if former and former.state == "done" else None
         if name == "account":
             shown |= self._accounted(job.result, query)
         return self._part(request, name, shown)
@@ -278,9 +295,20 @@ class Pages(Answers):
         over = [_as_cell(*one) for one in cells if one[2].state in ("done", "failed")]
         waiting = [job for *_, job in cells if not job.is_over]
         running = [job for job in waiting if job.state == "running"]
+        said = contents(self.session.opened.text)
+        limit, steps = limit_of(self.session.grid, said), self._steps()
+        found = gathered(over, limit)
         shown = {
-            "found": gathered(over, float(self.session.grid["limit"])),
-            "grid": self.session.grid,
+            "found": found,
+            "limit": limit,
+            "own": [
+                one["title"]
+                for one in found["cells"]
+                if not one["error"]
+                and any(is_candidate(step, one["method"], one["k"] or 2) for step in steps)
+            ],
+            "steps": [step.name for step in steps],
+            "besides": [model_in_words(one) for one in besides(said.get("steps", ()))],
             "over": len(over),
             "cells": len(cells),
             "job": next(iter([*running, *waiting]), None),
@@ -289,6 +317,10 @@ class Pages(Answers):
             "version": self.session.opened.notice().digest,
         }
         return self._part(request, "methods", shown)
+
+    def _steps(self) -> tuple[Method, ...]:
+        """The steps of the plan; none while it cannot be run."""
+        return () if self.session.problem() else tuple(self.session.plan().steps)
 
     async def account(self, _request: Request) -> Response:
         """The internal report of what the plan would release now."""
@@ -309,22 +341,16 @@ class Pages(Answers):
 
     async def download(self, request: Request) -> Response:
         """A file of the release, or the plan."""
-        plan = self.session.plan()
-        files = {
-            "table": plan.target / plan.table,
-            "report": plan.target / REPORT,
-            "internal": plan.target / INTERNAL,
-            "manifest": plan.target / MANIFEST,
-            "plan": self.session.opened.plan,
-        }
-        if request.path_params["which"] == "decisions":
+        which = request.path_params["which"]
+        if which == "decisions":
             return self._decisions()
-        path = files.get(request.path_params["which"])
+        files = _downloads(self.session.opened.plan, self.session.plan())
+        path, name = files.get(which, (None, ""))
         if path is None or not path.is_file():
             raise HTTPException(404)
-        if request.path_params["which"] == "internal":
-            return self._with_decisions(path)
-        return FileResponse(path, filename=path.name)
+        return (
+            self._with_decisions(path) if which == "internal" else FileResponse(path, filename=name)
+        )
 
     def _with_decisions(self, report: Path) -> Response:
         """The internal report with what led to the plan, and why."""
@@ -342,6 +368,32 @@ class Pages(Answers):
         ]
         headers = {"content-disposition": 'attachment; filename="decisions.txt"'}
         return Response("\n".join(lines) + "\n", media_type="text/plain", headers=headers)
+
+
+def _downloads(text: Path, plan: Plan) -> dict[str, tuple[Path, str]]:
+    """The files of a release and the plan's own, each with the name that it is sent by.
+
+    A table that is sent leaves its folder, so its name says that it is not the original.
+    """
+    names = {"report": REPORT, "internal": INTERNAL, "manifest": MANIFEST}
+    stem = without_suffixes(plan.table)
+    sent = f"{stem}-released{plan.table.removeprefix(stem)}"
+    return {
+        "table": (plan.target / plan.table, sent),
+        **{which: (plan.target / name, name) for which, name in names.items()},
+        "plan": (text, text.name),
+    }
+
+
+def _taken(said: Mapping[str, Any]) -> list[str]:
+    """The kinds of recipients whose k and limit a plan has."""
+    sizes = set(sizes_of(said.get("steps", ())))
+    limit = said.get("limits", {}).get("max_risk")
+    return [
+        name
+        for name, advice in RECIPIENTS.items()
+        if limit == round(100 * advice.max_risk, 9) and sizes <= {advice.k}
+    ]
 
 
 @functools.cache

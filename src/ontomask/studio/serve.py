@@ -89,8 +89,18 @@ def serve(
         )
         try:
             uvicorn.Server(config).run(sockets=[listening])
+        except KeyboardInterrupt:
+            if _is_releasing(session):
+                raise  # that nothing was put in place is said by who is asked for it
+            say("The studio was stopped.")
         finally:
             session.board.close()
+
+
+def _is_releasing(session: Session) -> bool:
+    """Whether a release is under way, which ends with the studio."""
+    job = None if session.project is None else session.release_job()
+    return job is not None and not job.is_over
 
 
 def _prepare(session: Session) -> None:

@@ -49,7 +49,7 @@ READING = ("separator", "encoding", "decimal", "thousands", "header", "skip", "s
 GRID = {
     "names": ["sa-mdav", "recoding", "resampling"],
     "sizes": [3, 5, 10],
-    "limit": 10.0,
+    "limit": None,
     "whole": False,
 }
 PROPOSED, WHOSE = "plan proposed from the table", "whose records"
@@ -69,6 +69,7 @@ class Session:
     board: Board = field(default_factory=Board)
     releasing: str = ""
     released_from: str = ""
+    former: dict[str, str] = field(default_factory=dict)
     _asked: dict[str, str] = field(default_factory=dict)
     _superseded: set[str] = field(default_factory=set)
     _cells: set[str] = field(default_factory=set)
@@ -231,6 +232,7 @@ class Session:
         job = self._asking(*self._question(name, of), again=again)
         before = self._asked.get(name)
         if before is not None and before != job.key:
+            self.former[name] = before
             stale = {before, self._asked.get("preview", before) if name == "check" else before}
             self._superseded |= stale
             for key in stale:
@@ -324,7 +326,8 @@ class Session:
         job = self.known("check")
         if job is None or job.state not in ("done", "failed"):
             return None
-        problems = job.result["problems"] if job.state == "done" else [_failed(job)]
+        failed = [{"stage": "protection", "said": job.problem}]
+        problems = job.result["problems"] if job.state == "done" else failed
         return {path: [one["said"] for one in problems if one["stage"] == path] for path in CHECKED}
 
     def reading(self) -> dict[str, Any]:
@@ -574,10 +577,6 @@ def _changed(file: Path) -> float:
         return file.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _failed(job: Job) -> dict[str, str]:
-    return {"stage": "protection", "said": job.problem}
 
 
 def _plan_or_problem(project: Project) -> Plan | OntomaskError:

@@ -123,12 +123,20 @@ async function sent(form, given, by) {
   if (!answer.ok) return wrong(told.problem, by);
   for (const one of document.querySelectorAll("#problem, .field .wrong")) one.hidden = true;
   const to = new URL(told.go, location);
-  if (to.pathname !== location.pathname || to.search && to.search !== location.search) return location.assign(to);
+  if (to.pathname !== location.pathname || to.search && to.search !== location.search) {
+    sessionStorage.setItem("changed", told.changed);  // the next page tells it
+    return location.assign(to);
+  }
   await show();
-  if (!told.changed) return;
+  announce(told.changed);
+}
+
+// What was changed, beside a way to undo it.
+function announce(changed) {
+  if (!changed) return;
   const place = document.getElementById("told");
   place.hidden = false;
-  place.querySelector("p").textContent = told.changed;
+  place.querySelector("p").textContent = changed;
 }
 
 // A field that was refused says so, and shows what the plan has.
@@ -258,7 +266,7 @@ function marks(picture) {
     const button = row?.querySelector("button");
     if (!button) continue;
     mark.closest("svg").setAttribute("role", "group");  // a picture has nothing to press inside
-    for (const [name, value] of Object.entries({ class: `${mark.getAttribute("class") ?? ""} mark`, tabindex: 0, role: "button", "aria-label": `Adopt ${told}` })) mark.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ class: `${mark.getAttribute("class") ?? ""} mark${row.classList.contains("own") ? " own" : ""}`, tabindex: 0, role: "button", "aria-label": `Adopt ${told}` })) mark.setAttribute(name, value);
     mark.addEventListener("click", () => button.click());
     mark.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); button.click(); } });
   }
@@ -316,7 +324,7 @@ addEventListener("submit", (event) => {
   if ("filter" in dataset) filtered(form);
   else if ("begin" in dataset) began(form);
   else if ("stop" in dataset) fetch(form.action, { ...asked, method: "POST", body: new URLSearchParams(new FormData(form)) });
-  else if (form.method === "post") send(form, event.submitter);
+  else if (form.getAttribute("method") === "post") send(form, event.submitter);
   else return;
   event.preventDefault();
 });
@@ -384,5 +392,7 @@ async function notice() {
 }
 
 enliven(document);
+announce(sessionStorage.getItem("changed"));
+sessionStorage.removeItem("changed");
 addEventListener("popstate", () => location.reload());
 setInterval(notice, 2000);
