@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ontomask.errors import DataError
-from ontomask.studio import tasks
+from ontomask.studio import jobs, tasks
 from ontomask.studio.jobs import Board
 
 
@@ -77,6 +77,13 @@ def test_the_same_question_is_answered_once_even_after_a_restart(board, tmp_path
     assert third.key != first.key
 
 
+def test_what_an_earlier_studio_kept_in_another_shape_is_not_shown(board, monkeypatch):
+    asked = {"upto": 1, "seconds": 0}
+    first = over(board, board.ask("preview", count, asked))
+    monkeypatch.setattr(jobs, "SHAPE", jobs.SHAPE + 1)
+    assert board.ask("preview", count, asked).key != first.key
+
+
 def test_a_job_is_stopped_within_a_second(board):
     job = board.ask("work", count, {"upto": 1000, "seconds": 0.05})
     until(lambda: board.get(job.key).state == "running" and board.get(job.key).done)
@@ -116,16 +123,16 @@ def test_a_stopped_job_can_be_asked_for_again(board):
 
 def test_mistakes_are_sentences_and_tell_no_values(board):
     ours = over(board, board.ask("preview", mistaken, {"kind": "ours"}))
-    assert (ours.state, ours.problem) == ("failed", "Column 'a' is empty.")
+    assert (ours.state, ours.problem, ours.refused) == ("failed", "Column 'a' is empty.", True)
     other = over(board, board.ask("preview", mistaken, {"kind": "other"}))
-    assert other.state == "failed"
+    assert (other.state, other.refused) == ("failed", False)
     assert "4711" not in other.problem
     assert "ValueError" in other.problem
 
 
 def test_a_process_that_is_killed_is_a_sentence_and_is_replaced(board):
     gone = over(board, board.ask("preview", dying, {}))
-    assert gone.state == "failed"
+    assert (gone.state, gone.refused) == ("failed", False)
     assert "ended from outside" in gone.problem
     assert over(board, board.ask("preview", count, {"upto": 1, "seconds": 0})).state == "done"
 

@@ -2,7 +2,6 @@
 
 import html
 import json
-import multiprocessing
 import os
 import re
 import time
@@ -17,7 +16,7 @@ from ontomask.plan.starting import starting_model
 from ontomask.studio.answers import templates
 from ontomask.studio.edits import ROLES, add_step, contents, differences, set_value
 from ontomask.studio.forms import models_of
-from ontomask.studio.jobs import Job, _outcome
+from ontomask.studio.jobs import Job
 from ontomask.studio.pages import PARTS
 
 
@@ -371,19 +370,13 @@ def test_what_is_computed_has_a_name_and_only_what_runs_can_be_stopped(
         assert "data-stop hidden>" in waiting
 
 
-@pytest.mark.parametrize("problem", [MemoryError(), OSError("x")])
-def test_what_failed_by_chance_can_be_tried_again(browser, session, monkeypatch, problem):
-    kind, told = _outcome(_fails(problem), {}, multiprocessing.Pipe()[0])
-    assert kind == "failed"
-    monkeypatch.setattr(session, "job", lambda name, **_: Job(name, kind, problem=told))
-    assert "Try again" in browser.get("/part/account?of=risk").text
-
-
-def _fails(problem):
-    def task(*, progress):
-        raise problem
-
-    return task
+@pytest.mark.parametrize("refused", [True, False])
+def test_only_what_failed_by_chance_can_be_tried_again(browser, session, monkeypatch, refused):
+    failed = Job("key", "failed", problem="It failed.", refused=refused)
+    monkeypatch.setattr(session, "job", lambda name, **_: failed)
+    part = browser.get("/part/account?of=risk").text
+    assert ("Try again" in part) is not refused
+    assert ("Go to Protection" in part) is refused
 
 
 def test_every_share_is_written_alike_and_stays_on_its_line():

@@ -38,6 +38,9 @@ STOP = "stop"
 COURTESY = {"work": 5, "aside": 10}
 """How much each queue's process lets others go first: pages and previews wait for nobody."""
 
+SHAPE = 2
+"""Raised when results look otherwise, so that what an earlier studio has kept is not shown."""
+
 Task = Callable[..., Any] | str
 """A function, or where one is found among the rooms of the studio, such as `tasks.look`."""
 
@@ -84,7 +87,7 @@ class Job:
 def key_of(task: Task, arguments: Mapping[str, object], depends: str = "") -> str:
     """The digest of a question: the task, its arguments, and what else it depends on."""
     name = task if isinstance(task, str) else f"{task.__module__}.{task.__qualname__}"
-    text = json.dumps([name, arguments, depends], sort_keys=True, default=str)
+    text = json.dumps([SHAPE, name, arguments, depends], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
