@@ -174,8 +174,8 @@ def test_groups_of_one_value_are_on_every_screen_that_decides(browser, alike):
     page = wait(browser, "/release").text
     assert page.count(sentence) == 2  # in the last look, and beside what is signed
     figures = alike.release_job().result["figures"]
-    linked, lost = (f"{100 * figures[name]:.1f} %" for name in ("linkage", "loss"))
-    assert f"Highest risk 50.0 %, linked {linked}, information loss {lost}" in page
+    linked, lost = (f"{100 * figures[name]:.1f}\u00a0%" for name in ("linkage", "loss"))
+    assert f"Highest risk 50.0\u00a0%, linked {linked}, information loss {lost}" in page
     browser.post("/release/sign", {"name": "A. Smith"})
     (signed,) = [one for one in alike.opened.versions() if one.said == "signed off"]
     assert "67% share ward with their whole group" in signed.note
@@ -193,7 +193,7 @@ def test_the_last_look_tells_what_will_be_released(browser, said):
         "For a university.",
         "k = 5: at least 5 records in a group",
         "Published: sex, age, charge.",
-        "highest risk at most 25 %",
+        "highest risk at most 25\u00a0%",
         "The records are put in a random order.",
         "was not looked at",
     ):

@@ -275,5 +275,5 @@ def test_the_preview_has_the_figures_of_an_evaluation(browser, session, folder):
     found = om.protect(frame, plan.schema, plan.steps, seed=1).evaluate(distances=["semantic"])
     for share in (found.loss.loss, found.risk, found.risk_before.uniques):
         figure = 100 * share
-        assert f"{figure:.1f} %" in part
+        assert f"{figure:.1f}\u00a0%" in part
     assert f'<dd class="number">{found.risk_after.smallest_class}</dd>' in part

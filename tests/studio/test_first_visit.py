@@ -125,12 +125,12 @@ def test_explore_knows_the_limit_the_steps_and_the_promises_of_the_plan(browser,
     browser.post("/explore/grid", {**given, "limit": "20"})
     change(browser, promising, "/sections/limits", max_linkage="99")
     part = wait(browser, "/part/methods").text
-    assert "Least loss with at most 99 % linked" in part
+    assert "Least loss with at most 99\u00a0% linked" in part
     assert "without what your plan promises besides (l-diversity of charge)" in part
     assert re.findall(r'data-title="([^"]+)" class="[^"]*own', part) == ["sa-mdav, k = 5"]
     browser.post("/explore/grid", {**given, "limit": "98", "sizes": "3"})
     part = wait(browser, "/part/methods").text
-    assert "with at most 98 % linked" in part, "what a person asks for goes before the plan"
+    assert "with at most 98\u00a0% linked" in part, "what a person asks for goes before the plan"
     assert "Your plan (microaggregation) is none of these" in part
 
 
@@ -140,7 +140,7 @@ def test_what_is_best_is_so_far_while_others_are_compared(browser, session, monk
     known = session.cells()
     waiting = [*known, ("sa-mdav", 5, Job("abc", "waiting"))]
     monkeypatch.setattr(Session, "cells", lambda *_, **__: waiting)
-    assert "Least loss so far with at most 99 % linked" in browser.get("/part/methods").text
+    assert "Least loss so far with at most 99\u00a0% linked" in browser.get("/part/methods").text
 
 
 def test_who_gets_it_is_asked_first_and_what_was_taken_is_marked(browser, session):
@@ -156,8 +156,8 @@ def test_who_gets_it_is_asked_first_and_what_was_taken_is_marked(browser, sessio
     assert "in the preview before" not in first
     change(browser, session, "/steps/advise", recipient="public")
     assert cards() == (False, ["public"])
-    loss = re.search(r'information loss</dt><dd class="number">([\d.]+) %', first)[1]
-    assert f"was {loss} % in the preview before" in wait(browser, "/part/preview").text
+    loss = re.search(r'information loss</dt><dd class="number">([\d.]+)\u00a0%', first)[1]
+    assert f"was {loss}\u00a0% in the preview before" in wait(browser, "/part/preview").text
     change(browser, session, "/steps/advise", recipient="contract")
     assert cards() == (False, ["contract"])
     recipient = contents(session.opened.text)["about"]["recipient"]

@@ -385,6 +385,9 @@ def test_every_share_is_written_alike_and_stays_on_its_line():
     assert shown.render(a=0.307, b=said) == (
         "30.7\u00a0% 30.7\u00a0% 99.9\u00a0% are alone, where 5\u00a0% are allowed (column 100%)"
     )
+    for name in templates().list_templates(["html"]):
+        text = templates().loader.get_source(templates(), name)[0]
+        assert not re.search(r"\}\}(?: |&nbsp;)?%(?!\})", text), f"{name} writes a share by itself"
 
 
 def test_without_a_table_there_is_a_way_to_one(browser, session):
