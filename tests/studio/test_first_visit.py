@@ -60,7 +60,7 @@ def test_files_of_a_release_are_named_and_none_is_taken_for_the_original(browser
     assert "This is the release of an earlier version of the plan" in old
     assert "<h2>Every promise was kept" not in old
     assert "Files of the earlier release" in old
-    assert old.count('class="warn">of an earlier version') == 4
+    assert old.count('class="warn">(of an earlier version') == 4
     assert "primary" in re.search("<button([^>]*)>Make it again<", old)[1]
 
 
