@@ -109,6 +109,8 @@ class Visit:
     def awaited(self, path: str) -> str:
         while "data-follow" in (text := self.client.get(path).text):
             time.sleep(0.02)
+        if "data-again" in text:
+            raise SystemExit(f"{path} failed: what follows would be quick for nothing.")
         return text
 
     def memory(self) -> float:

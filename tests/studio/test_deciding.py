@@ -329,6 +329,13 @@ def test_sets_of_more_than_two_columns_are_looked_at(browser, session, folder):
     assert shown_shares(part, "sex, age, county")[0] == f"{share:.1f} %"
 
 
+@pytest.mark.parametrize(
+    ("columns", "records", "size"), [(8, 1_000, 4), (9, 300_000, 3), (9, 1_000_000, 2)]
+)
+def test_fewer_columns_are_looked_at_together_in_a_large_table(columns, records, size):
+    assert measuring.largest_set(columns, records) == size
+
+
 def test_decisions_and_their_notes_go_with_the_internal_report(browser, session):
     browser.post("/history/note", {"note": "<b>as agreed</b>", "number": "1", "here": "release"})
     browser.post("/release/run")

@@ -26,7 +26,16 @@ from ontomask.report.maps import axis_of, shares_of
 from ontomask.report.sentences import homogeneous
 from ontomask.studio.opened import About, Opened, examples
 
-__all__ = ["account", "attackers", "classifiers", "figures_of", "population", "records", "shares"]
+__all__ = [
+    "account",
+    "attackers",
+    "classifiers",
+    "figures_of",
+    "largest_set",
+    "population",
+    "records",
+    "shares",
+]
 
 THRESHOLDS = (0.5, 1 / 3, 0.25, 0.2, 0.1, 1 / 11, 0.05, 0.02, 0.01)
 SHOWN_RECORDS = 50
@@ -74,10 +83,16 @@ def figures_of(found: Evaluation) -> dict[str, float]:
     }
 
 
+def largest_set(columns: int, records: int) -> int:
+    """How many columns are looked at together: two in any case, more where it takes seconds."""
+    quick = (one for one in LARGEST_SETS if comb(columns, one) * records <= COUNTED)
+    return max(quick, default=min(LARGEST_SETS))
+
+
 def _sets(opened: Opened, release: Release) -> dict[str, Any]:
     """Sets of columns that others may know, by how many are alone before or after."""
     names, records = list(release.schema.quasi), len(opened.table)
-    size = max(2, *(one for one in LARGEST_SETS if comb(len(names), one) * records <= COUNTED))
+    size = largest_set(len(names), records)
     before, after = (
         suggest_quasi_identifiers(open_table(frame).released(names, {}, None), max_size=size)
         for frame in (opened.frame, release.frame)
