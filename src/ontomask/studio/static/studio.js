@@ -93,6 +93,7 @@ function follow(job) {
   const events = job.events = new EventSource(job.dataset.follow);
   const over = () => {
     events.close();
+    job.followed = "";  // a job that was given up may be asked for anew, by the same address
     if (!job.isConnected) return;
     if (job.dataset.then === "reload") show(false);
     else if (job.dataset.then === "gone") job.remove();
