@@ -16,6 +16,8 @@ import importlib.metadata as metadata
 import re
 import sys
 
+import pytest
+
 
 def name_of(requirement):
     return re.match(r"[A-Za-z0-9._-]+", requirement).group().lower().replace("_", "-")
