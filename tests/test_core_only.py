@@ -9,14 +9,14 @@ import textwrap
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 SCRIPT = """
 import importlib.metadata as metadata
 import re
 import sys
-
-import pytest
 
 
 def name_of(requirement):
