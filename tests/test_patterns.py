@@ -240,3 +240,16 @@ def test_long_values_are_looked_at_quickly(body, ending):
     started = time.perf_counter()
     infer_schema(pl.DataFrame({"file": values}))
     assert time.perf_counter() - started < 5
+
+
+WRITTEN = {".py", ".html", ".css", ".js", ".md", ".toml", ".txt", ".csv"}
+
+
+def test_no_file_holds_both_sides_of_a_merge():
+    """Templates and tables would show them to people; nothing else refuses them."""
+    files = [one for one in SOURCE.rglob("*") if one.suffix in WRITTEN]
+    assert len(files) > 100
+    marks = tuple(7 * mark + " " for mark in "<>")
+    for file in files:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        assert not [one for one in lines if one.startswith(marks)], file
