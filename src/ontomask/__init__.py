@@ -123,38 +123,6 @@ _HOMES = {
     "taxonomies": "taxonomy.bundled",
 }
 
-_ELSEWHERE = {
-    "files": """
-        FileFormat read_file write_file
-    """,
-    "knowledge": """
-        Crosswalk Mapping cut_hierarchy date_hierarchy date_taxonomy frequency_hierarchy
-        interval_hierarchy interval_taxonomy load_crosswalk masking_hierarchy
-        masking_taxonomy measures nested_taxonomy order_hierarchy
-    """,
-    "measuring": """
-        explore interval_disclosure judge_classification minimal_unique_sets
-        partition_distance population_uniqueness record_linkage suggest_quasi_identifiers
-    """,
-    "privacy": """
-        AverageRisk BetaLikeness DeltaDisclosure DeltaPresence EstimatedKMap KAnonymity KMap
-        LDiversity NoAttack PopulationNoAttack PopulationProfitability PopulationUniques
-        Profitability RecordsAtRisk SampleUniqueness TCloseness
-    """,
-    "quality": """
-        Ambiguity AverageClassSize Classification Discernibility EntropyLoss Height
-        KLDivergence Loss NonUniformEntropy Precision Semantic
-    """,
-    "results": """
-        Checked Comparison Evaluation Outcome Recommendation
-    """,
-    "statistics": """
-        Sample marginality nominal_covariance nominal_mean nominal_variance s_distance
-        semantic_correlation semantic_covariance semantic_mean semantic_variance
-    """,
-}
-"""What the modules by theme hold, for those who look for it at the root."""
-
 __all__ = ["__version__", *_GROUPS, *_HOMES]
 
 
@@ -162,17 +130,26 @@ def __getattr__(name: str) -> Any:
     if name in _GROUPS:
         return importlib.import_module(f"ontomask.{name}")
     if name not in _HOMES:
-        raise AttributeError(f"module 'ontomask' has no attribute {name!r}{_moved(name)}")
+        raise _MissingError(name)
     value = getattr(importlib.import_module(f"ontomask.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 
 
+class _MissingError(AttributeError):
+    """Looks where the name is only when a person is told: Python and tools ask for names, too."""
+
+    def __str__(self) -> str:
+        name = self.args[0]
+        return f"module 'ontomask' has no attribute {name!r}{_moved(name)}"
+
+
 def _moved(name: str) -> str:
-    """Where a name is that people look for at the root; modules are not imported to find it."""
+    """Where a name is that people look for at the root."""
     if name == "plan_schema":
         return "; it is om.Plan.json_schema()"
-    there = next((group for group, names in _ELSEWHERE.items() if name in names.split()), None)
+    rooms = ((group, importlib.import_module(f"ontomask.{group}")) for group in _GROUPS)
+    there = next((group for group, room in rooms if name in room.__all__), None)
     return f"; it is om.{there}.{name}" if there else ""
 
 

@@ -11,7 +11,7 @@ from dataclasses import fields
 from itertools import accumulate, islice
 from typing import Any
 
-__all__ = ["Brief", "abridged", "brief", "cut"]
+__all__ = ["LONGEST", "SHOWN", "Brief", "abridged", "brief", "cut"]
 
 LONGEST = 1000
 """So many characters are printed of an object."""

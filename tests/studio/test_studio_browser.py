@@ -363,6 +363,22 @@ def test_a_release_beyond_a_limit_is_not_called_finished(opened):
     plan.write_text(before)
 
 
+def test_without_scripts_a_plan_is_made(chromium, folder):
+    with studio(folder) as (link, _):
+        plain = chromium.new_context(java_script_enabled=False)
+        tab = plain.new_page()
+        tab.goto(link)
+        tab.click("text=discharges.csv")
+        tab.click("text=Make a plan")
+        for _ in range(60):
+            if "/open" in tab.url:
+                break
+            tab.wait_for_timeout(500)
+            tab.reload()
+        assert (folder / "discharges-project" / "plan.toml").exists()
+        plain.close()
+
+
 def test_without_scripts_every_part_is_a_page(opened):
     page, address, _ = opened
     kept = page.context.storage_state()

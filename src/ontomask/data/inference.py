@@ -142,6 +142,7 @@ class Guess:
 def infer_schema(frame: object) -> Proposal:
     """Propose kinds and roles for the columns of a table; a person should look at them."""
     table, there = first_records(_read(frame), records_sampled)
+    # the first records of a query are a sample, too: another table than the whole
     sample = sampled(table) if there == len(table) else replace(table)
     known = {name: evidence_of(table, sample, name) for name in table.names}
     guesses = {name: _guess(one) for name, one in known.items()}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from ontomask.arrays import Bools, Floats
+from ontomask.brevity import SHOWN
 from ontomask.checks import Declared, composed, did_you_mean
 from ontomask.errors import SchemaError
 
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["Condition", "Rule"]
 
 ENDS = ("from", "to")
-SHOWN = 12
-"""So many values of a condition are told."""
-
 RANGED = ("numeric", "date", "ordinal")
 
 

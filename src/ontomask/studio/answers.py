@@ -24,7 +24,16 @@ from ontomask.studio.edits import contents, differences
 from ontomask.studio.guard import FORM_TOKEN, Keys, same
 from ontomask.studio.session import Session
 
-__all__ = ["FITTING", "LARGEST", "SETTINGS", "Answers", "Form", "has_generalization", "templates"]
+__all__ = [
+    "FITTING",
+    "LARGEST",
+    "SETTINGS",
+    "Answers",
+    "Form",
+    "has_generalization",
+    "is_followed",
+    "templates",
+]
 
 Form = Mapping[str, str]
 Handler = Callable[[Request], Awaitable[Response]]
@@ -196,7 +205,7 @@ class Answers:
     def _part(self, request: Request, name: str, shown: Mapping[str, Any]) -> Response:
         """A part of a page, with a page around it where a person follows the link to it."""
         part = templates().get_template(f"parts/{name}.html").render(shown)
-        if request.headers.get("sec-fetch-mode") == "navigate":
+        if is_followed(request):
             return self._page("part", part=Markup(part))
         return HTMLResponse(part)
 
@@ -247,6 +256,11 @@ class Answers:
         changed = said or differences(project.text, text)
         project.save(text, changed, expected=str(form.get("version", "")))
         return self._go(back)
+
+
+def is_followed(request: Request) -> bool:
+    """Whether a person follows a link, instead of a script that asks."""
+    return request.headers.get("sec-fetch-mode") == "navigate"
 
 
 def _is_fetched(request: Request) -> bool:

@@ -80,7 +80,7 @@ class Changes(Answers):
     async def begin(self, _request: Request, _form: Form) -> Response:
         """Make a plan for the picked table."""
         self.session.job("begin")
-        return self._go("/open?begin=1")
+        return self._go("/part/begin")
 
     async def set_reading(self, _request: Request, form: Form) -> Response:
         """Say how a table is read before there is a plan."""

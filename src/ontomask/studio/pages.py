@@ -27,7 +27,7 @@ from ontomask.plan.advice import GOALS, RECIPIENTS
 from ontomask.plan.limits import LIMITS
 from ontomask.plan.outputs import INTERNAL, MANIFEST, REPORT
 from ontomask.plan.plan import Plan
-from ontomask.studio.answers import Answers, has_generalization, templates
+from ontomask.studio.answers import Answers, has_generalization, is_followed, templates
 from ontomask.studio.candidates import (
     besides,
     comparable,
@@ -242,7 +242,7 @@ class Pages(Answers):
             return JSONResponse({"show": True})  # the rail tells
         if name == "begin" and job.state == "done" and self.session.picked is not None:
             self.session.begun(self.session.picked, job.result)
-            return JSONResponse({"go": "/open"})
+            return self._go("/open") if is_followed(request) else JSONResponse({"go": "/open"})
         kept = {key: value for key, value in query.items() if key != "again"}
         project = self.session.project
         shown = {
