@@ -65,6 +65,10 @@ class Library(Protocol):
         """
         ...
 
+    def together(self, columns: dict[str, Any]) -> Any:
+        """A frame of columns of the same length."""
+        ...
+
 
 def library_of(frame: nw.DataFrame[Any]) -> Library:
     """The library of a frame."""
@@ -173,6 +177,9 @@ class _Pandas:
         float_kind = None if isinstance(kind, np.dtype) else wide
         return {"b": "boolean", "i": f"Int{size}", "u": f"UInt{size}", "f": float_kind}.get(sort)
 
+    def together(self, columns: dict[str, Any]) -> Any:
+        return self.library.DataFrame(columns)
+
     def published(self, column: Any, like: Any, _whole: bool, /) -> Any:
         kind = like.dtype
         if isinstance(kind, self.library.CategoricalDtype):
@@ -238,6 +245,9 @@ class _Polars:
             self.listed,
         )
 
+    def together(self, columns: dict[str, Any]) -> Any:
+        return self.library.DataFrame(columns)
+
     def published(self, column: Any, like: Any, whole: bool, /) -> Any:
         kind = column.dtype
         if like.dtype == self.library.Enum:
@@ -292,6 +302,9 @@ class _Arrow:
             lambda kind: self.library.chunked_array([self.library.array(values, type=kind)]),
             self.listed,
         )
+
+    def together(self, columns: dict[str, Any]) -> Any:
+        return self.library.table(columns)
 
     def published(self, column: Any, like: Any, _whole: bool, /) -> Any:
         kind = like.type

@@ -280,10 +280,11 @@ class Table:
         digest = hashlib.blake2b(digest_size=16)
         digest.update(repr((len(self), self.frame.columns)).encode())
         step = len(self) // SAMPLED
+        native = self.native
         for name in self.frame.columns:
             with contextlib.suppress(Exception, PanicException):  # perhaps nobody uses the column
-                column = self.frame.get_column(name)  # as it is now, not as it was first asked for
-                sample = (column.gather_every(step) if step > 1 else column).to_native()
+                column = native[name]  # as it is now, not as it was first asked for
+                sample = column[::step] if step > 1 else column
                 digest.update(repr(self._library.listed(sample)).encode())
         return digest.hexdigest()
 
@@ -317,7 +318,7 @@ class Table:
             self.own_names.get(name, name): self._outgoing(name, replaced.get(name), rows)
             for name in published
         }
-        native = nw.from_dict(columns).to_native()
+        native = self._library.together(columns)
         if self.frame.implementation.is_pandas_like():
             native.attrs = {}
             if self.keep_index:
@@ -325,7 +326,7 @@ class Table:
                 native.index = index if rows is None else index.take(rows)
         return native
 
-    def _outgoing(self, name: str, new: Seen | None, rows: Longs | None) -> nw.Series[Any]:
+    def _outgoing(self, name: str, new: Seen | None, rows: Longs | None) -> Any:
         if new is not None:
             series = self._rebuilt(name, new.codes, new.values)
         else:
@@ -334,8 +335,7 @@ class Table:
         like = self.wrapped.get(name)
         with self._understood(name):
             own = self._column(name).to_native() if like is None else like
-            tidy = self._library.published(plain, own, rows is None)
-        return nw.from_native(tidy, series_only=True)
+            return self._library.published(plain, own, rows is None)
 
     def _rebuilt(self, name: str, codes: Ints, values: Sequence[object]) -> nw.Series[Any]:
         """A column of the values that are used, and no others."""
@@ -359,7 +359,7 @@ class Table:
         with self._understood(name):
             made = self._library.made(plain, self._column(name).to_native())
         series: nw.Series[Any] = nw.from_native(made, series_only=True)
-        return series.alias(name)
+        return series
 
 
 def open_table(frame: object, *, keep_index: bool = False, may_be_empty: bool = False) -> Table:
@@ -450,9 +450,9 @@ def _decomposed(names: Sequence[str]) -> dict[str, str]:
 
 def _plain_columns(frame: nw.DataFrame[Any]) -> dict[str, nw.Series[Any]]:
     """Columns as what their values are: Narwhals would make categories of numbers texts."""
-    library, changed = library_of(frame), {}
+    library, native, changed = library_of(frame), frame.to_native(), {}
     for name in frame.columns:
-        own = frame.get_column(name).to_native()
+        own = native[name]
         with contextlib.suppress(Exception):  # who uses the column will be told
             plain = library.plain(own)
             if plain is not own:
@@ -462,7 +462,7 @@ def _plain_columns(frame: nw.DataFrame[Any]) -> dict[str, nw.Series[Any]]:
 
 def _refuse_names(frame: object) -> None:
     """Names must be texts, or they cannot be said in a schema."""
-    if _is_arrow(frame) or hasattr(frame, "collect"):
+    if _is_arrow(frame) or _is_lazy(frame):
         return
     strange = [name for name in getattr(frame, "columns", ()) if not isinstance(name, str)]
     if strange and isinstance(strange[0], tuple):
@@ -477,7 +477,7 @@ def _refuse_names(frame: object) -> None:
 
 
 def _refuse_duplicates(frame: object) -> None:
-    if hasattr(frame, "collect"):  # a lazy frame checks its names itself
+    if _is_lazy(frame):  # it checks its names itself
         return
     names = [str(name) for name in getattr(frame, "columns", ())] if not _is_arrow(frame) else []
     names = names or [str(name) for name in getattr(frame, "column_names", ())]
@@ -487,6 +487,11 @@ def _refuse_duplicates(frame: object) -> None:
                 f"The column name {name!r} occurs {times} times; give every column a name of its "
                 "own."
             )
+
+
+def _is_lazy(frame: object) -> bool:
+    # asked of the type: pandas would look through its columns first
+    return hasattr(type(frame), "collect")
 
 
 def _is_arrow(frame: object) -> bool:
