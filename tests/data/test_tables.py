@@ -197,10 +197,13 @@ def test_columns_stand_beside_each_other_by_value():
     assert found == {("x", "0.0"): 2, ("y", "-0.0"): 1, (None, "None"): 1}
 
 
+@pytest.mark.parametrize("later", [0, 1, 900])
 @pytest.mark.parametrize("values", [3, 900, 200_000])
-def test_texts_get_their_codes_however_many_differ(values):
+def test_texts_get_their_codes_however_many_differ(values, later):
     generator = np.random.default_rng(values)
     texts = [str(one) if one % 7 else None for one in generator.integers(0, values, 2_000)]
+    # some values, few or many, that the first records do not have
+    texts += [f"late {one}" if one % 7 else None for one in range(later)]
     codes, known = open_table(pl.DataFrame({"a": texts})).distinct("a")
     assert [None if code < 0 else known[code] for code in codes] == texts
     assert known == [one for one in dict.fromkeys(texts) if one is not None]

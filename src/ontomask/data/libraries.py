@@ -54,6 +54,10 @@ class Library(Protocol):
         """The values as Python's own."""
         ...
 
+    def sampled(self, column: Any, step: int) -> Any:
+        """Every so many values."""
+        ...
+
     def made(self, values: list[object], like: Any) -> Any:
         """A new column of some values, of another column's type where they fit."""
         ...
@@ -161,6 +165,9 @@ class _Pandas:
             column = column.astype(object).where(column.notna(), None)
         return list(column.tolist())
 
+    def sampled(self, column: Any, step: int) -> Any:
+        return column[::step]
+
     def made(self, values: list[object], like: Any) -> Any:
         own = None if isinstance(like.dtype, self.library.CategoricalDtype) else like.dtype
         return _first_fitting(
@@ -213,18 +220,37 @@ class _Polars:
             column = column.cast(self.library.String)
         if len(column) <= FEW and column.dtype != self.library.Object:
             return _counted(self.listed(column))
-        found = column.unique(maintain_order=True).drop_nulls()
-        codes = self._places(column, found).cast(self.library.Int32).fill_null(-1).to_numpy()
-        known = self.listed(found)
-        return codes, known, set(map(type, known))
-
-    def _places(self, column: Any, found: Any) -> Any:
-        """The place of each value among those found."""
-        if column.dtype == self.library.String and len(found) * OFTEN < len(column):
-            return column.cast(self.library.Enum(found)).to_physical()
-        places = found.alias("value").to_frame().with_row_index("place")
+        head = column.head(FEW + len(column) // OFTEN)
+        first = self._found(head)
+        if column.dtype == self.library.String and len(first) * OFTEN < len(head):
+            return self._looked_up(column, first)
+        found = self._found(column).alias("value")
+        places = found.to_frame().with_row_index("place")
         values = column.alias("value").to_frame()
-        return values.join(places, on="value", how="left", maintain_order="left")["place"]
+        joined = values.join(places, on="value", how="left", maintain_order="left")
+        known = self.listed(found)
+        return self._numbered(joined["place"]), known, set(map(type, known))
+
+    def _found(self, column: Any) -> Any:
+        found = column.unique(maintain_order=True)
+        return found.drop_nulls() if found.null_count() else found
+
+    def _numbered(self, places: Any) -> Ints:
+        codes = places.cast(self.library.Int32)
+        numbered: Ints = (codes.fill_null(-1) if codes.null_count() else codes).to_numpy()
+        return numbered
+
+    def _looked_up(self, column: Any, first: Any) -> Distinct:
+        """Texts among those of the first records; what else there is appears after them."""
+        codes = column.cast(self.library.Enum(first), strict=False).to_physical()
+        found, known = self._numbered(codes), self.listed(first)
+        if codes.null_count() > column.null_count():
+            later = codes.is_null() & column.is_not_null()
+            others, new, _ = self.distinct(column.filter(later))
+            found = found.copy()
+            found[later.to_numpy()] = others + np.int32(len(known))
+            known += new
+        return found, known, set(map(type, known))
 
     def listed(self, column: Any) -> list[object]:
         """The values; Polars would panic at dates that Python has none for."""
@@ -235,6 +261,10 @@ class _Polars:
             if not column.to_physical().is_between(*years.to_physical().to_list()).all():
                 raise ValueError("there are dates before the year 1 or after the year 9999")
         return list(column.to_list())
+
+    def sampled(self, column: Any, step: int) -> Any:
+        # a slice with a step is a query, places are not
+        return column[np.arange(0, len(column), step)]
 
     def made(self, values: list[object], like: Any) -> Any:
         coded = like.dtype in (self.library.Categorical, self.library.Enum)
@@ -293,6 +323,9 @@ class _Arrow:
 
     def listed(self, column: Any) -> list[object]:
         return list(column.to_pylist())
+
+    def sampled(self, column: Any, step: int) -> Any:
+        return column[::step]
 
     def made(self, values: list[object], like: Any) -> Any:
         own = like.type.value_type if self._is_coded(like.type) else like.type

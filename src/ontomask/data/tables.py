@@ -284,7 +284,7 @@ class Table:
         for name in self.frame.columns:
             with contextlib.suppress(Exception, PanicException):  # perhaps nobody uses the column
                 column = native[name]  # as it is now, not as it was first asked for
-                sample = column[::step] if step > 1 else column
+                sample = self._library.sampled(column, step) if step > 1 else column
                 digest.update(repr(self._library.listed(sample)).encode())
         return digest.hexdigest()
 

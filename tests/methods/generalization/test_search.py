@@ -17,11 +17,12 @@ from methods.generalization.lattice_tables import (
 from ontomask import privacy, quality
 from ontomask.errors import MethodError
 from ontomask.methods.base import record_limit
-from ontomask.methods.generalization import examination, groupings
+from ontomask.methods.generalization import examination, groupings, search
 from ontomask.methods.generalization.best_effort import best_effort
 from ontomask.methods.generalization.evaluation import Evaluator
 from ontomask.methods.generalization.groupings import Grouper, Snapshots
 from ontomask.methods.generalization.problem import Problem
+from ontomask.methods.generalization.projections import possible_pairs
 from ontomask.methods.generalization.search import exhaustive, make_evaluator, optimal
 from ontomask.privacy import closeness
 from reference import generalization as slow
@@ -579,3 +580,35 @@ def test_the_number_of_threads_changes_nothing(monkeypatch, limit):
     assert found[0] == found[2] == found[4]
     assert found[1] == found[3] == found[5]
     assert found[0][:2] == (alone.levels, alone.loss)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 5])
+def test_two_columns_alone_exclude_the_levels_at_which_too_many_fail_there(limit):
+    for seed in range(5):
+        records, _, _ = random_table(seed)
+        possible = np.ones((4, 3, 2), bool)
+        for some in possible_pairs(make_problem(records), 3, limit):
+            possible &= some
+        for node in slow.nodes(HIERARCHIES):
+            failing = []
+            for pair in itertools.combinations(range(3), 2):
+                shown = [[one[place] for place in pair] for one in (HIERARCHIES, node)]
+                classes = slow.classes_at([(row[pair[0]], row[pair[1]]) for row in records], *shown)
+                failing.append(sum(len(one) for one in classes.values() if len(one) < 3))
+            assert possible[node] == (max(failing) <= limit)
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.1, 0.4])
+def test_what_two_columns_exclude_spares_nodes_and_changes_no_answer(monkeypatch, limit):
+    checked = {True: 0, False: 0}
+    for seed in range(12):
+        records, sensitive, target = random_table(seed)
+        problem = make_problem(records, sensitive, target)
+        models = [privacy.KAnonymity(4), privacy.AverageRisk(0.2), privacy.TCloseness(0.9)]
+        found = {}
+        for first in (True, False):
+            monkeypatch.setattr(search, "LARGE", 0 if first else 10**9)
+            found[first] = optimal(problem, models[: 1 + seed % 3], limit)
+            checked[first] += found[first].checked
+        assert (found[True].levels, found[True].loss) == (found[False].levels, found[False].loss)
+    assert checked[True] < checked[False] or limit == 0.4

@@ -149,7 +149,8 @@ class Evaluator:
         others = [model for model in self._class_models if model not in self._firm]
         self._others = sorted(others, key=lambda model: model.costly)
         sizes = [model.k for model in privacy if isinstance(model, KAnonymity)]
-        self._smallest = max(sizes, default=1)
+        self.smallest = max(sizes, default=1)
+        """Classes with fewer records fail at all finer levels, too."""
         self._informed = any(model.needs_information for model in privacy)
         self.unmendable = [model for model in self._class_models if not model.mendable]
         self.all_last = all(self._lasts(model) for model in privacy)
@@ -214,7 +215,7 @@ class Evaluator:
             most = np.minimum(most, stays)
             if self._lasts(model):
                 last = last & verdict
-        return kept, last, np.where(most < self._smallest, 0, most), done
+        return kept, last, np.where(most < self.smallest, 0, most), done
 
     def _verdict(
         self, model: PrivacyModel, classes: Classes, kept: Bools, complete: bool

@@ -19,6 +19,7 @@ from ontomask.methods.generalization.examination import Examiner
 from ontomask.methods.generalization.groupings import Grouping, Levels
 from ontomask.methods.generalization.lattice import Bounds, Lattice, below, spread
 from ontomask.methods.generalization.problem import Problem
+from ontomask.methods.generalization.projections import possible_pairs
 from ontomask.privacy import PrivacyModel
 from ontomask.quality import Loss, Quality
 
@@ -26,6 +27,9 @@ __all__ = ["NodeTable", "Solution", "exhaustive", "optimal"]
 
 AHEAD = 512
 """So many nodes are looked through at a time for one to go on from."""
+
+LARGE = 500
+"""In lattices of so many nodes it saves time to look at pairs of attributes first."""
 
 TOLERANCE = 1e-12
 """Losses that differ by less than this, relatively, are equal."""
@@ -278,6 +282,10 @@ class _Optimal:
     def search(self) -> Solution:
         """Check nodes until none is left that could be better."""
         self._take(*self._examiner.examine([self._lattice.heights], complete=True))
+        if self._lattice.size >= LARGE:
+            evaluator = self._evaluator
+            for possible in possible_pairs(evaluator.problem, evaluator.smallest, evaluator.limit):
+                self._open &= possible
         # two ways at a time where nodes share the cores, however many there are
         ways: list[_Way] = []
         for start in self._starts():
@@ -290,8 +298,11 @@ class _Optimal:
 
     def _starts(self) -> Iterator[Levels]:
         """Yield the promising nodes by lower bound, then level sum, then vector."""
-        sums = np.add.reduce(np.indices(self._lattice.shape)).ravel()
-        order = np.lexsort((sums, self._guide.ravel(), self._bounds.low.ravel()))
+        nodes = np.flatnonzero(self._open)
+        sums = np.add.reduce(np.unravel_index(nodes, self._lattice.shape))
+        order = nodes[
+            np.lexsort((sums, self._guide.ravel()[nodes], self._bounds.low.ravel()[nodes]))
+        ]
         start = 0
         while start < order.size:
             ahead = order[start : start + AHEAD]

@@ -108,13 +108,13 @@ def class_places(problem: Problem, rows: Ints, levels: Ints, suppressed: Bools) 
 
 def looks_at(problem: Problem, rows: Ints, levels: Ints, suppressed: Bools) -> Ints:
     """For each quasi-identifier and record how it is written, by number."""
-    return np.array(
-        [
-            np.where(suppressed, 0, looks[levels[:, place], rows[:, place]])
-            for place, looks in enumerate(problem.looks)
-        ],
-        np.int32,
-    )
+    shown = np.empty((len(problem.looks), len(rows)), np.int32)
+    for place, looks in enumerate(problem.looks):
+        # where all records have the same levels, they are one line that is repeated
+        chosen = levels[0, place] if levels.strides[0] == 0 else levels[:, place]
+        shown[place] = looks[chosen, rows[:, place]]
+    shown[:, suppressed] = 0
+    return shown
 
 
 def failing_records(
