@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-__all__ = ["in_blocks", "workers"]
+__all__ = ["allowed_threads", "in_blocks", "workers"]
 
 BLOCKS_PER_THREAD = 4
 """Rows differ in how long they take: who is done early takes another block."""
@@ -34,7 +34,7 @@ def in_blocks(work: Callable[[int, int], None], count: int, smallest: int = 1) -
     smallest
         How many rows are enough work for one more thread.
     """
-    threads = min(_allowed_threads(), count // smallest)
+    threads = min(allowed_threads(), count // smallest)
     if threads < 2:
         work(0, count)
         return
@@ -45,11 +45,11 @@ def in_blocks(work: Callable[[int, int], None], count: int, smallest: int = 1) -
 
 def workers(count: int) -> ThreadPoolExecutor:
     """Threads for so many works, but no more than the cores; a single one may use all of them."""
-    threads = max(1, min(_allowed_threads(), count))
+    threads = max(1, min(allowed_threads(), count))
     return ThreadPoolExecutor(threads, SHARING if threads > 1 else "")
 
 
-def _allowed_threads() -> int:
+def allowed_threads() -> int:
     """One per core, unless ONTOMASK_THREADS says how many or others are at work beside this."""
     if threading.current_thread().name.startswith(SHARING):
         return 1

@@ -17,8 +17,7 @@ import numpy as np
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.neighbors import sort_by_keys
-from ontomask.kernels.records import Points, contribution, point_reference
-from ontomask.kernels.refinement import (
+from ontomask.kernels.partitions import (
     CHANGED,
     CHANGES,
     HEAD,
@@ -28,7 +27,6 @@ from ontomask.kernels.refinement import (
     SMALLEST_GAIN,
     Bench,
     Partition,
-    Refinement,
     collect,
     empty_cluster,
     improve_point,
@@ -36,6 +34,8 @@ from ontomask.kernels.refinement import (
     relink,
     settle,
 )
+from ontomask.kernels.records import Points, contribution, point_reference
+from ontomask.kernels.refinement import Refinement
 from ontomask.kernels.units import add_units, new_count
 
 __all__ = ["rebuild"]

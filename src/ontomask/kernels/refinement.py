@@ -3,310 +3,64 @@
 A local search that keeps k records, or persons, in every cluster and lets the loss only fall (in
 the spirit of Hartigan 1975; for microaggregation see Laszlo and Mukherjee 2015). A point only looks
 at the clusters of its nearest points, so the work grows with the number of points, and only at what
-changed since it looked last. Changes are found by an estimate that keeps coded centroids where they
-are, exact for numbers with power 2,
+changed since it looked last (see `partitions`). Nothing is random.
 
-    joining:  W w / (W + w) |x - mean|^2      leaving:  - W w / (W - w) |x - mean|^2
-
-and are kept only when the exact loss of the clusters concerned falls. Nothing is random.
+Most looks find nothing to change. So what a stretch of points, or of clusters, will find is looked
+up ahead on all cores; then they act one after the other, and look again only at what was touched
+meanwhile. The clusters are the same for any number of threads.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.centroids import Tally, new_tally, price
+from ontomask.arrays import Ints, Longs
+from ontomask.kernels.blocks import allowed_threads, in_blocks
+from ontomask.kernels.centroids import price
 from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.neighbors import nearest_points, sort_by_keys
-from ontomask.kernels.records import (
-    Points,
-    coded_cost,
-    contribution,
-    number_difference,
-    point_reference,
+from ontomask.kernels.partitions import (
+    CHANGED,
+    CHANGES,
+    HEAD,
+    LONGEST_WALK,
+    LOSS,
+    RECORDS,
+    SIZE,
+    SMALLEST_GAIN,
+    VISITED,
+    VISITS,
+    Bench,
+    Foreseen,
+    Partition,
+    best_partner,
+    collect,
+    empty_cluster,
+    improve_point,
+    is_known,
+    join_change,
+    new_bench,
+    new_foreseen,
+    new_partition,
+    relink,
+    settle,
+    transfer,
 )
-from ontomask.kernels.units import add_units, new_count, new_marks
+from ontomask.kernels.records import Points, contribution, point_reference
+from ontomask.kernels.units import add_units, new_count
 
-__all__ = ["Bench", "Partition", "Refinement", "refine"]
+__all__ = ["Refinement", "refine"]
 
-SMALLEST_GAIN = 1e-10
-"""Less is rounding, not improvement; two states could follow each other for ever."""
-LONGEST_WALK = 64
-"""So many members of a cluster are looked at, or cuts tried: large ones would cost squares."""
 PARTNERS = 12
 """How many neighbors a cluster is cut anew with."""
-
-HEAD, SIZE, CHANGED, VISITED = 0, 1, 2, 3
-"""Columns of `clusters`: first point or -1, number of points, last change, last visit."""
-RECORDS, LOSS, CENTROID = 0, 1, 2
-"""Columns of `figures`; after the centroid comes, for every number, the weight behind it."""
-CHANGES, VISITS, FREE = 0, 1, 2
-"""Entries of `clock`: changes made, visits made, where to look for an empty cluster."""
-
-
-class Partition(NamedTuple):
-    """Clusters as linked lists of points, each with its centroid."""
-
-    links: Longs
-    """[3, p] next and previous point of the cluster (-1 at the ends), and the cluster."""
-    clusters: Longs
-    """[clusters, 4] HEAD, SIZE, CHANGED, VISITED."""
-    figures: Floats
-    """[clusters, 2 + coded + 2 * numeric] RECORDS, LOSS, CENTROID."""
-    own: Floats
-    """[p] cost of a point's coded values in its cluster."""
-    clock: Longs
-    """[3] CHANGES, VISITS, FREE."""
-
-
-class Bench(NamedTuple):
-    """Room to try a change."""
-
-    tally: Tally
-    members: Longs
-    """[2, p] points of a union, and of one cluster."""
-    keys: Floats
-    """[p] what a union is ordered by."""
-    saved: Floats
-    """[2, columns of figures] figures of two clusters before a change."""
-    marks: Longs
-    """Which units have been counted, see `units`."""
-
-
-@compiled
-def relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
-    """Take a point out of its cluster's list and put it at the head of another's."""
-    after, before, home = links[0, point], links[1, point], links[2, point]
-    if after >= 0:
-        links[1, after] = before
-    if before >= 0:
-        links[0, before] = after
-    elif home >= 0:
-        clusters[home, HEAD] = after
-    if home >= 0:
-        clusters[home, SIZE] -= 1
-    head = clusters[cluster, HEAD]
-    links[0, point], links[1, point], links[2, point] = head, -1, cluster
-    if head >= 0:
-        links[1, head] = point
-    clusters[cluster, HEAD] = point
-    clusters[cluster, SIZE] += 1
-
-
-@compiled
-def collect(partition: Partition, members: Longs, row: int, count: int, cluster: int) -> int:
-    """Append a cluster's points to a row of members; how many there are now."""
-    point = partition.clusters[cluster, HEAD]
-    while point >= 0:
-        members[row, count] = point
-        count += 1
-        point = partition.links[0, point]
-    return count
-
-
-@apart
-@compiled
-def settle(points: Points, partition: Partition, bench: Bench, cluster: int) -> float:
-    """Bring a cluster's centroid and figures up to date after a change; its loss."""
-    figures, tally, coded = partition.figures, bench.tally, points.codes.shape[0]
-    numeric = points.numbers.shape[0]
-    count = collect(partition, bench.members, whole(1), whole(0), cluster)
-    members = bench.members[1, :count]
-    reference = figures[cluster, CENTROID : CENTROID + coded + numeric]
-    figures[cluster, LOSS] = price(points, tally, members, reference)
-    figures[cluster, RECORDS] = 0.0
-    new_count(bench.marks)
-    for attribute in range(numeric):
-        figures[cluster, CENTROID + coded + numeric + attribute] = tally.numbers[1, attribute]
-    for point in members:
-        figures[cluster, RECORDS] += add_units(points, bench.marks, point)
-        partition.own[point] = coded_cost(points, figures[cluster, CENTROID:], point)
-    partition.clusters[cluster, CHANGED] = partition.clock[CHANGES]
-    return figures[cluster, LOSS]
-
-
-@compiled
-def _number_change(points: Points, figures: Floats, cluster: int, out: int, new: int) -> float:
-    """Change of a cluster's numeric loss when `out` leaves and `new` joins (-1: nobody)."""
-    columns, coded, numeric = points.numbers, points.codes.shape[0], points.numbers.shape[0]
-    lost = points.weights[out] if out >= 0 else 0.0
-    gained = points.weights[new] if new >= 0 else 0.0
-    total = 0.0
-    for attribute in range(numeric):
-        mean = figures[cluster, CENTROID + coded + attribute]
-        behind = figures[cluster, CENTROID + coded + numeric + attribute]
-        first = columns[attribute, out] if out >= 0 else mean
-        second = columns[attribute, new] if new >= 0 else mean
-        if points.power != 2 or not (mean == mean and first == first and second == second):
-            gap = points.gaps[attribute]
-            total -= lost * number_difference(first, mean, gap, points.power)
-            total += gained * number_difference(second, mean, gap, points.power)
-            continue
-        # first one leaves, then the other joins what is left: exact for a swap as well
-        if behind > lost:
-            difference = first - mean
-            total -= behind * lost / (behind - lost) * difference * difference
-            mean -= lost / (behind - lost) * difference
-            behind -= lost
-        difference = second - mean
-        total += behind * gained / (behind + gained) * difference * difference
-    return total
-
-
-@compiled
-def join_change(points: Points, partition: Partition, cluster: int, point: int) -> float:
-    """Estimated change of a cluster's loss when a point joins it."""
-    change = points.weights[point] * coded_cost(
-        points, partition.figures[cluster, CENTROID:], point
-    )
-    return change + _number_change(points, partition.figures, cluster, whole(-1), point)
-
-
-@apart
-@compiled
-def _transfer(
-    points: Points, partition: Partition, bench: Bench, point: int, partner: int, cluster: int
-) -> float:
-    """Move a point to a cluster, and the partner (-1: nobody) from there to its own; the change."""
-    home = partition.links[2, point]
-    before = partition.figures[home, LOSS] + partition.figures[cluster, LOSS]
-    partition.clock[CHANGES] += 1
-    relink(partition.links, partition.clusters, point, cluster)
-    if partner >= 0:
-        relink(partition.links, partition.clusters, partner, home)
-    return (
-        settle(points, partition, bench, home) + settle(points, partition, bench, cluster) - before
-    )
-
-
-@part
-def _try_transfer(
-    points: Points, partition: Partition, bench: Bench, point: int, partner: int, cluster: int
-) -> float:
-    """Transfer if that lowers the loss; otherwise nothing changes. The change."""
-    figures, clusters, saved = partition.figures, partition.clusters, bench.saved
-    home = partition.links[2, point]
-    stamp, other_stamp = clusters[home, CHANGED], clusters[cluster, CHANGED]
-    for column in range(saved.shape[1]):
-        saved[0, column], saved[1, column] = figures[home, column], figures[cluster, column]
-    change = _transfer(points, partition, bench, point, partner, cluster)
-    if change < 0.0:
-        return change
-    # the estimate was wrong: coded centroids moved
-    relink(partition.links, clusters, point, home)
-    if partner >= 0:
-        relink(partition.links, clusters, partner, cluster)
-    clusters[home, CHANGED], clusters[cluster, CHANGED] = stamp, other_stamp
-    for column in range(saved.shape[1]):
-        figures[home, column], figures[cluster, column] = saved[0, column], saved[1, column]
-    for number in (home, cluster):
-        member = clusters[number, HEAD]
-        while member >= 0:
-            partition.own[member] = coded_cost(points, figures[number, CENTROID:], member)
-            member = partition.links[0, member]
-    return 0.0
-
-
-@compiled
-def _stays_large(
-    points: Points, partition: Partition, marks: Longs, k: float, cluster: int, out: int, new: int
-) -> bool:
-    """Whether a cluster still has k records, or persons, when `out` leaves and `new` joins it.
-
-    Persons are counted only where bounds do not tell: `out` may share them with other members.
-    """
-    now, joining = partition.figures[cluster, RECORDS], 0.0
-    if new >= 0:
-        joining = points.sizes[new]
-    left = now - points.sizes[out]
-    if points.owners.size == 0:
-        return left + joining >= k
-    if left >= k or now + joining < k:
-        return left >= k
-    new_count(marks)
-    left = add_units(points, marks, new) if new >= 0 else 0.0
-    member = partition.clusters[cluster, HEAD]
-    while member >= 0 and left < k:
-        if member != out:
-            left += add_units(points, marks, member)
-        member = partition.links[0, member]
-    return left >= k
-
-
-@part
-def _can_swap(
-    points: Points, partition: Partition, marks: Longs, k: float, point: int, other: int
-) -> bool:
-    """Whether two points can change places."""
-    home, cluster = partition.links[2, point], partition.links[2, other]
-    return _stays_large(points, partition, marks, k, home, point, other) and _stays_large(
-        points, partition, marks, k, cluster, other, point
-    )
-
-
-@part
-def _best_partner(
-    points: Points, partition: Partition, marks: Longs, k: float, point: int, cluster: int
-) -> tuple[float, int]:
-    """The best that moving a point to a cluster can do, alone (-1) or against a member of it."""
-    figures, weights, own = partition.figures, points.weights, partition.own
-    home, weight, sizes = partition.links[2, point], weights[point], points.sizes
-    # views are made once: the loop below is where refinement spends its time
-    here, there = figures[home, CENTROID:], figures[cluster, CENTROID:]
-    persons = points.owners.size > 0
-    spare = figures[home, RECORDS] - sizes[point] - k
-    room = figures[cluster, RECORDS] + sizes[point] - k
-    base = weight * (coded_cost(points, there, point) - own[point])
-    best, partner = np.inf, whole(-1)
-    if _stays_large(points, partition, marks, k, home, point, whole(-1)):
-        best = base + _number_change(points, figures, home, point, whole(-1))
-        best += _number_change(points, figures, cluster, whole(-1), point)
-    other, walked = partition.clusters[cluster, HEAD], 0
-    while other >= 0 and walked < LONGEST_WALK:
-        if persons or (spare + sizes[other] >= 0.0 and room - sizes[other] >= 0.0):
-            change = base - weights[other] * own[other]
-            change += _number_change(points, figures, home, point, other)
-            change += _number_change(points, figures, cluster, other, point)
-            # what is left can only add to it
-            if change < best:
-                change += weights[other] * coded_cost(points, here, other)
-            # persons are counted last, for that takes as long
-            if change < best and (
-                not persons or _can_swap(points, partition, marks, k, point, other)
-            ):
-                best, partner = change, other
-        other = partition.links[0, other]
-        walked += 1
-    return best, partner
-
-
-@apart
-@compiled
-def improve_point(
-    points: Points, partition: Partition, bench: Bench, graph: Ints, k: float, point: int, seen: int
-) -> float:
-    """Move or swap a point where that lowers the loss most; the change."""
-    clusters, links, clock = partition.clusters, partition.links, partition.clock
-    home = links[2, point]
-    best, partner, target = -SMALLEST_GAIN, whole(-1), whole(-1)
-    clock[VISITS] += 1
-    clusters[home, VISITED] = clock[VISITS]
-    for slot in range(graph.shape[1]):
-        if graph[point, slot] < 0:
-            break
-        cluster = links[2, graph[point, slot]]
-        fresh = clusters[cluster, CHANGED] >= seen or clusters[home, CHANGED] >= seen
-        if fresh and clusters[cluster, VISITED] != clock[VISITS]:
-            clusters[cluster, VISITED] = clock[VISITS]
-            change, other = _best_partner(points, partition, bench.marks, k, point, cluster)
-            if change < best:
-                best, partner, target = change, other, cluster
-    if target < 0:
-        return 0.0
-    return _try_transfer(points, partition, bench, point, partner, target)
+STRETCHES = 32
+"""Into so many the points, and the clusters, are cut at most, to look ahead …"""
+SMALLEST_SHARE = 16
+"""… but not below two shares of so many, for each of which a thread is started."""
 
 
 @part
@@ -352,25 +106,39 @@ def _best_cut(points: Points, bench: Bench, members: Longs, k: float) -> tuple[f
 
 @apart
 @compiled
-def _recut(
+def _better_cut(
     points: Points, partition: Partition, bench: Bench, k: float, cluster: int, other: int
-) -> float:
-    """Cut the union of two clusters (`other` may be empty) in another way; the change."""
+) -> int:
+    """Where to cut the union of two clusters (`other` may be empty) anew; -1: they stay.
+
+    Its points, in order, are the first row of the bench's members then.
+    """
     figures = partition.figures
     if figures[cluster, RECORDS] + figures[other, RECORDS] < 2.0 * k:
-        return 0.0
+        return whole(-1)
     count = collect(partition, bench.members, whole(0), whole(0), cluster)
     count = collect(partition, bench.members, whole(0), count, other)
     members = bench.members[0, :count]
     _order_between_ends(points, bench, members)
     best, cut = _best_cut(points, bench, members, k)
     before = figures[cluster, LOSS] + figures[other, LOSS]
-    if cut < 0 or best >= before - SMALLEST_GAIN:
+    return cut if best < before - SMALLEST_GAIN else whole(-1)
+
+
+@compiled
+def _recut(
+    points: Points, partition: Partition, bench: Bench, k: float, cluster: int, other: int
+) -> float:
+    """Cut the union of two clusters (`other` may be empty) in another way; the change."""
+    figures, clusters = partition.figures, partition.clusters
+    cut = _better_cut(points, partition, bench, k, cluster, other)
+    if cut < 0:
         return 0.0
+    before = figures[cluster, LOSS] + figures[other, LOSS]
     partition.clock[CHANGES] += 1
-    for slot in range(count):
+    for slot in range(clusters[cluster, SIZE] + clusters[other, SIZE]):
         target = cluster if slot < cut else other
-        relink(partition.links, partition.clusters, members[slot], target)
+        relink(partition.links, clusters, bench.members[0, slot], target)
     return (
         settle(points, partition, bench, cluster) + settle(points, partition, bench, other) - before
     )
@@ -410,22 +178,24 @@ def _dissolve(
     for slot in range(count):
         point = bench.members[0, slot]
         host = _cheapest_host(points, partition, graph, point)[1]
-        change += _transfer(points, partition, bench, point, whole(-1), host)
+        change += transfer(points, partition, bench, point, whole(-1), host)
     if change < 0.0:
         return change
     for slot in range(count):
-        _transfer(points, partition, bench, bench.members[0, slot], whole(-1), cluster)
+        transfer(points, partition, bench, bench.members[0, slot], whole(-1), cluster)
     return 0.0
 
 
 @part
-def empty_cluster(clusters: Longs, clock: Longs) -> int:
-    """An empty cluster, or -1; the next search goes on where this one ends."""
-    for _ in range(clusters.shape[0]):
-        clock[FREE] = (clock[FREE] + 1) % clusters.shape[0]
-        if clusters[clock[FREE], HEAD] < 0:
-            return clock[FREE]
-    return -1
+def _is_hopeless(
+    partition: Partition, foreseen: Foreseen, slot: int, cluster: int, other: int
+) -> bool:
+    """Whether it is known that two clusters cannot be cut better."""
+    item = partition.own.size + cluster
+    return (
+        is_known(partition.clusters, foreseen, item, slot, cluster, other)
+        and foreseen.partners[item - foreseen.first, slot] < 0
+    )
 
 
 @part
@@ -458,7 +228,8 @@ def _improve_cluster(
         if clusters[other, VISITED] != clock[VISITS]:
             clusters[other, VISITED] = clock[VISITS]
             tried += 1
-            if clusters[cluster, CHANGED] >= seen or clusters[other, CHANGED] >= seen:
+            fresh = clusters[cluster, CHANGED] >= seen or clusters[other, CHANGED] >= seen
+            if fresh and not _is_hopeless(partition, bench.foreseen, slot, cluster, other):
                 change += _recut(points, partition, bench, k, cluster, other)
     return change
 
@@ -471,44 +242,78 @@ def _improve(
     graph: Ints,
     since: Longs,
     k: float,
+    first: int,
+    last: int,
+    change: float,
     signal: Longs,
 ) -> float:
-    """One pass over all points and clusters; the change of the loss."""
-    clusters, clock, change = partition.clusters, partition.clock, 0.0
-    size = partition.own.size
+    """Improve points and clusters, from one to another; the change, with what it was before."""
+    clusters, clock, size = partition.clusters, partition.clock, partition.own.size
     for cluster in range(clusters.shape[0]):
         if clusters[cluster, CHANGED] < 0:
             settle(points, partition, bench, cluster)
-    for point in range(size):
-        seen, since[point] = since[point], clock[CHANGES]
-        change += improve_point(points, partition, bench, graph, k, point, seen)
-        if signal[1] != 0:
-            return 0.0
-    for cluster in range(clusters.shape[0]):
-        if clusters[cluster, HEAD] >= 0:
-            seen, since[size + cluster] = since[size + cluster], clock[CHANGES]
-            change += _improve_cluster(points, partition, bench, graph, k, cluster, seen)
+    for item in range(first, last):
+        seen = since[item]
+        if item < size:
+            since[item] = clock[CHANGES]
+            change += improve_point(points, partition, bench, graph, k, item, seen)
+        elif clusters[item - size, HEAD] >= 0:
+            since[item] = clock[CHANGES]
+            change += _improve_cluster(points, partition, bench, graph, k, item - size, seen)
         if signal[1] != 0:
             return 0.0
     return change
 
 
-def _partition(points: Points, labels: Ints | Longs, capacity: int) -> Partition:
-    """The clusters of these labels, ascending, still without figures."""
-    size, width = labels.size, points.codes.shape[0] + 2 * points.numbers.shape[0]
-    order = np.argsort(labels, kind="stable")
-    same = labels[order[1:]] == labels[order[:-1]]
-    links = np.full((3, size), -1, np.int64)
-    links[0, order[:-1][same]] = order[1:][same]
-    links[1, order[1:][same]] = order[:-1][same]
-    links[2] = labels
-    clusters = np.zeros((capacity, 4), np.int64)
-    clusters[:, HEAD], clusters[:, CHANGED] = -1, -1
-    firsts = order[np.concatenate([[True], ~same])]
-    clusters[labels[firsts], HEAD] = firsts
-    clusters[:, SIZE] = np.bincount(labels, minlength=capacity)
-    figures = np.zeros((capacity, CENTROID + width))
-    return Partition(links, clusters, figures, np.zeros(size), np.ones(3, np.int64))
+@part
+def _foresee_one(
+    points: Points, partition: Partition, bench: Bench, graph: Ints, k: float, item: int, seen: int
+) -> None:
+    """Look at the clusters near a point, or near the first point of a cluster."""
+    clusters, links, foreseen = partition.clusters, partition.links, bench.foreseen
+    size, row, tried = partition.own.size, item - foreseen.first, 0
+    point = item if item < size else clusters[item - size, HEAD]
+    for slot in range(graph.shape[1]):
+        foreseen.clusters[row, slot] = -1
+    if point < 0:
+        return
+    home = links[2, point]
+    for slot in range(graph.shape[1]):
+        if graph[point, slot] < 0 or (item >= size and tried == PARTNERS):
+            break
+        cluster = links[2, graph[point, slot]]
+        known = cluster == home
+        for before in range(slot):
+            known |= foreseen.clusters[row, before] == cluster
+        fresh = clusters[cluster, CHANGED] >= seen or clusters[home, CHANGED] >= seen
+        if known or (item < size and not fresh):
+            continue
+        tried += 1
+        foreseen.clusters[row, slot] = cluster
+        if item < size:
+            found = best_partner(points, partition, bench.marks, k, point, cluster)
+            foreseen.changes[row, slot], foreseen.partners[row, slot] = found
+        elif fresh:
+            cut = _better_cut(points, partition, bench, k, home, cluster)
+            foreseen.partners[row, slot] = cut
+        else:
+            foreseen.partners[row, slot] = 0
+
+
+@compiled
+def _foresee(
+    points: Points,
+    partition: Partition,
+    bench: Bench,
+    graph: Ints,
+    since: Longs,
+    k: float,
+    first: int,
+    last: int,
+) -> None:
+    """Look ahead for the points and clusters from one to another."""
+    for item in range(first, last):
+        _foresee_one(points, partition, bench, graph, k, item, since[item])
 
 
 class Refinement(NamedTuple):
@@ -529,31 +334,64 @@ class Refinement(NamedTuple):
         size = labels.size
         # with room for two more than there can be, to put things aside
         capacity = max(int(labels.max()) + 1, int(points.sizes.sum() / k)) + 2
-        partition = _partition(points, labels, capacity)
-        bench = Bench(
-            new_tally(points),
-            np.empty((2, size), np.int64),
-            np.empty(size),
-            np.empty((2, partition.figures.shape[1])),
-            new_marks(points),
-        )
+        partition = new_partition(points, labels, capacity)
+        bench = new_bench(points, partition.figures.shape[1])
         graph = nearest_points(points, min(neighbors, size - 1))
         since = np.zeros(size + capacity, np.int64)
         return cls(points, partition, bench, graph, since, float(k))
 
     def improve(self, rounds: int, signal: Longs) -> None:
         """Make at most `rounds` passes, fewer when nothing improves; signal[0] counts them."""
+        changes = self.partition.clusters.shape[0]
         for turn in range(rounds):
-            signal[0] = turn
-            change = _improve(
-                *(self.points, self.partition, self.bench, self.graph, self.since, self.k, signal)
-            )
+            signal[0], before = turn, self.partition.clock[CHANGES]
+            change = 0.0
+            for first, last in self._stretches(changes):
+                change = self._improve(first, last, change, signal)
             if change > -SMALLEST_GAIN:
                 break
+            changes = int(self.partition.clock[CHANGES] - before)
+
+    def _stretches(self, changes: int) -> Iterator[tuple[int, int]]:
+        """What is improved at a time: the more is changed, the less can be foreseen."""
+        size, behind = self.partition.own.size, self.since.size
+        if allowed_threads() < 2:
+            yield 0, behind
+            return
+        wanted = min(STRETCHES, 1 + STRETCHES * changes // (behind - size))
+        for first, last in ((0, size), (size, behind)):
+            count = max(1, min(wanted, (last - first) // (2 * SMALLEST_SHARE)))
+            bounds = np.linspace(first, last, count + 1).astype(int).tolist()
+            yield from itertools.pairwise(bounds)
+
+    def _improve(self, first: int, last: int, change: float, signal: Longs) -> float:
+        """Improve points and clusters, from one to another, after looking ahead if that pays."""
+        bench = self.bench
+        pays = last - first >= 2 * SMALLEST_SHARE and allowed_threads() > 1
+        if pays and signal[1] == 0:
+            bench = bench._replace(foreseen=self._foreseen(first, last, signal))
+        given = self.points, self.partition, bench, self.graph, self.since, self.k
+        return float(_improve(*given, first, last, change, signal))
+
+    def _foreseen(self, first: int, last: int, signal: Longs) -> Foreseen:
+        """What points and clusters find, from one to another, looked up on all cores."""
+        if first == 0:
+            # the figures of clusters that are new
+            self._improve(0, 0, 0.0, signal)
+        stamp = int(self.partition.clock[CHANGES])
+        foreseen = new_foreseen(first, stamp, last - first, self.graph.shape[1])
+
+        def work(start: int, stop: int) -> None:
+            bench = new_bench(self.points, self.bench.saved.shape[1])._replace(foreseen=foreseen)
+            given = self.points, self.partition, bench, self.graph, self.since, self.k
+            _foresee(*given, first + start, first + stop)
+
+        in_blocks(work, last - first, SMALLEST_SHARE)
+        return foreseen
 
     def restarted(self, labels: Ints | Longs) -> Refinement:
         """The same with other clusters."""
-        partition = _partition(self.points, labels, self.partition.clusters.shape[0])
+        partition = new_partition(self.points, labels, self.partition.clusters.shape[0])
         return self._replace(partition=partition, since=np.zeros_like(self.since))
 
     @property

@@ -1,0 +1,405 @@
+"""Clusters that points move between: what each loses, what a move would change, and the best one.
+
+A point looks at the clusters of its nearest points. Changes are found by an estimate that keeps
+coded centroids where they are, exact for numbers with power 2,
+
+    joining:  W w / (W + w) |x - mean|^2      leaving:  - W w / (W - w) |x - mean|^2
+
+and are kept only when the exact loss of the clusters concerned falls.
+
+What points will find can be looked up ahead (`Foreseen`), on all cores: it stays true of a pair of
+clusters until one of them is touched.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.centroids import Tally, new_tally, price
+from ontomask.kernels.compiling import apart, compiled, part, whole
+from ontomask.kernels.records import Points, coded_cost, number_difference
+from ontomask.kernels.units import add_units, new_count, new_marks
+
+__all__ = [
+    "Bench",
+    "Foreseen",
+    "Partition",
+    "best_partner",
+    "collect",
+    "empty_cluster",
+    "improve_point",
+    "is_known",
+    "join_change",
+    "new_bench",
+    "new_foreseen",
+    "new_partition",
+    "relink",
+    "settle",
+    "transfer",
+]
+
+SMALLEST_GAIN = 1e-10
+"""Less is rounding, not improvement; two states could follow each other for ever."""
+LONGEST_WALK = 64
+"""So many members of a cluster are looked at, or cuts tried: large ones would cost squares."""
+
+HEAD, SIZE, CHANGED, VISITED, TOUCHED = 0, 1, 2, 3, 4
+"""Columns of `clusters`: first point or -1, number of points, last change, last visit, and last
+change that was tried, kept or not: it leaves the points in another order."""
+RECORDS, LOSS, CENTROID = 0, 1, 2
+"""Columns of `figures`; after the centroid comes, for every number, the weight behind it."""
+CHANGES, VISITS, FREE = 0, 1, 2
+"""Entries of `clock`: changes made, visits made, where to look for an empty cluster."""
+
+
+class Partition(NamedTuple):
+    """Clusters as linked lists of points, each with its centroid."""
+
+    links: Longs
+    """[3, p] next and previous point of the cluster (-1 at the ends), and the cluster."""
+    clusters: Longs
+    """[clusters, 5] HEAD, SIZE, CHANGED, VISITED, TOUCHED."""
+    figures: Floats
+    """[clusters, 2 + coded + 2 * numeric] RECORDS, LOSS, CENTROID."""
+    own: Floats
+    """[p] cost of a point's coded values in its cluster."""
+    clock: Longs
+    """[3] CHANGES, VISITS, FREE."""
+
+
+class Foreseen(NamedTuple):
+    """What some points, or clusters, find when they look at the clusters near them.
+
+    Points and clusters are numbered as one: clusters come behind the points.
+    """
+
+    first: int
+    """The point or cluster of the first row."""
+    stamp: int
+    """The last change that it takes into account."""
+    clusters: Longs
+    """[rows, neighbors] the cluster that was looked at, -1 where none was."""
+    partners: Longs
+    """[rows, neighbors] the point to swap places with, -1: none."""
+    changes: Floats
+    """[rows, neighbors] the change of the loss."""
+
+
+class Bench(NamedTuple):
+    """Room to try a change."""
+
+    tally: Tally
+    members: Longs
+    """[2, p] points of a union, and of one cluster."""
+    keys: Floats
+    """[p] what a union is ordered by."""
+    saved: Floats
+    """[2, columns of figures] figures of two clusters before a change."""
+    marks: Longs
+    """Which units have been counted, see `units`."""
+    foreseen: Foreseen
+
+
+def new_foreseen(first: int, stamp: int, rows: int, neighbors: int) -> Foreseen:
+    """Room for what so many points or clusters find."""
+    shape = rows, neighbors
+    return Foreseen(
+        first, stamp, np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape)
+    )
+
+
+def new_bench(points: Points, columns: int) -> Bench:
+    """Room to try changes of clusters whose figures have so many columns; nothing is foreseen."""
+    size = points.weights.size
+    return Bench(
+        new_tally(points),
+        np.empty((2, size), np.int64),
+        np.empty(size),
+        np.empty((2, columns)),
+        new_marks(points),
+        new_foreseen(0, 0, 0, 0),
+    )
+
+
+def new_partition(points: Points, labels: Ints | Longs, capacity: int) -> Partition:
+    """The clusters of these labels, ascending, still without figures."""
+    size, width = labels.size, points.codes.shape[0] + 2 * points.numbers.shape[0]
+    order = np.argsort(labels, kind="stable")
+    same = labels[order[1:]] == labels[order[:-1]]
+    links = np.full((3, size), -1, np.int64)
+    links[0, order[:-1][same]] = order[1:][same]
+    links[1, order[1:][same]] = order[:-1][same]
+    links[2] = labels
+    clusters = np.zeros((capacity, 5), np.int64)
+    clusters[:, HEAD], clusters[:, CHANGED] = -1, -1
+    firsts = order[np.concatenate([[True], ~same])]
+    clusters[labels[firsts], HEAD] = firsts
+    clusters[:, SIZE] = np.bincount(labels, minlength=capacity)
+    figures = np.zeros((capacity, CENTROID + width))
+    return Partition(links, clusters, figures, np.zeros(size), np.ones(3, np.int64))
+
+
+@compiled
+def relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
+    """Take a point out of its cluster's list and put it at the head of another's."""
+    after, before, home = links[0, point], links[1, point], links[2, point]
+    if after >= 0:
+        links[1, after] = before
+    if before >= 0:
+        links[0, before] = after
+    elif home >= 0:
+        clusters[home, HEAD] = after
+    if home >= 0:
+        clusters[home, SIZE] -= 1
+    head = clusters[cluster, HEAD]
+    links[0, point], links[1, point], links[2, point] = head, -1, cluster
+    if head >= 0:
+        links[1, head] = point
+    clusters[cluster, HEAD] = point
+    clusters[cluster, SIZE] += 1
+
+
+@compiled
+def collect(partition: Partition, members: Longs, row: int, count: int, cluster: int) -> int:
+    """Append a cluster's points to a row of members; how many there are now."""
+    point = partition.clusters[cluster, HEAD]
+    while point >= 0:
+        members[row, count] = point
+        count += 1
+        point = partition.links[0, point]
+    return count
+
+
+@apart
+@compiled
+def settle(points: Points, partition: Partition, bench: Bench, cluster: int) -> float:
+    """Bring a cluster's centroid and figures up to date after a change; its loss."""
+    figures, tally, coded = partition.figures, bench.tally, points.codes.shape[0]
+    numeric = points.numbers.shape[0]
+    count = collect(partition, bench.members, whole(1), whole(0), cluster)
+    members = bench.members[1, :count]
+    reference = figures[cluster, CENTROID : CENTROID + coded + numeric]
+    figures[cluster, LOSS] = price(points, tally, members, reference)
+    figures[cluster, RECORDS] = 0.0
+    new_count(bench.marks)
+    for attribute in range(numeric):
+        figures[cluster, CENTROID + coded + numeric + attribute] = tally.numbers[1, attribute]
+    for point in members:
+        figures[cluster, RECORDS] += add_units(points, bench.marks, point)
+        partition.own[point] = coded_cost(points, figures[cluster, CENTROID:], point)
+    partition.clusters[cluster, CHANGED] = partition.clock[CHANGES]
+    partition.clusters[cluster, TOUCHED] = partition.clock[CHANGES]
+    return figures[cluster, LOSS]
+
+
+@compiled
+def _number_change(points: Points, figures: Floats, cluster: int, out: int, new: int) -> float:
+    """Change of a cluster's numeric loss when `out` leaves and `new` joins (-1: nobody)."""
+    columns, coded, numeric = points.numbers, points.codes.shape[0], points.numbers.shape[0]
+    lost = points.weights[out] if out >= 0 else 0.0
+    gained = points.weights[new] if new >= 0 else 0.0
+    total = 0.0
+    for attribute in range(numeric):
+        mean = figures[cluster, CENTROID + coded + attribute]
+        behind = figures[cluster, CENTROID + coded + numeric + attribute]
+        first = columns[attribute, out] if out >= 0 else mean
+        second = columns[attribute, new] if new >= 0 else mean
+        if points.power != 2 or not (mean == mean and first == first and second == second):
+            gap = points.gaps[attribute]
+            total -= lost * number_difference(first, mean, gap, points.power)
+            total += gained * number_difference(second, mean, gap, points.power)
+            continue
+        # first one leaves, then the other joins what is left: exact for a swap as well
+        if behind > lost:
+            difference = first - mean
+            total -= behind * lost / (behind - lost) * difference * difference
+            mean -= lost / (behind - lost) * difference
+            behind -= lost
+        difference = second - mean
+        total += behind * gained / (behind + gained) * difference * difference
+    return total
+
+
+@compiled
+def join_change(points: Points, partition: Partition, cluster: int, point: int) -> float:
+    """Estimated change of a cluster's loss when a point joins it."""
+    change = points.weights[point] * coded_cost(
+        points, partition.figures[cluster, CENTROID:], point
+    )
+    return change + _number_change(points, partition.figures, cluster, whole(-1), point)
+
+
+@apart
+@compiled
+def transfer(
+    points: Points, partition: Partition, bench: Bench, point: int, partner: int, cluster: int
+) -> float:
+    """Move a point to a cluster, and the partner (-1: nobody) from there to its own; the change."""
+    home = partition.links[2, point]
+    before = partition.figures[home, LOSS] + partition.figures[cluster, LOSS]
+    partition.clock[CHANGES] += 1
+    relink(partition.links, partition.clusters, point, cluster)
+    if partner >= 0:
+        relink(partition.links, partition.clusters, partner, home)
+    return (
+        settle(points, partition, bench, home) + settle(points, partition, bench, cluster) - before
+    )
+
+
+@part
+def _try_transfer(
+    points: Points, partition: Partition, bench: Bench, point: int, partner: int, cluster: int
+) -> float:
+    """Transfer if that lowers the loss; otherwise nothing changes. The change."""
+    figures, clusters, saved = partition.figures, partition.clusters, bench.saved
+    home = partition.links[2, point]
+    stamp, other_stamp = clusters[home, CHANGED], clusters[cluster, CHANGED]
+    for column in range(saved.shape[1]):
+        saved[0, column], saved[1, column] = figures[home, column], figures[cluster, column]
+    change = transfer(points, partition, bench, point, partner, cluster)
+    if change < 0.0:
+        return change
+    # the estimate was wrong: coded centroids moved
+    relink(partition.links, clusters, point, home)
+    if partner >= 0:
+        relink(partition.links, clusters, partner, cluster)
+    clusters[home, CHANGED], clusters[cluster, CHANGED] = stamp, other_stamp
+    for column in range(saved.shape[1]):
+        figures[home, column], figures[cluster, column] = saved[0, column], saved[1, column]
+    for number in (home, cluster):
+        member = clusters[number, HEAD]
+        while member >= 0:
+            partition.own[member] = coded_cost(points, figures[number, CENTROID:], member)
+            member = partition.links[0, member]
+    return 0.0
+
+
+@compiled
+def _stays_large(
+    points: Points, partition: Partition, marks: Longs, k: float, cluster: int, out: int, new: int
+) -> bool:
+    """Whether a cluster still has k records, or persons, when `out` leaves and `new` joins it.
+
+    Persons are counted only where bounds do not tell: `out` may share them with other members.
+    """
+    now, joining = partition.figures[cluster, RECORDS], 0.0
+    if new >= 0:
+        joining = points.sizes[new]
+    left = now - points.sizes[out]
+    if points.owners.size == 0:
+        return left + joining >= k
+    if left >= k or now + joining < k:
+        return left >= k
+    new_count(marks)
+    left = add_units(points, marks, new) if new >= 0 else 0.0
+    member = partition.clusters[cluster, HEAD]
+    while member >= 0 and left < k:
+        if member != out:
+            left += add_units(points, marks, member)
+        member = partition.links[0, member]
+    return left >= k
+
+
+@part
+def _can_swap(
+    points: Points, partition: Partition, marks: Longs, k: float, point: int, other: int
+) -> bool:
+    """Whether two points can change places."""
+    home, cluster = partition.links[2, point], partition.links[2, other]
+    return _stays_large(points, partition, marks, k, home, point, other) and _stays_large(
+        points, partition, marks, k, cluster, other, point
+    )
+
+
+@apart
+@compiled
+def best_partner(
+    points: Points, partition: Partition, marks: Longs, k: float, point: int, cluster: int
+) -> tuple[float, int]:
+    """The best that moving a point to a cluster can do, alone (-1) or against a member of it."""
+    figures, weights, own = partition.figures, points.weights, partition.own
+    home, weight, sizes = partition.links[2, point], weights[point], points.sizes
+    # views are made once: the loop below is where refinement spends its time
+    here, there = figures[home, CENTROID:], figures[cluster, CENTROID:]
+    persons = points.owners.size > 0
+    spare = figures[home, RECORDS] - sizes[point] - k
+    room = figures[cluster, RECORDS] + sizes[point] - k
+    base = weight * (coded_cost(points, there, point) - own[point])
+    best, partner = np.inf, whole(-1)
+    if _stays_large(points, partition, marks, k, home, point, whole(-1)):
+        best = base + _number_change(points, figures, home, point, whole(-1))
+        best += _number_change(points, figures, cluster, whole(-1), point)
+    other, walked = partition.clusters[cluster, HEAD], 0
+    while other >= 0 and walked < LONGEST_WALK:
+        if persons or (spare + sizes[other] >= 0.0 and room - sizes[other] >= 0.0):
+            change = base - weights[other] * own[other]
+            change += _number_change(points, figures, home, point, other)
+            change += _number_change(points, figures, cluster, other, point)
+            # what is left can only add to it
+            if change < best:
+                change += weights[other] * coded_cost(points, here, other)
+            # persons are counted last, for that takes as long
+            if change < best and (
+                not persons or _can_swap(points, partition, marks, k, point, other)
+            ):
+                best, partner = change, other
+        other = partition.links[0, other]
+        walked += 1
+    return best, partner
+
+
+@part
+def is_known(
+    clusters: Longs, foreseen: Foreseen, item: int, slot: int, home: int, near: int
+) -> bool:
+    """Whether what a point or cluster, at home, finds at a cluster near it is foreseen and true."""
+    row = item - foreseen.first
+    return (
+        0 <= row < foreseen.clusters.shape[0]
+        and foreseen.clusters[row, slot] == near
+        and clusters[home, TOUCHED] <= foreseen.stamp
+        and clusters[near, TOUCHED] <= foreseen.stamp
+    )
+
+
+@apart
+@compiled
+def improve_point(
+    points: Points, partition: Partition, bench: Bench, graph: Ints, k: float, point: int, seen: int
+) -> float:
+    """Move or swap a point where that lowers the loss most; the change."""
+    clusters, links, clock = partition.clusters, partition.links, partition.clock
+    home, foreseen = links[2, point], bench.foreseen
+    best, partner, target = -SMALLEST_GAIN, whole(-1), whole(-1)
+    clock[VISITS] += 1
+    clusters[home, VISITED] = clock[VISITS]
+    for slot in range(graph.shape[1]):
+        if graph[point, slot] < 0:
+            break
+        cluster = links[2, graph[point, slot]]
+        fresh = clusters[cluster, CHANGED] >= seen or clusters[home, CHANGED] >= seen
+        if fresh and clusters[cluster, VISITED] != clock[VISITS]:
+            clusters[cluster, VISITED] = clock[VISITS]
+            if is_known(clusters, foreseen, point, slot, home, cluster):
+                row = point - foreseen.first
+                change, other = foreseen.changes[row, slot], foreseen.partners[row, slot]
+            else:
+                change, other = best_partner(points, partition, bench.marks, k, point, cluster)
+            if change < best:
+                best, partner, target = change, other, cluster
+    if target < 0:
+        return 0.0
+    return _try_transfer(points, partition, bench, point, partner, target)
+
+
+@part
+def empty_cluster(clusters: Longs, clock: Longs) -> int:
+    """An empty cluster, or -1; the next search goes on where this one ends."""
+    for _ in range(clusters.shape[0]):
+        clock[FREE] = (clock[FREE] + 1) % clusters.shape[0]
+        if clusters[clock[FREE], HEAD] < 0:
+            return clock[FREE]
+    return -1
