@@ -197,8 +197,7 @@ class _BestEffort:
     def _key(self, evaluation: Evaluation) -> tuple[float, ...]:
         if not evaluation.valid:
             return (np.inf,)
-        measure = self._evaluator.measure
-        return measure.key(measure.vector(evaluation.partition))
+        return self._evaluator.measure.key(evaluation.vector)
 
     def _lowest_levels(self, target: int) -> Levels:
         """For each attribute the level it needs at least, all others being at the top.

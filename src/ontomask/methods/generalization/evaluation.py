@@ -98,6 +98,8 @@ class Evaluation:
         Whether the outliers are within the limit.
     complete
         Whether all models were asked about all classes.
+    evaluator
+        What judged it.
     """
 
     partition: Partition
@@ -105,7 +107,18 @@ class Evaluation:
     lasting: int
     lost: Lost
     valid: bool
-    complete: bool = True
+    complete: bool
+    evaluator: Evaluator = field(repr=False)
+
+    @functools.cached_property
+    def vector(self) -> Floats:
+        """The loss of each attribute, by the quality model."""
+        return self.evaluator.measure.vector(self.partition)
+
+    @functools.cached_property
+    def surplus(self) -> Floats:
+        """What the records cost beyond the floor that are lost here and at all finer levels."""
+        return self.evaluator.measure.surplus(self.partition, self.lost)
 
     @property
     def levels(self) -> Levels:
@@ -188,7 +201,8 @@ class Evaluator:
         lost = Lost(whole, classes.sizes - most)
         lasting = outliers if self.all_last else int(classes.sizes[~last].sum())
         lasting = max(lasting, int(lost.amounts.sum()))
-        return Evaluation(partition, outliers, lasting, lost, outliers <= self.limit, asked)
+        valid = outliers <= self.limit
+        return Evaluation(partition, outliers, lasting, lost, valid, asked, self)
 
     def _classes(self, grouping: Grouping) -> Classes:
         classes = self.problem.classes(grouping.amounts, grouping.pairs)

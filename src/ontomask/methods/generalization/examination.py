@@ -26,10 +26,15 @@ class Examiner:
         Judges groupings.
     budget
         How many numbers may be kept in groupings to start from.
+    bounding
+        Whether what a node tells about finer ones will be asked for, too.
     """
 
-    def __init__(self, evaluator: Evaluator, budget: int = 50_000_000) -> None:
+    def __init__(
+        self, evaluator: Evaluator, budget: int = 50_000_000, *, bounding: bool = False
+    ) -> None:
         self._evaluator = evaluator
+        self._bounding = bounding
         self._snapshots = Snapshots(evaluator.grouper, budget)
         self.shares = len(evaluator.grouper.finest) >= ENOUGH
         """Whether nodes that are evaluated together share the cores."""
@@ -42,7 +47,9 @@ class Examiner:
             grouping = start
             if start.levels != levels:
                 grouping = self._evaluator.grouper.roll_up(start, levels)
-            return grouping, self._evaluator.evaluate(grouping, complete=complete)
+            evaluation = self._evaluator.evaluate(grouping, complete=complete)
+            self._count(evaluation)
+            return grouping, evaluation
 
         if self.shares and len(nodes) > 1:
             with workers(len(nodes)) as pool:
@@ -52,3 +59,10 @@ class Examiner:
         for start, (grouping, _) in zip(starts, made, strict=True):
             self._snapshots.offer(grouping, start)
         return [evaluation for _, evaluation in made]
+
+    def _count(self, evaluation: Evaluation) -> None:
+        """Count what will be asked for, while others are evaluated beside it."""
+        if evaluation.valid:
+            _ = evaluation.vector
+        if self._bounding and 0 < evaluation.lasting <= self._evaluator.limit:
+            _ = evaluation.surplus

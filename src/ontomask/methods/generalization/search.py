@@ -31,6 +31,10 @@ AHEAD = 512
 LARGE = 500
 """In lattices of so many nodes it saves time to look at pairs of attributes first."""
 
+WAYS = 4
+"""So many are searched side by side: the nodes of two take too different times to share two cores
+evenly, and more of them look at nodes that fewer would have excluded."""
+
 TOLERANCE = 1e-12
 """Losses that differ by less than this, relatively, are equal."""
 
@@ -112,7 +116,7 @@ class Incumbent:
             self.nearest = evaluation
         if not evaluation.valid:
             return False
-        key = self._evaluator.measure.key(self._evaluator.measure.vector(evaluation.partition))
+        key = self._evaluator.measure.key(evaluation.vector)
         if self.best is not None and not self._precedes(key, evaluation.levels):
             return False
         self.best, self.key = evaluation, key
@@ -123,8 +127,7 @@ class Incumbent:
     def loss(self) -> float:
         """The loss of the best node."""
         assert self.best is not None
-        measure = self._evaluator.measure
-        return float(measure.scalar(measure.vector(self.best.partition)))
+        return float(self._evaluator.measure.scalar(self.best.vector))
 
     def _precedes(self, key: tuple[float, ...], levels: Levels) -> bool:
         """Smaller loss, then lower level sum, then smaller vector."""
@@ -273,7 +276,7 @@ class _Optimal:
         self._evaluator = evaluator
         self._lattice = lattice
         self._report = report
-        self._examiner = Examiner(evaluator, budget)
+        self._examiner = Examiner(evaluator, budget, bounding=True)
         self._bounds = Bounds(evaluator.measure, lattice)
         self._open = np.ones(lattice.shape, bool)
         self._guide = granularity(evaluator.problem)
@@ -286,11 +289,12 @@ class _Optimal:
             evaluator = self._evaluator
             for possible in possible_pairs(evaluator.problem, evaluator.smallest, evaluator.limit):
                 self._open &= possible
-        # two ways at a time where nodes share the cores, however many there are
+        # several ways at a time where nodes share the cores, however many there are
+        most = WAYS if self._examiner.shares else 1
         ways: list[_Way] = []
         for start in self._starts():
             ways.append(self._way_up(start))
-            if len(ways) > self._examiner.shares:
+            if len(ways) == most:
                 self._search_ways(ways)
                 ways = []
         self._search_ways(ways)
@@ -351,9 +355,8 @@ class _Optimal:
             return False
         # records that fail at all finer nodes cost there what suppression costs
         if evaluation.lasting:
-            measure, lost = self._evaluator.measure, evaluation.lost
-            surplus = measure.surplus(evaluation.partition, lost)
-            self._bounds.raise_below(levels, surplus, measure.least(lost))
+            least = self._evaluator.measure.least(evaluation.lost)
+            self._bounds.raise_below(levels, evaluation.surplus, least)
         return True
 
     def _report_now(self) -> None:
