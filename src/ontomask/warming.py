@@ -92,8 +92,8 @@ def _help() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
     with contextlib.suppress(Exception):
-        compile_plain(METHODS[0])
         compile_late()
+        compile_plain(METHODS[0])
 
 
 def compile_late() -> str:

@@ -47,18 +47,30 @@ print(summing.halved(3.0))
 
 
 @pytest.fixture
-def run(tmp_path):
-    """Call the kernels in a process of its own: what they gave, how many were compiled for it."""
+def begin(tmp_path):
+    """Begin to call the kernels in a process of its own."""
     (tmp_path / "summing.py").write_text(MODULE)
     path = os.pathsep.join([str(tmp_path), *sys.path])
     environment = dict(os.environ, NUMBA_CACHE_DIR=str(tmp_path / "kept"), PYTHONPATH=path)
+    program = [sys.executable, "-c", PROGRAM]
+    return lambda: subprocess.Popen(program, env=environment, stdout=subprocess.PIPE, text=True)
 
-    def called():
-        program = [sys.executable, "-c", PROGRAM]
-        told = subprocess.run(program, env=environment, check=True, capture_output=True, text=True)
-        return told.stdout.splitlines()
 
-    return called
+def _told(process):
+    """What the kernels gave, and how many were compiled for it."""
+    told, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    return told.splitlines()
+
+
+@pytest.fixture
+def run(begin):
+    return lambda: _told(begin())
+
+
+def test_of_two_processes_one_compiles_a_kernel(begin):
+    compiled = [_told(process)[1].split() for process in [begin(), begin()]]
+    assert [sum(map(int, counts)) for counts in zip(*compiled, strict=True)] == [1, 1, 1, 1]
 
 
 def test_what_is_called_comes_with_its_caller_from_disk_or_is_compiled(run, tmp_path):

@@ -18,8 +18,11 @@ from typing import Any
 
 import llvmlite.binding as machine_code
 import numpy as np
-from numba import njit, version_info
+from numba import njit
 from numba.core import event
+
+from ontomask.kernels.shortcuts import INSIDES_KNOWN, shortcuts
+from ontomask.kernels.turns import WAITING, turn
 
 __all__ = ["NOTICE", "Compiling", "allocating", "apart", "compiled", "compiling", "part", "whole"]
 
@@ -30,9 +33,6 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
-INSIDES_KNOWN = version_info.short == (0, 68)
-"""Whether this is the Numba whose insides were looked at, to call kernels instead of copying them.
-With any other, kernels are linked as Numba itself does it, which takes longer and is as good."""
 
 
 def allocating(function: Callable[..., Any]) -> Any:
@@ -64,12 +64,26 @@ def _kernel(function: Callable[..., Any], **options: bool) -> Any:
     inside.__module__ = function.__module__
     inside.__qualname__ = f"{function.__qualname__}.inside"  # the two are kept on disk by this name
     kernel.inside = _compile(**_OPTIONS, **options, no_cpython_wrapper=True)(inside)
+    for one in (kernel, kernel.inside):
+        one.compile = _in_turn(one)
     kernel.get_call_template = kernel.inside.get_call_template
     kernel.get_overload = kernel.inside.get_overload
     # Numba forgets it with those that are taken from disk, and who has their code in its own would
     # not know whom it calls
     _afterwards(kernel.inside, lambda made: made.library._reload_init.update(made.reload_init))
     return kernel
+
+
+def _in_turn(kernel: Any) -> Callable[[Any], Any]:
+    """Compile a kernel, or take it from disk, by shortcuts and when no other process does it."""
+    compile_for, function = kernel.compile, kernel.py_func
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    def compile_(signature: Any) -> Any:
+        with shortcuts(), turn(f"{name}{signature!r}"):
+            return compile_for(signature)
+
+    return compile_
 
 
 def _afterwards(kernel: Any, step: Callable[[Any], None]) -> None:
@@ -193,5 +207,8 @@ def compiling(tell: Callable[[bool], None] = lambda _active: None) -> Iterator[C
         Called with True and, afterwards, with False; in the thread that compiles.
     """
     watch = Compiling(tell)
-    with event.install_listener("numba:compile", watch):
+    with (
+        event.install_listener("numba:compile", watch),
+        event.install_listener(WAITING, watch),
+    ):
         yield watch
