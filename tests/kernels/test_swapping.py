@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ontomask.kernels import record_swapping, swapping
+from ontomask.kernels.foresight import amount_ahead
 from ontomask.kernels.record_ranks import nearer_records
 from ontomask.kernels.records import compared, pack_points
 from reference import swapping as slow
@@ -244,11 +245,12 @@ def test_what_is_foreseen_changes_nothing(steps, everyone, monkeypatch):
     for amount, threads in ((0, "1"), (1, "1"), (20, "1"), (20, "2")):
         monkeypatch.setenv("ONTOMASK_THREADS", threads)
 
-        def ahead(alive, seen, used, amount=amount):
+        def ahead(seen, used, amount=amount):
             foreseen.append((seen, used))
             return amount
 
         monkeypatch.setattr(record_swapping, "amount_ahead", ahead)
+        monkeypatch.setattr(record_swapping, "most_ahead", lambda alive, amount=amount: amount)
         arguments = (tuples, tuple_of, 0, 5, everyone, priorities, uniforms, quiet())
         found.append(record_swapping.swap_records(*arguments))
     for result in found[1:]:
@@ -256,6 +258,20 @@ def test_what_is_foreseen_changes_nothing(steps, everyone, monkeypatch):
             assert (one == other).all()
     # some expectations came true, and some did not
     assert any(0 < used < seen for seen, used in foreseen)
+
+
+def test_foresight_is_shortened_where_it_fails_and_given_up_where_it_fails_always():
+    """Large tables begin at their edge, where every other expectation fails."""
+    amounts = [157]
+    for _ in range(40):
+        amounts.append(amount_ahead(amounts[-1], min(amounts[-1], 35)))
+    assert min(amounts) >= 35
+    assert max(amounts[8:]) < 50
+    amount = 157
+    for _ in range(8):
+        amount = amount_ahead(amount, min(amount, 1))
+    assert amount == 0
+    assert amount_ahead(20, 20) > 20
 
 
 def test_one_attribute_of_records_is_the_univariate_algorithm():

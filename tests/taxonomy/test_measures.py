@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 import ontomask as om
 from ontomask.taxonomy import measures as module
+from ontomask.taxonomy.pairs import Pairs
 from ontomask.taxonomy.taxonomy import Taxonomy
 from reference.knowledge import SlowTaxonomy, all_pairs
 from strategies import random_attribute
@@ -135,6 +136,30 @@ def test_blocks_do_not_show(icd9, monkeypatch):
     whole = icd9.distances(values, "lin")
     monkeypatch.setattr(module, "BLOCK", 100)
     assert np.array_equal(icd9.distances(values, "lin"), whole)
+
+
+def crossed(concepts=400):
+    """Concepts with two parents each, among a few."""
+    draw = np.random.default_rng(5)
+    middle = {f"m{one}": ["t"] for one in range(9)}
+    low = {
+        f"c{one}": [f"m{two}" for two in draw.choice(9, 2, replace=False)]
+        for one in range(concepts)
+    }
+    return Taxonomy.from_parents({"t": [], **middle, **low})
+
+
+@pytest.mark.parametrize("measure", ["logsc", "tversky"])
+@pytest.mark.parametrize("kind", ["tree", "crossed"])
+def test_distances_that_are_looked_up_are_those_that_are_computed(kind, measure, icd9, monkeypatch):
+    taxonomy = icd9 if kind == "tree" else crossed()
+    values = list(taxonomy.ids[:: len(taxonomy.ids) // 300])
+    asked, on_curve = [], Pairs.on_curve
+    monkeypatch.setattr(Pairs, "on_curve", lambda *given: asked.append(1) or on_curve(*given))
+    found = taxonomy.distances(values, measure)
+    assert asked
+    monkeypatch.setattr(module.Space, "_by_profiles", lambda *_: None)
+    assert np.array_equal(taxonomy.distances(values, measure), found)
 
 
 def test_path_goes_through_a_common_ancestor_not_through_a_common_child():

@@ -32,6 +32,7 @@ __all__ = [
     "depths_below",
     "longest_depths",
     "shared_counts",
+    "shared_entries",
     "shortest_paths",
     "transpose",
     "weighted_ups",
@@ -242,6 +243,62 @@ def _count_shared(
             for slot in range(column_offsets[column], column_offsets[column + 1]):
                 shared += marks[column_members[slot]]
             result[pair] = shared
+        for slot in range(row_offsets[row], row_offsets[row + 1]):
+            marks[row_members[slot]] = 0
+
+
+def shared_entries(
+    rows: Sets,
+    columns: Sets,
+    starts: Longs,
+    targets: Longs,
+    size: int,
+    chains: bool,
+    curve: Floats,
+    first_profiles: Longs,
+    second_profiles: Longs,
+) -> Floats:
+    """For every pair, the entry of a curve by both profiles and the number of common ancestors.
+
+    `chains`: every set is a chain from the root on, so that what two share comes first in both.
+    """
+    result = np.empty(starts[-1], np.float64)
+    told = chains, curve, first_profiles, second_profiles
+    _by_row(_read_shared, starts, targets, rows, columns, size, *told, result)
+    return result
+
+
+@allocating
+def _read_shared(
+    first: int,
+    last: int,
+    starts: Longs,
+    targets: Longs,
+    rows: Sets,
+    columns: Sets,
+    size: int,
+    chains: bool,
+    curve: Floats,
+    row_profiles: Longs,
+    column_profiles: Longs,
+    result: Floats,
+) -> None:
+    row_offsets, row_members, _ = rows
+    column_offsets, column_members, _ = columns
+    marks = np.zeros(size, np.int32)
+    for row in range(first, last):
+        for slot in range(row_offsets[row], row_offsets[row + 1]):
+            marks[row_members[slot]] = 1
+        profile = row_profiles[row]
+        for pair in range(starts[row], starts[row + 1]):
+            column = targets[pair] if targets.size else pair - starts[row]
+            shared = 0
+            for slot in range(column_offsets[column], column_offsets[column + 1]):
+                mark = marks[column_members[slot]]
+                if chains and mark == 0:
+                    break
+                shared += mark
+            result[pair] = curve[profile, column_profiles[column], shared]
         for slot in range(row_offsets[row], row_offsets[row + 1]):
             marks[row_members[slot]] = 0
 

@@ -26,10 +26,10 @@ from ontomask.kernels.tuple_ranking import (
     new_scratch,
 )
 
-__all__ = ["Foreseen", "amount_ahead", "foresee", "nothing_foreseen"]
+__all__ = ["Foreseen", "amount_ahead", "foresee", "most_ahead", "nothing_foreseen"]
 
-MOST_IN_VAIN = 64
-"""So many steps may be foreseen in vain, besides half of them, before it is given up."""
+FEWEST_AHEAD = 4
+"""Where no more steps than these come true, it is given up."""
 SMALLEST_SHARE = 16
 """Lists for which it pays to start a thread."""
 
@@ -153,13 +153,21 @@ def foresee(
     return foreseen
 
 
-def amount_ahead(alive: int, foreseen: int, used: int) -> int:
-    """How many steps to foresee while so many tuples are unfinished; 0 where it does not pay.
+def most_ahead(alive: int) -> int:
+    """How many steps may be foreseen while so many tuples are unfinished.
 
     An expectation fails when a partner is finished that was to be a reference. How often that
     happens grows with the square of the steps: far more than the root of the tuples would be in
-    vain. So it is where most of those foreseen until now were not used, as in tables full of ties.
+    vain.
     """
-    if foreseen > 2 * used + MOST_IN_VAIN:
-        return 0
     return math.isqrt(alive) // 2
+
+
+def amount_ahead(foreseen: int, used: int) -> int:
+    """How many steps to foresee after so many of the last ones were used; 0 where it does not pay.
+
+    Where references come from a small part of the table, at the start of large ones, fewer come
+    true than elsewhere; hardly any do in tables full of ties.
+    """
+    amount = foreseen + foreseen // 4 + 1 if used >= foreseen else (foreseen + used) // 2
+    return amount if amount >= FEWEST_AHEAD else 0

@@ -269,17 +269,24 @@ def formed(
 
 
 # Whole loops: what one side has is marked once, and the other looks its ancestors up ------------
+# Where arrays are made, the compiler counts who holds any of them, in every turn of a loop: ten
+# times the price of a distance. So loops are kernels of their own.
 
 
-@allocating
-def _marks(heads: Longs, lineages: Longs, attribute: int, node: int) -> Any:
-    """Which ancestors a node has, where that counts."""
-    offsets, counts = heads[attribute, OFFSETS], heads[attribute, WAY] == SHARED
-    marks = np.zeros(heads[attribute, DEPTHS] - heads[attribute, CLASSES] if counts else 0, np.int8)
-    if counts:
+@part
+def _ancestors(heads: Longs, attribute: int) -> int:
+    """How many can be marked, where that counts."""
+    counts = heads[attribute, WAY] == SHARED
+    return heads[attribute, DEPTHS] - heads[attribute, CLASSES] if counts else 0
+
+
+@part
+def _mark(heads: Longs, lineages: Longs, attribute: int, node: int, marks: Any) -> None:
+    """Mark the ancestors of a node, where that counts."""
+    offsets = heads[attribute, OFFSETS]
+    if marks.size > 0:
         for slot in range(lineages[offsets + node], lineages[offsets + node + 1]):
             marks[lineages[slot]] = 1
-    return marks
 
 
 @part
@@ -296,6 +303,24 @@ def _marked(heads: Longs, lineages: Longs, attribute: int, marks: Any, node: int
     return shared
 
 
+@compiled
+def _add_to_points(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    row: int,
+    codes: Ints,
+    result: Floats,
+    marks: Any,
+) -> None:
+    _mark(heads, lineages, attribute, row, marks)
+    for point in range(result.size):
+        other = lineages[heads[attribute, NODES] + codes[attribute, point]]
+        shared = _marked(heads, lineages, attribute, marks, other)
+        result[point] += _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
+
+
 @apart
 @allocating
 def add_to_points(
@@ -308,11 +333,28 @@ def add_to_points(
     result: Floats,
 ) -> None:
     """Add what a row and the value of each point contribute."""
-    marks = _marks(heads, lineages, attribute, row)
-    for point in range(result.size):
-        other = lineages[heads[attribute, NODES] + codes[attribute, point]]
+    marks = np.zeros(_ancestors(heads, attribute), np.int8)
+    _add_to_points(heads, lineages, tables, attribute, row, codes, result, marks)
+
+
+@compiled
+def _fill_leaves(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    row: int,
+    turns: Ints,
+    direction: float,
+    extremes: Floats,
+    marks: Any,
+) -> None:
+    _mark(heads, lineages, attribute, row, marks)
+    for slot in range(turns.shape[0]):
+        other = lineages[heads[attribute, NODES] + turns[slot, 1]]
         shared = _marked(heads, lineages, attribute, marks, other)
-        result[point] += _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
+        found = _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
+        extremes[turns[slot, 0]] = direction * found
 
 
 @apart
@@ -328,12 +370,30 @@ def fill_leaves(
     extremes: Floats,
 ) -> None:
     """Write what a row and a value contribute, with its sign, at the place beside each value."""
-    marks = _marks(heads, lineages, attribute, row)
-    for slot in range(turns.shape[0]):
-        other = lineages[heads[attribute, NODES] + turns[slot, 1]]
-        shared = _marked(heads, lineages, attribute, marks, other)
-        found = _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
-        extremes[turns[slot, 0]] = direction * found
+    marks = np.zeros(_ancestors(heads, attribute), np.int8)
+    _fill_leaves(heads, lineages, tables, attribute, row, turns, direction, extremes, marks)
+
+
+@compiled
+def _add_to_rows(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    value: int,
+    weight: float,
+    rows: Ints,
+    sums: Floats,
+    marks: Any,
+) -> None:
+    other = lineages[heads[attribute, NODES] + value]
+    _mark(heads, lineages, attribute, other, marks)
+    for slot in range(rows.size):
+        row = np.int64(rows[slot])
+        shared = _marked(heads, lineages, attribute, marks, row)
+        sums[row] += weight * _formed(
+            heads, lineages, tables, attribute, row, other, shared, REPLACED
+        )
 
 
 @apart
@@ -349,11 +409,5 @@ def add_to_rows(
     sums: Floats,
 ) -> None:
     """Add the weight times what it costs to replace a value by each of some rows."""
-    other = lineages[heads[attribute, NODES] + value]
-    marks = _marks(heads, lineages, attribute, other)
-    for slot in range(rows.size):
-        row = np.int64(rows[slot])
-        shared = _marked(heads, lineages, attribute, marks, row)
-        sums[row] += weight * _formed(
-            heads, lineages, tables, attribute, row, other, shared, REPLACED
-        )
+    marks = np.zeros(_ancestors(heads, attribute), np.int8)
+    _add_to_rows(heads, lineages, tables, attribute, value, weight, rows, sums, marks)

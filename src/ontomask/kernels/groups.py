@@ -63,24 +63,11 @@ def raise_keys(
     return raised
 
 
-@apart
-@allocating
-def number_keys(keys: Longs, span: int) -> tuple[Ints, int]:
-    """Number equal keys (w x n) by first appearance; return how many there are.
-
-    A hash table with open addressing; single-word keys less than `span` are addresses themselves
-    where `span` is small enough (0: not known).
-    """
-    count_in = keys.shape[1]
-    bits = _table_bits(count_in)
-    capacity = 1 << bits
-    last = uint64(capacity - 1)
-    direct = keys.shape[0] == 1 and 0 < span <= capacity
-    owners = np.full(capacity, -1, np.int32)
-    firsts = np.empty(count_in, np.int32)
-    places = np.empty(count_in, np.int32)
-    count = 0
-    for position in range(count_in):
+@compiled
+def _number(keys: Longs, direct: bool, bits: int, owners: Ints, firsts: Ints, places: Ints) -> int:
+    """Write the number of each key; how many there are."""
+    last, count = uint64((1 << bits) - 1), 0
+    for position in range(keys.shape[1]):
         # small keys are addresses themselves: no hashing, no collisions
         slot = uint64(keys[0, position]) if direct else _slot(keys, position, bits)
         while owners[slot] >= 0 and not _equal(keys, firsts[uint64(owners[slot])], position):
@@ -90,7 +77,23 @@ def number_keys(keys: Longs, span: int) -> tuple[Ints, int]:
             firsts[count] = position
             count += 1
         places[position] = owners[slot]
-    return places, count
+    return count
+
+
+@apart
+@allocating
+def number_keys(keys: Longs, span: int) -> tuple[Ints, int]:
+    """Number equal keys (w x n) by first appearance; return how many there are.
+
+    A hash table with open addressing; single-word keys less than `span` are addresses themselves
+    where `span` is small enough (0: not known).
+    """
+    bits, size = _table_bits(keys.shape[1]), keys.shape[1]
+    direct = keys.shape[0] == 1 and 0 < span <= 1 << bits
+    owners = np.full(1 << bits, -1, np.int32)
+    firsts, places = np.empty(size, np.int32), np.empty(size, np.int32)
+    # the loop makes no arrays: else the compiler would count in every turn who holds these
+    return places, _number(keys, direct, bits, owners, firsts, places)
 
 
 @compiled

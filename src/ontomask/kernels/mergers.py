@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ontomask.arrays import Ints, Longs
+from ontomask.arrays import Bools, Ints, Longs
 from ontomask.kernels.compiling import allocating, compiled, part
 
 __all__ = ["merge_smallest"]
@@ -58,27 +58,8 @@ def _merger_steps(
     return total
 
 
-@part
-def _counted(sizes: Longs, persons: Longs) -> Longs:
-    """How many records, or persons, each group has."""
-    counted = sizes.copy()
-    if persons.size:
-        for group in range(sizes.size):
-            counted[group] = persons[group + 1] - persons[group]
-    return counted
-
-
-@part
-def _unmarked(persons: Longs, count: int) -> Longs:
-    """Room for a mark of every person."""
-    people = 0
-    for place in range(count + 1, persons.size):
-        people = max(people, persons[place] + 1)
-    return np.full(people, -1)
-
-
-@allocating
-def merge_smallest(
+@compiled
+def _merge(
     tuples: Ints,
     levels: Ints,
     sizes: Longs,
@@ -90,21 +71,14 @@ def merge_smallest(
     persons: Longs,
     k: int,
     signal: Longs,
-) -> Ints:
-    """Unite the smallest group below k with its cheapest partner until there is none.
-
-    `tuples` (groups x attributes) are the rows of each group's first tuple, `levels` its levels,
-    changed in place like `sizes`; `codes` and `steps` are flat tables over levels and rows. k
-    counts records or, where `persons` says whose they are as `owners` do in `units`, persons. Ties:
-    the first group. Returns for each group the one it ended in. `signal[0]` counts mergers, and
-    setting `signal[1]` stops.
-    """
+    owners: Ints,
+    alive: Bools,
+    counted: Longs,
+    after: Longs,
+    marks: Longs,
+) -> None:
+    """Write which group each one was united with."""
     count = sizes.size
-    owners = np.arange(count, dtype=np.int32)
-    alive = np.ones(count, np.bool_)
-    # what k counts, the ring of the tuples of each group, and marks of the units counted last
-    counted, after = _counted(sizes, persons), np.arange(count)
-    marks = _unmarked(persons, count)
     while signal[1] == 0:
         smallest = -1
         for group in range(count):
@@ -142,7 +116,39 @@ def merge_smallest(
         if persons.size:
             counted[partner] = _persons(persons, after, partner, marks, signal[0])
         signal[0] += 1
-    return _followed(owners)
+
+
+def merge_smallest(
+    tuples: Ints,
+    levels: Ints,
+    sizes: Longs,
+    codes: Ints,
+    steps: Ints,
+    starts: Longs,
+    rows: Longs,
+    heights: Longs,
+    persons: Longs,
+    k: int,
+    signal: Longs,
+) -> Ints:
+    """Unite the smallest group below k with its cheapest partner until there is none.
+
+    `tuples` (groups x attributes) are the rows of each group's first tuple, `levels` its levels,
+    changed in place like `sizes`; `codes` and `steps` are flat tables over levels and rows. k
+    counts records or, where `persons` says whose they are as `owners` do in `units`, persons. Ties:
+    the first group. Returns for each group the one it ended in. `signal[0]` counts mergers, and
+    setting `signal[1]` stops.
+    """
+    count = sizes.size
+    owners = np.arange(count, dtype=np.int32)
+    # what k counts, the ring of the tuples of each group, and marks of the units counted last
+    counted, after = sizes.copy(), np.arange(count)
+    if persons.size:
+        counted = np.diff(persons[: count + 1])
+    marks = np.full(int(persons[count + 1 :].max(initial=-1)) + 1, -1)
+    given = tuples, levels, sizes, codes, steps, starts, rows, heights, persons, k, signal
+    _merge(*given, owners, np.ones(count, np.bool_), counted, after, marks)
+    return np.asarray(_followed(owners), np.int32)
 
 
 @part

@@ -14,7 +14,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
-from ontomask.kernels.compiling import allocating, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
@@ -82,7 +82,7 @@ def _fill_limits(
     return farthest
 
 
-@allocating
+@compiled
 def _fill_nearer(
     points: Points,
     index: Index,
@@ -91,13 +91,14 @@ def _fill_nearer(
     order: Longs,
     first: int,
     last: int,
+    reference: Floats,
+    limits: Floats,
     keys: Floats,
     found: Longs,
     result: Longs,
 ) -> None:
     """Write how many records were nearer in the steps order[first:last]."""
-    attributes = story.partners.shape[0]
-    reference, limits = np.empty(attributes), np.empty(attributes)
+    attributes = limits.size
     for step in order[first:last]:
         own = whole(story.tuple_of[story.references[step]])
         point_reference(points, own, reference)
@@ -135,7 +136,8 @@ def nearer_records(
         order = _by_value(points, story, steps)
 
         def work(first: int, last: int, index: Index = index, order: Longs = order) -> None:
-            room = np.empty(index.cells.shape[1]), np.empty(index.cells.shape[1], np.int64)
+            attributes, alive = partners.shape[0], index.cells.shape[1]
+            room = *np.empty((2, attributes)), np.empty(alive), np.empty(alive, np.int64)
             finds = new_finds(index, 1)
             _fill_nearer(points, index, finds, story, order, first, last, *room, result)
 

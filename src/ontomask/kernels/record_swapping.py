@@ -18,6 +18,7 @@ from ontomask.kernels.foresight import (
     Foreseen,
     amount_ahead,
     foresee,
+    most_ahead,
     nothing_foreseen,
 )
 from ontomask.kernels.index import Finds, Index, build_index, new_finds, remove
@@ -518,9 +519,10 @@ def swap_records(
         rest = _searched(points, np.flatnonzero(state.unfinished > 0))
         near = rest if everything is None else everything
         room = Room(near, rest, new_finds(near, listed), new_finds(rest, 2))
-        ahead = used = 0
+        ahead = most_ahead(int(rest.nodes[0, 1]))
         while progress[REFERENCE] >= 0 and signal[1] == 0 and not _worn(rest):
-            steps = uniforms[progress[STEP] :][: amount_ahead(int(rest.nodes[0, 1]), ahead, used)]
+            ahead = min(ahead, most_ahead(int(rest.nodes[0, 1])))
+            steps = uniforms[progress[STEP] :][:ahead]
             foreseen = nothing_foreseen(listed)
             if steps.size:
                 wanted = _wanted(steps, state, left, k, everyone, listed)
@@ -532,7 +534,7 @@ def swap_records(
                 *(points, room, state, tuple_of, foreseen, progress, left, k, everyone),
                 *(uniforms, *rooms, partners, references, nearer, signal),
             )
-            ahead, used = ahead + foreseen.expected.size, used + int(progress[USED])
+            ahead = amount_ahead(foreseen.expected.size, int(progress[USED]))
     return partners, references[: progress[STEP]], nearer[: progress[STEP]]
 
 

@@ -8,6 +8,7 @@ concepts with a few operations on ancestor arrays built for just those concepts.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -204,9 +205,15 @@ class Space:
         """The distances of ascending concepts, some rows at a time."""
         sets = AncestorSets.of(self.taxonomy, self.depths, rows, columns)
         step = max(1, BLOCK // max(1, columns.size))
+        told = self._by_profiles(sets, rows.size * columns.size // 8)
         for start in range(0, rows.size, step):
             block = slice(start, min(start + step, rows.size))
-            yield block, self.measure.compute(self, sets.rectangle(block))
+            pairs = sets.rectangle(block)
+            if told is None:
+                yield block, self.measure.compute(self, pairs)
+            else:
+                profiles, curve = told
+                yield block, pairs.on_curve(curve, profiles[block], profiles[rows.size :])
 
     def formula(self, concepts: Ints) -> formulas.Formula:
         """How the distances between some concepts, ascending, follow from their ancestors."""
@@ -214,8 +221,9 @@ class Space:
         sets = AncestorSets.of(self.taxonomy, self.depths, concepts, concepts[:0])
         way, plain = self.measure.summary, sets.formula()
         assert way is not None
-        if way == formulas.SHARED:
-            profiles, curve = self._by_profiles(plain, sets)
+        told = self._by_profiles(sets)
+        if told is not None:
+            profiles, curve = told
             return plain._replace(way=way, profiles=profiles, curve=curve, width=curve.shape[-1])
         if way == formulas.SUBSUMER:
             classes, curve = self._by_classes(plain, sets)
@@ -233,15 +241,26 @@ class Space:
             return plain._replace(way=way, contents=contents, divisor=2.0 * self.content.maximum)
         return plain
 
-    def _by_profiles(self, plain: formulas.Formula, sets: AncestorSets) -> tuple[Longs, Floats]:
-        """Concepts of the same profile share as much with others, and are as far from them."""
-        sizes = np.diff(plain.offsets)
-        depths = self.depths[sets.rows.concepts] * self.measure.uses_depth
-        keys = np.stack([sizes, depths])
+    def _by_profiles(
+        self, sets: AncestorSets, most: float = math.inf
+    ) -> tuple[Longs, Floats] | None:
+        """Profiles of rows and columns, and distances by two of them and the common ancestors.
+
+        Concepts of the same profile share as much with others, and are as far from them. None where
+        that does not tell distances, or where more of them than `most` would have to be computed.
+        """
+        if self.measure.summary != formulas.SHARED:
+            return None
+        sides = sets.rows, sets.columns
+        sizes = np.concatenate([np.diff(side.offsets) for side in sides])
+        concepts = np.concatenate([side.concepts for side in sides])
+        keys = np.stack([sizes, self.depths[concepts] * self.measure.uses_depth])
         _, firsts, profiles = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+        if firsts.size**2 * int(sizes.max() + 1) > most:
+            return None
         one, other = firsts[:, None, None], firsts[None, :, None]
         shared = np.minimum(np.arange(int(sizes.max()) + 1), np.minimum(sizes[one], sizes[other]))
-        both = sets.rows.concepts[one], sets.rows.concepts[other]
+        both = concepts[one], concepts[other]
         pairs = Summaries(common=shared, sizes=(sizes[one], sizes[other]), concepts=both)
         return profiles.ravel(), np.asarray(self.measure.compute(self, pairs), np.float64)
 

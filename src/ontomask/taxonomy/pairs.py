@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -33,6 +34,11 @@ class _Side:
     offsets: Longs
     members: Ints
     ups: Ints
+
+    @property
+    def own(self) -> Ints:
+        """The concepts by their local numbers: each is the last of its own ancestors."""
+        return self.members[self.offsets[1:] - 1]
 
     def cut(self, block: slice) -> _Side:
         offsets = self.offsets[block.start : block.stop + 1]
@@ -68,6 +74,12 @@ class AncestorSets:
             for concepts, arrays in zip((rows, columns), sides, strict=True)
         )
         return cls(taxonomy, local, np.ascontiguousarray(depths[local]), first, second)
+
+    @functools.cached_property
+    def chains(self) -> bool:
+        """Whether each set is a chain: as large as its concept is deep."""
+        sides = self.rows, self.columns
+        return all((np.diff(one.offsets) == self.depths[one.own]).all() for one in sides)
 
     def rectangle(self, block: slice) -> Pairs:
         """Each of a block of rows with each column."""
@@ -134,6 +146,12 @@ class Pairs:
     def shared(self) -> Ints:
         """The number of common ancestors."""
         return self._shaped(kernel.shared_counts(*self._arguments(), self.sets.local.size))
+
+    def on_curve(self, curve: Floats, first: Longs, second: Longs) -> Floats:
+        """The entries of a curve by the profiles of both and the number of common ancestors."""
+        sets, given = self.sets, self._arguments()
+        size, chains = sets.local.size, sets.chains
+        return self._shaped(kernel.shared_entries(*given, size, chains, curve, first, second))
 
     def path_lengths(self) -> Floats:
         """The least number of links through a common ancestor."""
