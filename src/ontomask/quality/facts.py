@@ -140,6 +140,11 @@ class Partition:
         return ~self.suppressed
 
     @functools.cached_property
+    def left(self) -> int:
+        """How many records are not suppressed."""
+        return int(self.sizes @ self.kept)
+
+    @functools.cached_property
     def everyone(self) -> Bools:
         """All classes."""
         return np.ones(self.sizes.size, bool)
@@ -150,11 +155,16 @@ class Partition:
         rows: Ints = self.facts.tuples[self.representatives]
         return rows
 
-    def codes(self, attribute: int) -> Ints:
-        """The generalized value of each class, by code."""
-        table = self.facts.attributes[attribute].codes[self.levels[attribute]]
-        codes: Ints = table[self.rows[:, attribute]]
+    def codes(self, attribute: int, level: int | None = None) -> Ints:
+        """The generalized value of each class, by code; at its own level, or a coarser one."""
+        chosen = self.levels[attribute] if level is None else level
+        codes: Ints = self.facts.attributes[attribute].codes[chosen][self.own_rows(attribute)]
         return codes
+
+    def own_rows(self, attribute: int) -> Ints:
+        """The row of one attribute of a tuple of each class."""
+        rows: Ints = self.facts.tuples[:, attribute][self.representatives]
+        return rows
 
     def shares(self) -> Floats:
         """The product over attributes of the share of each class's generalized value."""

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, Longs
 from ontomask.kernels.groups import members
 from ontomask.kernels.votes import vote
 from ontomask.quality.facts import Lost, Partition, Recoded, two_largest
@@ -108,7 +108,7 @@ class QuasiTargetMeasure(Measure):
         suppressed, minority, tie = self.penalties
         blur = self._blur(attribute, partition.levels[attribute])
         kept = partition.kept if self.counts_suppression else partition.everyone
-        left = int(partition.sizes[kept].sum())
+        left = partition.left if self.counts_suppression else self.facts.records
         votes = _vote(partition, attribute, partition.levels[attribute], kept)
         wrong, tied = (0, left) if blur == 1.0 else (votes.minority, votes.tied)
         towards = max(self.penalties) * blur
@@ -152,8 +152,7 @@ class QuasiTargetMeasure(Measure):
     def _wrong(self, partition: Partition, attribute: int, level: int) -> tuple[int, int]:
         """How many records are outside the largest value of their group, and how many for sure."""
         if self._blur(attribute, level) == 1.0:
-            stays = int(partition.sizes[partition.kept].sum()) if self.stays else 0
-            return self.facts.records, stays
+            return self.facts.records, partition.left if self.stays else 0
         votes = _vote(partition, attribute, level, partition.kept)
         return votes.outside, votes.sure if self.stays else 0
 
@@ -174,11 +173,9 @@ def _vote(partition: Partition, attribute: int, level: int, kept: Bools) -> _Vot
     # the same is asked for the loss, the floor and the surplus; a kept array keeps its address
     question = "vote", attribute, level, id(kept)
     if question not in partition.known:
-        one = partition.facts.attributes[attribute]
-        rows = partition.facts.tuples[partition.representatives, attribute]
-        values: Ints = one.codes[level][rows]
-        groups = _groups(partition, attribute)
-        found = vote(*groups, values, partition.sizes, kept, one.widths[level])
+        width = partition.facts.attributes[attribute].widths[level]
+        values, groups = partition.codes(attribute, level), _groups(partition, attribute)
+        found = vote(*groups, values, partition.sizes, kept, width)
         partition.known[question] = kept, _Votes(*found.tolist())
     votes: _Votes = partition.known[question][1]
     return votes

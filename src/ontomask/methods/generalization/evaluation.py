@@ -58,11 +58,16 @@ class KernelPartition(Partition):
         question = "without", attribute
         if question not in self.known:
             assert self.grouper is not None
-            self.known[question] = self.grouper.without(
-                self.keys, self.representatives, self.levels, attribute
-            )
+            classes = self.levels, self.representatives, self.keys, self.sizes[None]
+            self.known[question] = self.grouper.without(Grouping(*classes, {}), attribute)
         numbers: Ints = self.known[question]
         return numbers
+
+    def own_rows(self, attribute: int) -> Ints:
+        """The row of one attribute of a tuple of each class."""
+        assert self.grouper is not None
+        rows: Ints = self.grouper.tuples[attribute][self.representatives]
+        return rows
 
     def two_largest(self, target: str) -> tuple[Longs, Longs]:
         """How often the two most frequent values of a target occur in each class."""
@@ -195,11 +200,11 @@ class Evaluator:
         if self.unmendable and not (kept.all() and self._nowhere_failing(everything)):
             kept = np.zeros(len(grouping), bool)
             partition = self._partition(grouping, ~kept)
-        outliers = int(classes.sizes[partition.suppressed].sum())
+        outliers = int(classes.sizes @ partition.suppressed)
         # the very same array where no other model was asked
         whole = partition.suppressed if kept is firm else most == 0
         lost = Lost(whole, classes.sizes - most)
-        lasting = outliers if self.all_last else int(classes.sizes[~last].sum())
+        lasting = outliers if self.all_last else int(classes.sizes @ ~last)
         lasting = max(lasting, int(lost.amounts.sum()))
         valid = outliers <= self.limit
         return Evaluation(partition, outliers, lasting, lost, valid, asked, self)
@@ -222,7 +227,9 @@ class Evaluator:
         matters was asked.
         """
         kept = last = firm
-        most, done = np.where(firm, classes.sizes, 0), True
+        most, done = classes.sizes * firm, True
+        if not self._others:
+            return kept, last, most, done
         for model in self._others:
             verdict, stays, asked = self._verdict(model, classes, kept, complete)
             kept, done = kept & verdict, done and asked

@@ -67,9 +67,10 @@ class Grouper:
         self._rows = [one.rows for one in problem.hierarchies]
         self._words, place_values = _place_values(self._rows)
         pairs = zip(problem.hierarchies, place_values, strict=True)
-        self._shifts = np.concatenate(
-            [one.levels.ravel() * np.int64(value) for one, value in pairs]
-        )
+        shifts = [one.levels.ravel() * np.int64(value) for one, value in pairs]
+        # behind them a level at which an attribute adds nothing to a key
+        self._nothing = sum(one.size for one in shifts)
+        self._shifts = np.concatenate([*shifts, np.zeros(max(self._rows), np.int64)])
         self.finest = self._finest()
 
     def _finest(self) -> Grouping:
@@ -97,14 +98,10 @@ class Grouper:
         """The class of each tuple, numbered by first appearance."""
         return self._united(self.finest, levels)[0]
 
-    def without(self, keys: Longs, representatives: Ints, levels: Levels, attribute: int) -> Ints:
+    def without(self, grouping: Grouping, attribute: int) -> Ints:
         """Number classes so that those that differ only in one attribute are the same."""
-        start = self._starts[attribute][levels[attribute]]
-        rows = self.tuples[attribute][representatives]
-        reduced = keys.copy()
-        reduced[self._words[attribute]] -= self._shifts[start + rows]
-        numbers: Ints = kernel.number_keys(reduced, 0)[0]
-        return numbers
+        start = self._starts[attribute][grouping.levels[attribute]]
+        return self._raised(grouping, [(attribute, start, self._nothing)])[0]
 
     def roll_up(self, finer: Grouping, levels: Levels) -> Grouping:
         """Unite the classes of a finer grouping that are equal at the given levels."""
@@ -117,20 +114,28 @@ class Grouper:
 
     def _united(self, finer: Grouping, levels: Levels) -> tuple[Ints, Ints, Longs, Longs]:
         changes = [
-            (place, self._words[place], starts[old], starts[new], self._rows[place])
+            (place, starts[old], starts[new])
             for place, (old, new, starts) in enumerate(
                 zip(finer.levels, levels, self._starts, strict=True)
             )
             if old != new
         ]
-        changed = np.array(changes, np.int64).reshape(-1, 5).T.copy()
+        return self._raised(finer, changes)
+
+    def _raised(
+        self, finer: Grouping, changes: Sequence[tuple[int, int, int]]
+    ) -> tuple[Ints, Ints, Longs, Longs]:
+        """Unite groups after changing attributes, given where their levels began and begin."""
+        changed = [
+            (place, self._words[place], old, new, self._rows[place]) for place, old, new in changes
+        ]
         united: tuple[Ints, Ints, Longs, Longs] = kernel.roll_up(
             self.tuples,
             finer.representatives,
             finer.keys,
             finer.amounts,
             self._shifts,
-            *changed,
+            *np.array(changed, np.int64).reshape(-1, 5).T.copy(),
         )
         return united
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ontomask.arrays import Floats
+from ontomask.arrays import Floats, Longs
 from ontomask.errors import MethodError
 from ontomask.methods.generalization.groupings import Levels
 from ontomask.quality import Measure
@@ -84,46 +84,53 @@ def spread(values: Sequence[Floats]) -> list[Floats]:
 
 
 class Bounds:
-    """Lower bounds on the loss of every node, raised with what evaluated nodes tell."""
+    """Lower bounds on the loss of every node, raised with what evaluated nodes tell.
+
+    Floors are told by finer nodes and surpluses by coarser ones: they add up. Where the levels
+    alone give a floor, both are told at once.
+    """
 
     def __init__(self, measure: Measure, lattice: Lattice) -> None:
         self._measure = measure
         self._floors = measure.floors
-        if self._floors is not None:
-            self.low: Floats = np.array(measure.scalar(spread(self._floors)), np.float64)
-        else:
-            self.low = np.full(lattice.shape, -np.inf)
-            self._floor = np.full(lattice.shape, -np.inf)
-            self._surplus = np.zeros(lattice.shape)
-            self._least = np.full(lattice.shape, -np.inf)
-
-    @property
-    def by_levels(self) -> bool:
+        self.by_levels = self._floors is not None
         """Whether the levels alone give a floor."""
-        return self._floors is not None
+        self._surplus = np.zeros(lattice.shape)
+        self._least = np.full(lattice.shape, -np.inf)
+        if self._floors is None:
+            self._floor = np.full(lattice.shape, -np.inf)
+        else:
+            self._floor = np.array(measure.scalar(spread(self._floors)), np.float64)
+
+    def at(self, levels: Levels) -> float:
+        """The bound of a node."""
+        floor: float = self._floor[levels]
+        return floor if self.by_levels else max(floor + self._surplus[levels], self._least[levels])
+
+    def of(self, nodes: Longs) -> Floats:
+        """The bounds of nodes, given by their places in the lattice."""
+        floor, surplus, least = (
+            one.ravel()[nodes] for one in (self._floor, self._surplus, self._least)
+        )
+        return np.maximum(floor + surplus, least)
 
     def raise_above(self, levels: Levels, floor: Floats) -> None:
         """No coarser node has a smaller floor."""
-        region = above(levels)
-        np.maximum(self._floor[region], self._measure.scalar(floor), out=self._floor[region])
-        self._refresh(region)
-
-    def _refresh(self, region: tuple[slice, ...]) -> None:
-        # floors are told by finer nodes, surpluses by coarser ones: they add up
-        both = self._floor[region] + self._surplus[region]
-        self.low[region] = np.maximum(both, self._least[region])
+        _raise(self._floor[above(levels)], self._measure.scalar(floor))
 
     def raise_below(self, levels: Levels, surplus: Floats, least: float = -np.inf) -> None:
         """What is added to the floor here is added at all finer nodes, which cost `least`."""
         region = below(levels)
         if self._floors is None:
-            added = self._measure.scalar(surplus)
-            np.maximum(self._surplus[region], added, out=self._surplus[region])
-            np.maximum(self._least[region], least, out=self._least[region])
-            self._refresh(region)
+            _raise(self._surplus[region], self._measure.scalar(surplus))
+            _raise(self._least[region], least)
             return
         parts = [
             floor[: level + 1] + more
             for floor, level, more in zip(self._floors, levels, surplus.tolist(), strict=True)
         ]
-        np.maximum(self.low[region], self._measure.scalar(spread(parts)), out=self.low[region])
+        _raise(self._floor[region], self._measure.scalar(spread(parts)))
+
+
+def _raise(region: Floats, bound: Floats | float) -> None:
+    np.maximum(region, bound, out=region)

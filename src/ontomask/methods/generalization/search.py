@@ -304,33 +304,42 @@ class _Optimal:
         """Yield the promising nodes by lower bound, then level sum, then vector."""
         nodes = np.flatnonzero(self._open)
         sums = np.add.reduce(np.unravel_index(nodes, self._lattice.shape))
-        order = nodes[
-            np.lexsort((sums, self._guide.ravel()[nodes], self._bounds.low.ravel()[nodes]))
-        ]
+        order = nodes[np.lexsort((sums, self._guide.ravel()[nodes], self._bounds.of(nodes)))]
         start = 0
         while start < order.size:
             ahead = order[start : start + AHEAD]
-            bounds = self._bounds.low.ravel()[ahead]
-            promising = self._open.ravel()[ahead] & (bounds <= self._incumbent.ceiling)
+            promising = self._bounds_of(ahead) < np.inf
             first = int(promising.argmax())
             start += first + 1 if promising[first] else ahead.size
             if promising[first]:
                 node = np.unravel_index(ahead[first], self._lattice.shape)
                 yield tuple(int(level) for level in node)
 
+    def _bounds_of(self, nodes: Longs) -> Floats:
+        """The lower bounds of nodes given by their places, infinite for those that are excluded."""
+        bounds = self._bounds.of(nodes)
+        promising = self._open.ravel()[nodes] & (bounds <= self._incumbent.ceiling)
+        return np.where(promising, bounds, np.inf)
+
     def _promising(self, levels: Levels) -> bool:
         """Whether the node is not excluded."""
-        return bool(self._open[levels] and self._bounds.low[levels] <= self._incumbent.ceiling)
+        return bool(self._open[levels] and self._bounds.at(levels) <= self._incumbent.ceiling)
 
     def _way_up(self, levels: Levels) -> _Way:
         """From a node up, each time to the promising node with the smallest bound."""
-        way = [levels]
+        heights, level = np.array(self._lattice.heights), np.array(levels)
+        steps = np.array(self._open.strides)
+        place, way = int(level @ steps), [levels]
         while True:
-            nexts = [node for node in self._lattice.successors(way[-1]) if self._promising(node)]
-            if not nexts:
+            raised = np.flatnonzero(level < heights)
+            bounds = self._bounds_of(place + steps[raised])
+            best = int(bounds.argmin()) if raised.size else -1
+            if best < 0 or bounds[best] == np.inf:
                 # if the last node fails for good, the whole way does; later on that is likely
                 return _Way(way, from_above=self._incumbent.checked > 20)
-            way.append(min(nexts, key=lambda node: self._guide[node]))
+            level[raised[best]] += 1
+            place += int(steps[raised[best]])
+            way.append(tuple(level.tolist()))
 
     def _search_ways(self, ways: list[_Way]) -> None:
         """Search ways by halves, side by side."""
