@@ -544,20 +544,21 @@ def test_a_search_within_a_budget_does_not_speak_of_what_it_has_not_checked():
         best_effort(problem, [privacy.KAnonymity(2)], steps=100)
 
 
-def test_a_higher_limit_does_not_mislead_a_search_within_a_budget():
+@pytest.mark.parametrize(("seed", "steps"), [(0, 800), (3, 400)])
+def test_a_higher_limit_does_not_mislead_a_search_within_a_budget(seed, steps):
     """Where everything may be suppressed every node is valid, and nothing would lead upward."""
-    generator = np.random.default_rng(0)
+    generator = np.random.default_rng(seed)
     rows = [tuple(f"{value:02d}" for value in generator.integers(0, 16, 9)) for _ in range(150)]
     hierarchy = [
         [f"{value:02d}", f"a{value // 2}", f"b{value // 4}", f"c{value // 8}", "*"]
         for value in range(16)
     ]
     problem, model = make_problem(rows, hierarchies=[hierarchy] * 9), [privacy.KAnonymity(3)]
-    limits = (0.0, 0.02, 0.1, 0.3, 0.5, 1.0)
-    losses = [best_effort(problem, model, limit, steps=800).loss for limit in limits]
-    # chance remains: what a search comes upon depends on what it draws
-    least = np.minimum.accumulate(losses)
-    assert (losses <= 1.01 * least).all()
+    limits = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
+    losses = [best_effort(problem, model, limit, steps=steps).loss for limit in limits]
+    # chance remains below: what a search comes upon depends on what it draws
+    assert (losses <= 1.02 * np.minimum.accumulate(losses)).all()
+    assert losses[3:] == sorted(losses[3:], reverse=True)
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.1, 1.0])

@@ -48,7 +48,8 @@ def best_effort(
     loss, until the node is valid. Descend: from there, lower attributes as long as the loss falls
     and the node stays valid. Then again and again: raise some attributes of the best node at
     random, and climb and descend from there. Where many records may be suppressed, every node is
-    valid and nothing leads upward; so the climb goes on as if fewer might be, from limit to limit.
+    valid and nothing leads upward; so the search begins as if a tenth might be, goes on to fewer
+    and then to more as long as that leads to something better, and later tries all of these again.
 
     Parameters
     ----------
@@ -76,8 +77,10 @@ def best_effort(
     return run.search(steps or 2**62, seconds or np.inf)
 
 
-STRICTER = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0)
-"""Limits, as shares of the records, that are tried where the one asked for allows more."""
+FIRST = 0.1
+"""The share of records with which a search begins where more may be suppressed."""
+STRICTER, LOOSER = (0.05, 0.02, 0.01, 0.0), (0.2, 0.5)
+"""Limits that are tried besides, as far as the one asked for allows more."""
 LEAST_RESTARTED = 0.02
 """Limits up to this one lead upward by themselves."""
 
@@ -92,13 +95,16 @@ class _Spent(Exception):  # noqa: N818 - a signal, not an error
     """The budget is used up."""
 
 
-def _targets(evaluator: Evaluator) -> tuple[int, ...]:
-    """How many outliers a climb may leave: as many as are allowed, and fewer."""
-    records = int(evaluator.problem.records)
-    limits = [one for one in STRICTER if record_limit(one, records) < evaluator.limit]
-    if evaluator.limit <= record_limit(LEAST_RESTARTED, records):
-        limits = []
-    return evaluator.limit, *(record_limit(one, records) for one in limits)
+def _targets(evaluator: Evaluator) -> tuple[list[int], list[int]]:
+    """How many outliers climbs may leave: fewer and fewer, then more and more."""
+    limit, records = evaluator.limit, int(evaluator.problem.records)
+    if limit <= record_limit(LEAST_RESTARTED, records):
+        return [limit], []
+    first = min(limit, record_limit(FIRST, records))
+    stricter = (record_limit(one, records) for one in STRICTER)
+    looser = (record_limit(one, records) for one in LOOSER)
+    more = [*(one for one in looser if first < one < limit), limit]
+    return [first, *(one for one in stricter if one < first)], more[: None if limit > first else 0]
 
 
 class _BestEffort:
@@ -122,7 +128,8 @@ class _BestEffort:
         self._incumbent = Incumbent(evaluator)
         self._known: dict[Levels, tuple[int, tuple[float, ...]]] = {}
         self._floors = Loss().prepare(evaluator.problem.facts).floors or ()
-        self._targets = _targets(evaluator)
+        self._fewer, self._more = _targets(evaluator)
+        self._targets = *self._fewer, *self._more
         self._best: dict[int, tuple[tuple[float, ...], Levels]] = {}
         self._lowest: dict[int, Levels] = {}
         self._told = -100
@@ -136,11 +143,7 @@ class _BestEffort:
             self._look(self._lattice.heights)
             levels = self._lowest_levels(self._evaluator.limit)
             bound = self._bound(levels)
-            for target in self._targets:
-                # the way to fewer outliers leads on from where there are more
-                least = zip(levels, self._lowest_levels(target), strict=True)
-                levels = self._climb(tuple(max(pair) for pair in least), target)
-                self._descend(levels, target)
+            self._begin(levels)
             idle = turn = 0
             while not self._proven(bound) and idle < MOST_IDLE:
                 checked, target = self._incumbent.checked, self._target_of(turn)
@@ -151,6 +154,24 @@ class _BestEffort:
             pass
         complete = self._incumbent.checked == self._lattice.size
         return self._incumbent.solution(self._lattice.size, bound=None if complete else bound)
+
+    def _begin(self, levels: Levels) -> None:
+        """Climb to one target after the other, as long as it leads to something better."""
+        for target in self._fewer:
+            # the way to fewer outliers leads on from where there are more
+            least = zip(levels, self._lowest_levels(target), strict=True)
+            levels = self._climb(tuple(max(pair) for pair in least), target)
+            if not self._improves(levels, target):
+                break
+        for target in self._more:
+            if not self._improves(self._climb(self._lowest_levels(target), target), target):
+                break
+
+    def _improves(self, levels: Levels, target: int) -> bool:
+        """Descend from a node; tell whether that led to a better one than all before."""
+        before = self._incumbent.key
+        self._descend(levels, target)
+        return self._incumbent.key < before
 
     def _proven(self, bound: float) -> bool:
         if self._incumbent.checked == self._lattice.size:
