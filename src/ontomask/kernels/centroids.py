@@ -46,10 +46,15 @@ from ontomask.kernels.records import (
 
 __all__ = [
     "Tally",
+    "add_costs",
+    "add_past_costs",
+    "best_row",
+    "best_row_among",
     "candidate_losses",
     "centroid_reference",
     "centroids",
     "clear",
+    "count_numbers",
     "count_point",
     "fill",
     "first_least",
@@ -59,6 +64,8 @@ __all__ = [
     "new_tally",
     "price",
     "tallied",
+    "turn_value",
+    "write_means",
 ]
 
 TOLERANCE = 1e-9
@@ -152,7 +159,7 @@ def _hold(tally: Tally, kind: int, attribute: int, start: int, item: int, step: 
 
 
 @compiled
-def _turn(points: Points, tally: Tally, attribute: int, value: int, step: int) -> bool:
+def turn_value(points: Points, tally: Tally, attribute: int, value: int, step: int) -> bool:
     """Count a value; when it begins or ceases to occur, count it at the rows it makes candidates.
 
     Whether it did.
@@ -172,7 +179,7 @@ def _turn(points: Points, tally: Tally, attribute: int, value: int, step: int) -
 
 
 @compiled
-def _add_costs(
+def add_costs(
     points: Points, tally: Tally, attribute: int, value: int, weight: float, low: int
 ) -> None:
     """Add weight times the value's costs to the candidates from slot low of the list on."""
@@ -198,16 +205,16 @@ def _add_costs(
 
 
 @compiled
-def _add_past_costs(points: Points, tally: Tally, attribute: int, low: int) -> None:
+def add_past_costs(points: Points, tally: Tally, attribute: int, low: int) -> None:
     """Give the candidates from slot low on the costs of all values of the set."""
     start = points.heads[attribute, VALUE_START]
     for slot in range(start, start + tally.lengths[0, attribute]):
         value = whole(tally.marks[LISTED, slot])
-        _add_costs(points, tally, attribute, value, tally.sums[start + value], low)
+        add_costs(points, tally, attribute, value, tally.sums[start + value], low)
 
 
 @compiled
-def _count_numbers(columns: Floats, numbers: Floats, point: int, weight: float) -> None:
+def count_numbers(columns: Floats, numbers: Floats, point: int, weight: float) -> None:
     """Add a point's numbers with this weight."""
     for attribute in range(columns.shape[0]):
         number = columns[attribute, point]
@@ -219,21 +226,17 @@ def _count_numbers(columns: Floats, numbers: Floats, point: int, weight: float) 
 
 
 @compiled
-def count_point(points: Points, tally: Tally, point: int, step: int) -> None:
-    """Add a point to the set (step 1) or take it out (step -1)."""
+def count_point(points: Points, tally: Tally, point: int) -> None:
+    """Add a point to the set."""
     codes, heads, lengths = points.codes, points.heads, tally.lengths
-    weight = step * points.weights[point]
-    _count_numbers(points.numbers, tally.numbers, point, weight)
+    weight = points.weights[point]
+    count_numbers(points.numbers, tally.numbers, point, weight)
     for attribute in range(codes.shape[0]):
         value, known = whole(codes[attribute, point]), lengths[1, attribute]
         tally.sums[heads[attribute, VALUE_START] + value] += weight
-        if step > 0:
-            _add_costs(points, tally, attribute, value, weight, whole(0))
-        turned = _turn(points, tally, attribute, value, step)
-        if step < 0:
-            _add_costs(points, tally, attribute, value, weight, whole(0))
-        elif turned:
-            _add_past_costs(points, tally, attribute, known)
+        add_costs(points, tally, attribute, value, weight, whole(0))
+        if turn_value(points, tally, attribute, value, whole(1)):
+            add_past_costs(points, tally, attribute, known)
 
 
 @part
@@ -242,27 +245,32 @@ def fill(points: Points, tally: Tally, members: Longs) -> None:
     codes, weights, heads = points.codes, points.weights, points.heads
     clear(heads, tally)
     for point in members:
-        _count_numbers(points.numbers, tally.numbers, point, weights[point])
+        count_numbers(points.numbers, tally.numbers, point, weights[point])
     for attribute in range(codes.shape[0]):
         start = heads[attribute, VALUE_START]
         for point in members:
             value = whole(codes[attribute, point])
             tally.sums[start + value] += weights[point]
-            _turn(points, tally, attribute, value, whole(1))
-        _add_past_costs(points, tally, attribute, whole(0))
+            turn_value(points, tally, attribute, value, whole(1))
+        add_past_costs(points, tally, attribute, whole(0))
 
 
-@part
+@compiled
 def _subsumer(points: Points, tally: Tally, attribute: int) -> int:
     """The deepest row above all values that are not missing, the first of equals; -1 if none."""
     heads, lineages, marks = points.heads, points.lineages, tally.marks
-    start, missing = heads[attribute, ROW_START], heads[attribute, MISSING]
-    distinct = tally.lengths[0, attribute]
-    if missing >= 0 and marks[HELD, heads[attribute, VALUE_START] + missing] > 0:
+    first, start = heads[attribute, VALUE_START], heads[attribute, ROW_START]
+    missing, distinct = heads[attribute, MISSING], tally.lengths[0, attribute]
+    if missing >= 0 and marks[HELD, first + missing] > 0:
         distinct -= 1
     best, deepest = whole(-1), whole(-1)
-    for slot in range(start, start + tally.lengths[1, attribute]):
-        row = whole(marks[LISTED, slot])
+    if distinct == 0:
+        return best
+    # what is above all values is above any one of them
+    value = marks[LISTED, first]
+    own = lineages[first + (marks[LISTED, first + 1] if value == missing else value)]
+    for slot in range(lineages[start + own] + 1, lineages[start + own + 1]):
+        row = lineages[slot]
         if marks[HELD, start + row] != distinct or row == heads[attribute, MISSING_ROW]:
             continue
         depth = lineages[lineages[start + row]]
@@ -271,7 +279,7 @@ def _subsumer(points: Points, tally: Tally, attribute: int) -> int:
     return best
 
 
-@part
+@compiled
 def _lies_below(lineages: Longs, marks: Ints, start: int, row: int, subsumer: int) -> bool:
     """Whether the subsumer (-1: anything) is an ancestor-or-self of the row; remembered."""
     verdict = marks[VERDICT, start + row]
@@ -284,19 +292,23 @@ def _lies_below(lineages: Longs, marks: Ints, start: int, row: int, subsumer: in
     return found
 
 
-@part
-def _cheapest(points: Points, tally: Tally, attribute: int, subsumer: int) -> int:
-    """The candidate of least sum at or below the subsumer (-1: anywhere), the first of equals."""
+@compiled
+def best_row_among(points: Points, tally: Tally, attribute: int, rows: Ints) -> int:
+    """The best of these rows by the attribute's rule, the first of equals; -1 if there is none."""
     sums, marks = tally.sums, tally.marks
     lineages, heads = points.lineages, points.heads
     start, missing_row = heads[attribute, ROW_START], heads[attribute, MISSING_ROW]
+    subsumer = whole(-1)
+    if heads[attribute, RULE] == MINIMUM_HIERARCHY and rows.size > 0:
+        subsumer = _subsumer(points, tally, attribute)
     bar, best = np.inf, heads[attribute, ROWS]
     for turn in range(2):
-        for slot in range(start, start + tally.lengths[1, attribute]):
-            row = whole(marks[LISTED, slot])
+        for slot in range(rows.size):
+            row = whole(rows[slot])
             if (
                 sums[start + row] < bar
                 and row < best
+                and marks[HELD, start + row] > 0
                 and (row == missing_row or _lies_below(lineages, marks, start, row, subsumer))
             ):
                 # first the least sum, then the first row that comes near it
@@ -305,28 +317,41 @@ def _cheapest(points: Points, tally: Tally, attribute: int, subsumer: int) -> in
                 else:
                     best = row
         bar = _tie_bar(bar, tally.numbers[0, tally.numbers.shape[1] - 1])
-    return best
+    return best if best < heads[attribute, ROWS] else whole(-1)
 
 
 @apart
 @compiled
-def centroid_reference(points: Points, tally: Tally, reference: Floats) -> None:
-    """Make the set's centroid the reference."""
-    heads, numbers = points.heads, tally.numbers
-    coded = heads.shape[0]
-    for attribute in range(coded):
-        rule, row = heads[attribute, RULE], whole(-1)
-        if rule in (MINIMUM_HIERARCHY, LCS):
-            row = _subsumer(points, tally, attribute)
-        if rule != LCS:
-            row = _cheapest(points, tally, attribute, row)
-        reference[attribute] = row if row >= 0 else heads[attribute, MISSING_ROW]
+def best_row(points: Points, tally: Tally, attribute: int) -> int:
+    """The row of the set's centroid."""
+    heads, start = points.heads, points.heads[attribute, ROW_START]
+    if heads[attribute, RULE] == LCS:
+        row = _subsumer(points, tally, attribute)
+    else:
+        listed = tally.marks[LISTED, start : start + tally.lengths[1, attribute]]
+        row = best_row_among(points, tally, attribute, listed)
+    return row if row >= 0 else heads[attribute, MISSING_ROW]
+
+
+@compiled
+def write_means(numbers: Floats, reference: Floats, coded: int) -> None:
+    """Write the numbers of the set's centroid behind its rows."""
     weight = numbers[0, numbers.shape[1] - 1]
     for attribute in range(numbers.shape[1] - 1):
         total, known = numbers[0, attribute], numbers[1, attribute]
         # the majority decides; where nothing is known there is no mean
         missing = 2.0 * known < weight or known <= 0.0
         reference[coded + attribute] = np.nan if missing else total / known
+
+
+@apart
+@compiled
+def centroid_reference(points: Points, tally: Tally, reference: Floats) -> None:
+    """Make the set's centroid the reference."""
+    coded = points.heads.shape[0]
+    for attribute in range(coded):
+        reference[attribute] = best_row(points, tally, attribute)
+    write_means(tally.numbers, reference, coded)
 
 
 @apart

@@ -40,6 +40,7 @@ from ontomask.kernels.index import (
 )
 from ontomask.kernels.ranking import Ranking, farthest_from_center, new_ranking
 from ontomask.kernels.records import Points, nearest_references, point_reference
+from ontomask.kernels.shrinking import Shrinking, new_shrinking, remaining_center, take_out
 from ontomask.kernels.units import (
     add_units,
     amount,
@@ -123,7 +124,7 @@ def _clustered(
 ) -> Ints:
     """The loop of all three; `extra` is `dynamic` or gamma."""
     size = points.weights.size
-    tally, own = new_tally(points), new_tally(points)
+    tally, own, shrinking = new_tally(points), new_tally(points), new_shrinking(points)
     width = points.codes.shape[0] + points.numbers.shape[0]
     fixed = style == VARIABLE
     center = tallied(points, tally, np.arange(size)) if fixed else np.empty(width)
@@ -142,8 +143,10 @@ def _clustered(
         else:
             # sums that were updated often carry rounding
             center = tallied(points, tally, order)
+            shrinking.forget()
             more = _form_clusters(
-                *(points, rest, ranking, center, tally, own, k, style, extra > 0.0, signal)
+                *(points, rest, ranking, center, tally, shrinking, own),
+                *(k, style, extra > 0.0, signal),
             )
     if signal[1] != 0:
         return np.full(size, -1, np.int32)
@@ -201,6 +204,7 @@ def _grow(
     points: Points,
     rest: Rest,
     tally: Tally,
+    shrinking: Shrinking,
     own: Tally,
     seed: int,
     k: int,
@@ -222,9 +226,9 @@ def _grow(
         for slot in range(found):
             point = whole(answers[slot, 2])
             amount += _take(points, rest, point)
-            count_point(points, tally, point, whole(-1))
+            take_out(points, tally, shrinking, point)
             if dynamic:
-                count_point(points, own, point, whole(1))
+                count_point(points, own, point)
         found = whole(0)
         if amount < k:
             if dynamic:
@@ -240,6 +244,7 @@ def _form_clusters(
     ranking: Ranking,
     center: Floats,
     tally: Tally,
+    shrinking: Shrinking,
     own: Tally,
     k: int,
     style: int,
@@ -258,7 +263,7 @@ def _form_clusters(
         else:
             if _interrupted(rest, signal):
                 return True
-            centroid_reference(points, tally, center)
+            remaining_center(points, tally, shrinking, center)
             chosen = farthest_from_center(points, ranking, rest.labels, center)
             for entry in range(center.size):
                 reference[entry] = center[entry]
@@ -269,7 +274,7 @@ def _form_clusters(
         # r is remembered: the next cluster begins at s, the farthest from it
         if not second and (style == ADAPTIVE or left[RECORDS] >= 3 * k):
             outer = chosen
-        _grow(points, rest, tally, own, chosen, k, style, dynamic and style == ADAPTIVE)
+        _grow(points, rest, tally, shrinking, own, chosen, k, style, dynamic and style == ADAPTIVE)
         left[CLUSTER] += 1.0
     return False
 

@@ -1,0 +1,178 @@
+"""The centroid of a set that shrinks, without adding up the costs of all rows at every step.
+
+The sums of a few rows that are best are kept up to date. What the others can have become is known:
+a point that leaves lowers a sum by no more than its weight times the greatest cost. As long as they
+cannot have come near the best, only the few are compared; otherwise all sums are brought up to
+date, and the few are chosen anew. The answer is that of sums that are all kept up to date.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.centroids import (
+    LISTED,
+    TOLERANCE,
+    Tally,
+    add_costs,
+    add_past_costs,
+    best_row,
+    best_row_among,
+    count_numbers,
+    turn_value,
+    write_means,
+)
+from ontomask.kernels.compiling import apart, compiled, part, whole
+from ontomask.kernels.records import (
+    LCS,
+    LOOKED_UP,
+    ROW_START,
+    ROWS,
+    RULE,
+    START,
+    VALUE_START,
+    VALUES,
+    WAY,
+    Points,
+)
+
+__all__ = ["Shrinking", "new_shrinking", "remaining_center", "take_out"]
+
+FEW = 48
+"""How many rows are kept up to date: chapters of a taxonomy, not their codes."""
+
+FLOOR = 0
+"""Row of `limits`: no other row has a sum below this."""
+GREATEST = 1
+"""Row of `limits`: the greatest cost there is; infinite where it is not known."""
+
+
+class Shrinking(NamedTuple):
+    """What was taken out of a set since it was tallied."""
+
+    taken: Longs
+    """[1 + p] how many points, and these in order."""
+    counted: Longs
+    """[coded] how many of them are in the sums of all rows."""
+    few: Ints
+    """[coded, 1 + FEW] how many rows are kept up to date, and these."""
+    sums: Floats
+    """[FEW] room for sums."""
+    limits: Floats
+    """[2, coded] FLOOR and GREATEST."""
+
+    def forget(self) -> None:
+        """The set was tallied anew."""
+        self.taken[0], self.counted[:], self.few[:, 0], self.limits[FLOOR] = 0, 0, 0, -np.inf
+
+
+def new_shrinking(points: Points) -> Shrinking:
+    """Nothing was taken out, and nothing is known of the sums."""
+    size, coded = points.weights.size, points.heads.shape[0]
+    limits = np.full((2, coded), np.inf)
+    for attribute, head in enumerate(points.heads):
+        if head[WAY] == LOOKED_UP and head[RULE] != LCS:
+            costs = points.costs[head[START] : head[START] + head[ROWS] * head[VALUES]]
+            limits[GREATEST, attribute] = costs.max(initial=0.0)
+    few = np.zeros((coded, 1 + FEW), np.int32)
+    made = Shrinking(
+        np.zeros(1 + size, np.int64), np.zeros(coded, np.int64), few, np.empty(FEW), limits
+    )
+    made.forget()
+    return made
+
+
+@compiled
+def take_out(points: Points, tally: Tally, shrinking: Shrinking, point: int) -> None:
+    """Take a point out of the set."""
+    taken, few, limits = shrinking.taken, shrinking.few, shrinking.limits
+    heads, costs, sums = points.heads, points.costs, tally.sums
+    weight = -points.weights[point]
+    count_numbers(points.numbers, tally.numbers, point, weight)
+    taken[0] += 1
+    taken[taken[0]] = point
+    for attribute in range(heads.shape[0]):
+        value = whole(points.codes[attribute, point])
+        sums[heads[attribute, VALUE_START] + value] += weight
+        turn_value(points, tally, attribute, value, whole(-1))
+        limits[FLOOR, attribute] += weight * limits[GREATEST, attribute]
+        start = heads[attribute, ROW_START]
+        base = heads[attribute, START] + value * heads[attribute, ROWS]
+        for slot in range(1, 1 + few[attribute, 0]):
+            row = whole(few[attribute, slot])
+            sums[start + row] += weight * costs[base + row]
+
+
+@part
+def _subtract(points: Points, tally: Tally, shrinking: Shrinking, attribute: int) -> None:
+    """Take what was taken out from the sums of all rows, in the same order."""
+    taken, few, sums = shrinking.taken, shrinking.few, tally.sums
+    start, count = points.heads[attribute, ROW_START], few[attribute, 0]
+    for slot in range(count):
+        shrinking.sums[slot] = sums[start + few[attribute, 1 + slot]]
+    for slot in range(1 + shrinking.counted[attribute], 1 + taken[0]):
+        value = whole(points.codes[attribute, taken[slot]])
+        add_costs(points, tally, attribute, value, -points.weights[taken[slot]], whole(0))
+    # theirs are so already
+    for slot in range(count):
+        sums[start + few[attribute, 1 + slot]] = shrinking.sums[slot]
+
+
+@part
+def _catch_up(points: Points, tally: Tally, shrinking: Shrinking, attribute: int) -> None:
+    """Bring the sums of all rows up to date."""
+    taken, counted = shrinking.taken, shrinking.counted
+    if taken[0] - counted[attribute] > tally.lengths[0, attribute]:
+        start = points.heads[attribute, ROW_START]
+        for slot in range(start, start + tally.lengths[1, attribute]):
+            tally.sums[start + tally.marks[LISTED, slot]] = 0.0
+        add_past_costs(points, tally, attribute, whole(0))
+    else:
+        _subtract(points, tally, shrinking, attribute)
+    counted[attribute] = taken[0]
+
+
+@part
+def _choose_few(points: Points, tally: Tally, shrinking: Shrinking, attribute: int) -> None:
+    """Find the rows of least sums, and what the others have at least."""
+    few, least = shrinking.few[attribute], shrinking.sums
+    start, count, floor = points.heads[attribute, ROW_START], whole(0), np.inf
+    for place in range(start, start + tally.lengths[1, attribute]):
+        row = whole(tally.marks[LISTED, place])
+        total = tally.sums[start + row]
+        slot = count
+        if count == FEW:
+            floor = min(floor, max(total, least[FEW - 1]))
+            slot = whole(FEW - 1)
+            if total >= least[FEW - 1]:
+                continue
+        else:
+            count += 1
+        while slot > 0 and least[slot - 1] > total:
+            least[slot], few[1 + slot] = least[slot - 1], few[slot]
+            slot -= 1
+        least[slot], few[1 + slot] = total, row
+    few[0], shrinking.limits[FLOOR, attribute] = count, floor
+
+
+@apart
+@compiled
+def remaining_center(points: Points, tally: Tally, shrinking: Shrinking, reference: Floats) -> None:
+    """Make the centroid of what is left the reference."""
+    few, limits, coded = shrinking.few, shrinking.limits, points.heads.shape[0]
+    weight = tally.numbers[0, tally.numbers.shape[1] - 1]
+    for attribute in range(coded):
+        rows = few[attribute, 1 : 1 + few[attribute, 0]]
+        row = best_row_among(points, tally, attribute, rows)
+        total = tally.sums[points.heads[attribute, ROW_START] + row] if row >= 0 else np.inf
+        # ties within rounding count as well, and rounding itself is far less
+        if not total + 4.0 * TOLERANCE * (abs(total) + weight) < limits[FLOOR, attribute]:
+            _catch_up(points, tally, shrinking, attribute)
+            row = best_row(points, tally, attribute)
+            if limits[GREATEST, attribute] < np.inf:
+                _choose_few(points, tally, shrinking, attribute)
+        reference[attribute] = row
+    write_means(tally.numbers, reference, coded)
