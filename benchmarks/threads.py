@@ -2,9 +2,11 @@
 
     python benchmarks/threads.py DATA [--records 20000] [--only swapping linkage …]
 
-DATA is the folder that holds `tables/inpatient_claims_icd9.csv.gz`. Each case runs with one thread
-and with two, in one process, on the first records of the claims. Seconds are those of the clock
-and of the processor. Where others use the machine too, the clock says little; "at most" is what
+DATA is the folder that holds `tables/inpatient_claims_icd9.csv.gz` and `tables/adult/`. Each case
+runs with one thread and with two, in one process, on the first records of the claims; more than
+there are are drawn from them, a share of their cells anew. Searches are those of Adult with a
+million records, 5-anonymity and a limit of suppression. Seconds are those of the clock and of the
+processor. Where others use the machine too, the clock says little; "at most" is what
 two cores gain when nobody else is there: all processor seconds, beside those that come one after
 the other (threads that hinder each other are not seen).
 """
@@ -12,27 +14,32 @@ the other (threads that hinder each other are not seen).
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 import pandas as pd
 
 import ontomask as om
 from arguments import CLAIMS, folder_with, whole_number
 from blocks import Clocked
-from microaggregation import claims_frame, claims_schema
+from generalization import K, adult, make_problem
+from microaggregation import claims_frame, claims_schema, resampled
+from ontomask.methods.generalization.problem import Problem
+from ontomask.methods.generalization.search import optimal
 
 NUMBERS = ["age", "los"]
-Case = Callable[[pd.DataFrame], object]
+Case = Callable[[pd.DataFrame, Path], object]
 
 
 def masked(method: object, columns: list[str] | None = None) -> Case:
     """The frame of a release, of some columns of the claims or all."""
 
-    def run(frame: pd.DataFrame) -> pd.DataFrame:
+    def run(frame: pd.DataFrame, _folder: Path) -> pd.DataFrame:
         schema = claims_schema()
         schema = om.Schema.of({name: schema[name] for name in columns or schema})
         return om.protect(frame[list(schema)], schema, method, seed=1).frame
@@ -40,10 +47,27 @@ def masked(method: object, columns: list[str] | None = None) -> Case:
     return run
 
 
-def linked(frame: pd.DataFrame) -> float:
+def linked(frame: pd.DataFrame, _folder: Path) -> float:
     """The linkage risk of a table whose ages are those of others."""
     shuffled = frame.assign(age=frame["age"].sample(frac=1, random_state=1).to_numpy())
     return om.measuring.record_linkage(frame, shuffled, claims_schema()).risk
+
+
+@functools.cache
+def million(folder: Path) -> Problem:
+    problem = make_problem(folder, adult(folder, 1_000_000, 0.15))
+    optimal(problem, K, 1.0)  # tuples and facts are found once
+    return problem
+
+
+def searched(limit: float) -> Case:
+    """The levels that an exact search finds, their loss and the nodes it looked at."""
+
+    def run(_frame: pd.DataFrame, folder: Path) -> tuple[object, ...]:
+        found = optimal(million(folder), K, limit)
+        return found.levels, found.loss, found.checked
+
+    return run
 
 
 CASES: dict[str, Case] = {
@@ -54,16 +78,19 @@ CASES: dict[str, Case] = {
     "refined, blocks": masked(om.Microaggregation(5, refine=True, block_size=4000)),
     "swapping": masked(om.RankSwapping(k=10, algorithm="multivariate")),
     "linkage": linked,
+    "search, limit 0": searched(0.0),
+    "search, limit 2 %": searched(0.02),
+    "search, limit 100 %": searched(1.0),
 }
 
 
-def timed(case: Case, frame: pd.DataFrame, threads: int) -> tuple[object, float, float, float]:
+def timed(work: Callable[[], object], threads: int) -> tuple[object, float, float, float]:
     """The answer; seconds, processor seconds, and those of them that no thread saves."""
     os.environ["ONTOMASK_THREADS"] = str(threads)
     Clocked.several.clear()
     started, worked = time.perf_counter(), time.process_time()
     with mock.patch("ontomask.kernels.blocks.ThreadPoolExecutor", Clocked):
-        answer = case(frame)
+        answer = work()
     worked = time.process_time() - worked
     return answer, time.perf_counter() - started, worked, worked - Clocked.saved()
 
@@ -72,26 +99,30 @@ def same(one: object, other: object) -> bool:
     return one.equals(other) if isinstance(one, pd.DataFrame) else one == other
 
 
-def compared(name: str, frame: pd.DataFrame) -> str:
-    case = CASES[name]
-    case(frame.head(300))  # compile
-    alone, one, busy, _ = timed(case, frame, 1)
-    together, two, both, path = timed(case, frame, 2)
+def compared(name: str, frame: pd.DataFrame, folder: Path) -> str:
+    case = functools.partial(CASES[name], frame, folder)
+    CASES[name](frame.head(300), folder)  # compile
+    alone, one, busy, _ = timed(case, 1)
+    together, two, both, path = timed(case, 2)
     figures = f"{one:10.2f}{busy:9.2f}{two:11.2f}{both:9.2f}{one / two:7.2f}{both / path:9.2f}"
     return f"{name:20}{figures}  {'same' if same(alone, together) else 'DIFFERENT'}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=folder_with(CLAIMS))
+    parser.add_argument("data", type=folder_with(CLAIMS, "tables/adult/adult.csv"))
     parser.add_argument("--records", type=whole_number, default=20_000)
     parser.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES))
     given = parser.parse_args()
-    frame = claims_frame(Path(given.data)).head(given.records)
+    folder, schema = Path(given.data), claims_schema()
+    claims = claims_frame(folder)[list(schema)]
+    frame = claims.head(given.records)
+    if given.records > len(claims):
+        frame = resampled(claims, given.records, np.random.default_rng(1))
     titles = f"{'1 thread':>10}{'cpu':>9}{'2 threads':>11}{'cpu':>9}{'x':>7}{'at most':>9}"
     print(f"{'case':20}{titles}  answers")
     for name in given.only:
-        print(compared(name, frame), flush=True)
+        print(compared(name, frame, folder), flush=True)
 
 
 if __name__ == "__main__":
