@@ -329,3 +329,23 @@ def test_groups_of_ordered_words_can_be_evaluated():
     assert found.loss.values_changed == 1
     # each word is half a rank of three away from the middle of its group
     assert found.loss.semantic_loss == pytest.approx(0.5 / 3)
+
+
+@pytest.mark.parametrize(
+    ("masked", "times"),
+    [
+        pytest.param({"age": [35, 35, None, 55]}, 1, id="what was missing is missing"),
+        pytest.param({"age": [35, 35, None, None]}, 2, id="a value is left out"),
+    ],
+)
+def test_the_loss_is_measured_again_only_where_something_was_left_out(masked, times, monkeypatch):
+    """What the release has something of is the whole table, unless a value was left out."""
+    asked = []
+    monkeypatch.setattr(
+        "ontomask.evaluation.evaluation.measure_loss",
+        lambda *given, **more: asked.append(1) or measure_loss(*given, **more),
+    )
+    original = pl.DataFrame({"age": [30, 40, None, 60]})
+    found = om.evaluate(original, pl.DataFrame(masked), om.Schema(age=om.Numeric()))
+    assert len(asked) == times
+    assert (found.released == found.loss) == (times == 1)

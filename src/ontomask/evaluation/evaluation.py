@@ -280,7 +280,7 @@ def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = sil
     loss = measure_loss(paired, settings.columns, k=settings.k)
     told = paired.without_suppressed()
     columns = [one.name for one in loss.columns]
-    released = measure_loss(told, columns, k=settings.k)
+    released = loss if told is paired else measure_loss(told, columns, k=settings.k)
     progress(LOSS_DONE, "statistics")
     statistics = measure_statistics(
         paired,

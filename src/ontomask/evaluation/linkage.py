@@ -16,6 +16,7 @@ from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.brevity import Brief
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, check
 from ontomask.data.encoding import record_counts
+from ontomask.data.microdata import group_rows
 from ontomask.data.schema import Nominal, Schema
 from ontomask.data.tables import open_table
 from ontomask.errors import DataError, ParameterError
@@ -25,7 +26,6 @@ from ontomask.evaluation.pairing import (
     PairedColumn,
     pair_column,
     pair_tables,
-    tuple_groups,
 )
 from ontomask.evaluation.sides import CodedSides, NumberSides
 from ontomask.evaluation.tuples import PairedTuples
@@ -203,10 +203,9 @@ def _linked(
     if not columns:
         raise DataError("There is no column to link on: none has the role 'quasi'.")
     tuples = PairedTuples.of(columns, counts, masked_counts)
-    places, masked_places = tuple_groups(columns, "old")[1], tuple_groups(columns, "new")[1]
-    width = tuples.masked_firsts.size
-    pairs, spots = np.unique(places[records] * width + masked_places[versions], return_inverse=True)
-    old, new = pairs // width, pairs % width
+    both = [tuples.places[records], tuples.masked_places[versions]]
+    firsts, spots = group_rows(both, [tuples.firsts.size, tuples.masked_firsts.size])
+    old, new = (one[firsts] for one in both)
     if distance == "matching":
         nearest, shared, own = _matching(tuples, old, new)
     else:

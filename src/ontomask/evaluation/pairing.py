@@ -134,7 +134,8 @@ class PairedColumn:
     def without_suppressed(self) -> PairedColumn:
         """The same without the original values of which the masked table has nothing."""
         gone = self.sides.tells_nothing[self.new]
-        if not gone.any():
+        # of a value that was missing before there is nothing to be left out
+        if not (gone & (self.changed | (self.old < self.sides.size))).any():
             return self
         old = np.where(gone, self.sides.size, self.old).astype(np.int32)
         hidden = gone & (self.old < self.sides.size)
@@ -241,6 +242,9 @@ class Paired:
     def without_suppressed(self) -> Paired:
         """What the masked table has something of: no other records, and no other values."""
         columns = {name: one.without_suppressed() for name, one in self.columns.items()}
+        same = all(one is self.columns[name] for name, one in columns.items())
+        if same and not (self.left_out or self.people_left_out):
+            return self
         return Paired(self.schema, columns, self.amounts, units=self.units)
 
 

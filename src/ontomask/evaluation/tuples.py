@@ -24,6 +24,8 @@ class PairedTuples:
     ----------
     firsts, masked_firsts
         A record of each original and of each masked tuple.
+    places, masked_places
+        The tuple of each record.
     people, masked_people
         How many records, or people, have it.
     """
@@ -31,6 +33,8 @@ class PairedTuples:
     columns: Sequence[PairedColumn]
     firsts: Longs
     masked_firsts: Longs
+    places: Longs
+    masked_places: Longs
     people: Floats
     masked_people: Floats
 
@@ -46,6 +50,8 @@ class PairedTuples:
             columns,
             firsts,
             masked_firsts,
+            places,
+            masked_places,
             np.bincount(places, amounts, firsts.size).astype(np.float64),
             np.bincount(masked_places, after, masked_firsts.size).astype(np.float64),
         )

@@ -149,8 +149,8 @@ class Space:
     def scale(self) -> float:
         """The largest distance between two values of the attribute, or 1 if all are equal."""
         self._check_inside(self.distinct)
-        blocks = self._blocks(self.distinct, self.distinct)
-        return max(float(distances.max()) for _, distances in blocks) or 1.0
+        sets = AncestorSets.of(self.taxonomy, self.depths, self.distinct, self.distinct)
+        return max(float(distances.max()) for _, distances in self._blocks(sets)) or 1.0
 
     def without_values(self) -> Space:
         """The same distances; of the values only what the distances need of them is kept."""
@@ -194,26 +194,32 @@ class Space:
         self._check_inside(rows, columns)
         unique_rows, row_places = np.unique(rows, return_inverse=True)
         unique_columns, column_places = np.unique(columns, return_inverse=True)
-        result = np.empty((unique_rows.size, unique_columns.size))
-        for block, distances in self._blocks(unique_rows, unique_columns):
-            result[block] = distances
+        result = self._table(unique_rows, unique_columns)
         if np.array_equal(unique_rows, rows) and np.array_equal(unique_columns, columns):
             return result
         return result[np.ix_(row_places, column_places)]
 
-    def _blocks(self, rows: Ints, columns: Ints) -> Iterator[tuple[slice, Floats]]:
-        """The distances of ascending concepts, some rows at a time."""
+    def _table(self, rows: Ints, columns: Ints) -> Floats:
+        """The distances of ascending concepts."""
         sets = AncestorSets.of(self.taxonomy, self.depths, rows, columns)
-        step = max(1, BLOCK // max(1, columns.size))
+        # where most pairs have in common what others have, distances are looked up
         told = self._by_profiles(sets, rows.size * columns.size // 8)
+        if told is not None:
+            profiles, curve = told
+            pairs = sets.rectangle(slice(0, rows.size))
+            return pairs.on_curve(curve, profiles[: rows.size], profiles[rows.size :])
+        result = np.empty((rows.size, columns.size))
+        for block, distances in self._blocks(sets):
+            result[block] = distances
+        return result
+
+    def _blocks(self, sets: AncestorSets) -> Iterator[tuple[slice, Floats]]:
+        """The distances of rows and columns, some rows at a time."""
+        rows, columns = sets.rows.concepts, sets.columns.concepts
+        step = max(1, BLOCK // max(1, columns.size))
         for start in range(0, rows.size, step):
             block = slice(start, min(start + step, rows.size))
-            pairs = sets.rectangle(block)
-            if told is None:
-                yield block, self.measure.compute(self, pairs)
-            else:
-                profiles, curve = told
-                yield block, pairs.on_curve(curve, profiles[block], profiles[rows.size :])
+            yield block, self.measure.compute(self, sets.rectangle(block))
 
     def formula(self, concepts: Ints) -> formulas.Formula:
         """How the distances between some concepts, ascending, follow from their ancestors."""
