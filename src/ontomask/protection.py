@@ -12,11 +12,12 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats
 from ontomask.checks import Flag, Integer, check
+from ontomask.data.domains import Domain, Numbers
 from ontomask.data.encoding import LEAST, encode
 from ontomask.data.masked import Masked, State
-from ontomask.data.microdata import Microdata
+from ontomask.data.microdata import Attribute, Microdata, group_sizes
 from ontomask.data.schema import Schema
-from ontomask.data.tables import Seen, Table, open_table
+from ontomask.data.tables import Table, open_table
 from ontomask.data.values import is_star
 from ontomask.errors import DataError, MethodError, ParameterError
 from ontomask.methods.base import Context, Method, Progress, silent, sizes_asked
@@ -174,8 +175,10 @@ def _published(table: Table, schema: Schema, masks: list[Masked]) -> tuple[str, 
 def _class_sizes(microdata: Microdata) -> dict[int, int]:
     if not microdata.quasi:
         return {}
-    sizes = microdata.tuples().counts.astype(np.int64)
-    found, counts = np.unique(sizes, return_counts=True)
+    columns = [microdata[name] for name in microdata.quasi]
+    spans = [one.cardinality for one in columns]
+    sizes = group_sizes([one.codes for one in columns], spans, microdata.counts)
+    found, counts = np.unique(sizes.astype(np.int64), return_counts=True)
     return dict(zip(found.tolist(), counts.tolist(), strict=True))
 
 
@@ -186,18 +189,18 @@ def _starred(start: State, end: State) -> int:
     empty, known = np.full(counts.size, bool(before.quasi)), np.zeros(counts.size, bool)
     for name in before.quasi:
         old, new = before[name], end.columns.get(name, before[name].of(kept))
-        empty &= np.append(_tells_nothing(new.values), True)[new.codes]
+        empty &= np.append(_tells_nothing(new.domain), True)[new.codes]
         if not empty.any():
             return 0
         known |= np.array([not is_star(one) for one in old.values] + [False])[old.codes[kept]]
     return int(counts[empty & known].sum())
 
 
-def _tells_nothing(values: Sequence[object]) -> Bools:
-    """Which values are stars or gaps; among many numbers there is none to look for."""
-    if not {str, type(None)} & set(map(type, values)):
-        return np.zeros(len(values), bool)
-    return np.array([one is None or is_star(one) for one in values], bool)
+def _tells_nothing(domain: Domain) -> Bools:
+    """Which values are stars or gaps; among numbers and dates there is none to look for."""
+    if isinstance(domain, Numbers):
+        return np.zeros(domain.size, bool)
+    return np.array([one is None or is_star(one) for one in domain.values], bool)
 
 
 def _changed(start: State, end: State) -> dict[str, float]:
@@ -205,20 +208,19 @@ def _changed(start: State, end: State) -> dict[str, float]:
     kept, counts = start.kept(end), end.microdata.counts
     shares = dict.fromkeys(start.microdata.attributes, 0.0)
     for name in shares.keys() & end.columns.keys():
-        before, after = start.microdata[name].of(kept).seen(), end.columns[name].seen()
-        differing = _differing(before, after, counts)
+        differing = _differing(start.microdata[name].of(kept), end.columns[name], counts)
         shares[name] = differing / float(counts.sum()) if differing else 0.0
     return shares
 
 
-def _differing(before: Seen, after: Seen, counts: Floats) -> int:
+def _differing(before: Attribute, after: Attribute, counts: Floats) -> int:
     """How many records have values that are not written alike."""
-    if {*map(type, before.values), *map(type, after.values)} <= {float, type(None)}:
-        # a gap becomes NaN, which no value is; it differs from itself
-        old, new = (np.array(one.values, np.float64)[one.codes] for one in (before, after))
+    if all(isinstance(one.domain, Numbers) and one.domain.are_floats for one in (before, after)):
+        old, new = before.record_numbers(), after.record_numbers()
+        # a gap is NaN, which no value is; it differs from itself
         unlike = (old != new) & ((old == old) | (new == new))
         return round(float(counts[unlike].sum()))
-    pairs = before.beside(after, counts)
+    pairs = before.seen().beside(after.seen(), counts)
     return sum(count for old, new, count in pairs if not _reads_alike(old, new))
 
 

@@ -166,7 +166,12 @@ class Numbers(Domain):
     @functools.cached_property
     def fits_floats(self) -> bool:
         """Whether floats hold the numbers as they are; not so decimals and large whole numbers."""
-        return isinstance(next(iter(self.values), 0.0), float) or all(map(_fits, self.values))
+        return self.are_floats or all(map(_fits, self.values))
+
+    @property
+    def are_floats(self) -> bool:
+        """Whether the values are floats themselves, which `numbers` has as they are."""
+        return isinstance(next(iter(self.values), 0.0), float)
 
     @functools.cached_property
     def decimals(self) -> int | None:

@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 from polars.exceptions import PolarsError
 
-from ontomask.arrays import Ints
+from ontomask.arrays import Floats, Ints
 
 __all__ = ["Framed", "Library", "is_missing", "library_of"]
 
@@ -58,7 +58,7 @@ class Library(Protocol):
         """Every so many values."""
         ...
 
-    def made(self, values: list[object], like: Any) -> Any:
+    def made(self, values: list[object] | Floats, like: Any) -> Any:
         """A new column of some values, of another column's type where they fit."""
         ...
 
@@ -107,7 +107,7 @@ def _equal(values: list[object], back: list[object]) -> bool:
 
 
 def _first_fitting(
-    values: list[object],
+    values: list[object] | Floats,
     kinds: Iterable[Any],
     make: Callable[[Any], Any],
     listed: Callable[[Any], list[object]],
@@ -116,6 +116,8 @@ def _first_fitting(
     for kind in kinds:
         try:
             column = make(kind)
+            if isinstance(values, np.ndarray):  # floats for a column of floats
+                return column
             back = listed(column)
             if _equal(values, back) or all(map(_same, values, back)):
                 return column
@@ -168,7 +170,7 @@ class _Pandas:
     def sampled(self, column: Any, step: int) -> Any:
         return column[::step]
 
-    def made(self, values: list[object], like: Any) -> Any:
+    def made(self, values: list[object] | Floats, like: Any) -> Any:
         own = None if isinstance(like.dtype, self.library.CategoricalDtype) else like.dtype
         return _first_fitting(
             values,
@@ -266,7 +268,7 @@ class _Polars:
         # a slice with a step is a query, places are not
         return column[np.arange(0, len(column), step)]
 
-    def made(self, values: list[object], like: Any) -> Any:
+    def made(self, values: list[object] | Floats, like: Any) -> Any:
         coded = like.dtype in (self.library.Categorical, self.library.Enum)
         return _first_fitting(
             values,
@@ -327,7 +329,7 @@ class _Arrow:
     def sampled(self, column: Any, step: int) -> Any:
         return column[::step]
 
-    def made(self, values: list[object], like: Any) -> Any:
+    def made(self, values: list[object] | Floats, like: Any) -> Any:
         own = like.type.value_type if self._is_coded(like.type) else like.type
         return _first_fitting(
             values,

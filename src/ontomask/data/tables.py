@@ -191,15 +191,22 @@ class Table:
         """The columns that were looked at."""
         return {}
 
+    @cached_property
+    def _floats(self) -> dict[str, Floats]:
+        """The distinct floats of columns that were looked at: making arrays of lists takes long."""
+        return {}
+
     def forget(self, names: Iterable[str]) -> None:
         """Free the memory of columns that were looked at; who asks again waits again."""
         for name in names:
             self._known.pop(name, None)
+            self._floats.pop(name, None)
 
     def _distinct(self, name: str) -> tuple[Ints, list[object]]:
         series, kind = self._column(name), self._types[name]
         if kind.is_float():
-            return _distinct_floats(series.to_numpy())
+            codes, self._floats[name] = _distinct_floats(series.to_numpy())
+            return codes, self._floats[name].tolist()
         with self._understood(name):
             if kind.is_nested():
                 raise TypeError("lists and records have no distinct values")
@@ -231,7 +238,9 @@ class Table:
                 "as nominal, or read it as numbers."
             )
         codes, known = self.distinct(name)
-        plain = known if self.fits_floats(name) else [float(str(value)) for value in known]
+        plain: Any = self._floats.get(name, known)
+        if not self.fits_floats(name):
+            plain = [float(str(value)) for value in known]
         numbers = np.array(plain, np.float64)
         far = np.flatnonzero(np.abs(numbers) > LARGEST_NUMBER)
         if far.size:
@@ -294,9 +303,9 @@ class Table:
         for name in self.names if names is None else names:
             codes, known = self.distinct(name)
             # the bits of many floats are there already, and their texts would take long
-            if len(known) > MANY and self._types[name].is_float():
+            if len(known) > MANY and name in self._floats:
                 digest.update(repr((name, len(known))).encode())
-                digest.update(np.array(known, "<f8").data)
+                digest.update(np.array(self._floats[name], "<f8").data)
             else:
                 digest.update(repr((name, list(map(str, known)))).encode())
             digest.update(np.ascontiguousarray(codes, np.int32).data)
@@ -353,8 +362,11 @@ class Table:
 
     def _made(self, name: str, values: list[object]) -> nw.Series[Any]:
         """A column of new values, of the type of an own one where they fit."""
-        plain = values
-        if any(issubclass(kind, np.generic) for kind in set(map(type, values))):
+        plain: Any = values
+        kinds = set(map(type, values))
+        if kinds == {float} and self._types[name] == nw.Float64:
+            plain = np.array(values)  # which every library takes as it is
+        elif any(issubclass(kind, np.generic) for kind in kinds):
             plain = [value.item() if isinstance(value, np.generic) else value for value in values]
         with self._understood(name):
             made = self._library.made(plain, self._column(name).to_native())
@@ -519,12 +531,12 @@ def _not_understood(name: str, series: nw.Series[Any]) -> DataError:
     )
 
 
-def _distinct_floats(numbers: Floats) -> tuple[Ints, list[object]]:
+def _distinct_floats(numbers: Floats) -> tuple[Ints, Floats]:
     codes = np.full(numbers.size, -1, np.int32)
     present = ~np.isnan(numbers)
     known, places = np.unique(numbers[present], return_inverse=True)
     codes[present] = places
-    return codes, known.tolist()
+    return codes, known.astype(np.float64)
 
 
 def _is_plain(series: nw.Series[Any]) -> bool:

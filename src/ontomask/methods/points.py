@@ -237,7 +237,8 @@ def _all_written(attribute: Attribute, own: Longs, numbers: Floats) -> tuple[obj
     domain = attribute.as_numbers
     kind = type(next(iter(domain.values), None))
     if kind in (int, float) and domain.fits_floats and not isinstance(attribute.column, Date):
-        return tuple(map(kind, numbers.tolist()))
+        written = numbers.tolist()
+        return tuple(written if kind is float else map(kind, written))
     return tuple(
         domain.values[code] if code >= 0 else _written(attribute, number)
         for code, number in zip(own.tolist(), numbers.tolist(), strict=True)
