@@ -312,3 +312,21 @@ def test_order_of_rows_does_not_favor_anyone():
         partners[released.index("x")] += 1
     assert set(partners) == {1, 2, 3}
     assert max(partners.values()) - min(partners.values()) < 90
+
+
+def test_columns_that_are_swapped_at_the_same_time_are_drawn_one_after_the_other(monkeypatch):
+    generator = np.random.default_rng(4)
+    columns = {name: generator.normal(size=60).round(2) for name in "abc"}
+    frame = pl.DataFrame({**columns, "d": generator.choice(list("xyz"), 60)})
+    schema = om.Schema(**{name: om.Numeric() for name in "abc"}, d=om.Flat())
+    found, told = [], []
+    for threads in ("1", "2", "7"):
+        monkeypatch.setenv("ONTOMASK_THREADS", threads)
+        release = om.protect(
+            frame, schema, om.RankSwapping(k=5), seed=1, progress=lambda *said: told.append(said)
+        )
+        found.append((release.frame, release.details))
+    assert found[0][0].equals(found[1][0])
+    assert found[0][0].equals(found[2][0])
+    assert found[0][1] == found[1][1] == found[2][1]
+    assert {"swapping a", "swapping a, b", "swapping a, b, c, d"} <= {said for _, said in told}

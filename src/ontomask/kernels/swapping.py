@@ -341,9 +341,14 @@ def swap_coded(
 
 
 @compiled
-def reach(values: Floats, center: int, distance: float, closed: int) -> tuple[int, int]:
-    """The range of values nearer to the center than the distance (`closed`, 1: or at it)."""
-    low, high = 0, center + 1
+def reach(
+    values: Floats, center: int, distance: float, closed: int, within: tuple[int, int]
+) -> tuple[int, int]:
+    """The range of values nearer to the center than the distance (`closed`, 1: or at it).
+
+    Only values within a range are looked at.
+    """
+    low, high = within[0], center + 1
     while low < high:
         middle = (low + high) // 2
         gap = values[center] - values[middle]
@@ -352,7 +357,7 @@ def reach(values: Floats, center: int, distance: float, closed: int) -> tuple[in
         else:
             low = middle + 1
     start = low
-    low, high = center, values.size
+    low, high = center, within[1]
     while low < high:
         middle = (low + high) // 2
         gap = values[middle] - values[center]
@@ -370,14 +375,31 @@ def total_between(tree: Longs, start: int, stop: int) -> int:
 
 
 @compiled
-def side_radius(values: Floats, center: int, present: Longs, k: int, side: int) -> float:
-    """The least distance to a value on one side (-1, 1) within which k records are present."""
-    limit = center if side < 0 else values.size - 1 - center
+def surroundings(size: int, center: int, present: Longs, k: int) -> tuple[int, int]:
+    """The range of values around one that has k records on either side, where there are so many."""
+    before, after = total_before(present, center), total_before(present, center + 1) + k
+    start, stop = whole(0), whole(size)
+    if before >= k:
+        start = locate(present, before - k)
+    if after <= total_before(present, stop):
+        stop = locate(present, after - 1) + 1
+    return start, stop
+
+
+@compiled
+def side_radius(
+    values: Floats, center: int, present: Longs, k: int, side: int, within: tuple[int, int]
+) -> float:
+    """The least distance to a value on one side (-1, 1) within which k records are present.
+
+    Where one side alone has so many, `within` ends with the last of them.
+    """
+    limit = center - within[0] if side < 0 else within[1] - 1 - center
     low, high = 0, limit + 1
     while low < high:
         middle = (low + high) // 2
         distance = abs(values[center + side * middle] - values[center])
-        start, stop = reach(values, center, distance, whole(1))
+        start, stop = reach(values, center, distance, whole(1), within)
         if total_between(present, start, stop) >= k:
             high = middle
         else:
@@ -415,13 +437,14 @@ def draw_number(
     """The value of an unswapped record drawn from the `room` nearest; -1 when there is none."""
     if room == 0:
         return -1
+    within = surroundings(values.size, center, present, room)
     radius = min(
-        side_radius(values, center, present, room, whole(-1)),
-        side_radius(values, center, present, room, whole(1)),
+        side_radius(values, center, present, room, whole(-1), within),
+        side_radius(values, center, present, room, whole(1), within),
     )
     nearer, outer = (
-        reach(values, center, radius, whole(0)),
-        reach(values, center, radius, whole(1)),
+        reach(values, center, radius, whole(0), within),
+        reach(values, center, radius, whole(1), within),
     )
     inside = total_between(unswapped, nearer[0], nearer[1])
     slots = room - total_between(present, nearer[0], nearer[1])
@@ -444,8 +467,9 @@ def farthest_number(values: Floats, center: int, unswapped: Longs, uniform: floa
     everything = total_before(unswapped, values.size)
     lowest, highest = locate(unswapped, whole(0)), locate(unswapped, everything - 1)
     radius = max(abs(values[center] - values[lowest]), abs(values[highest] - values[center]))
-    nearer = reach(values, center, radius, whole(0))
-    return draw_from_ring(unswapped, (whole(0), values.size), nearer, uniform)
+    everywhere = whole(0), whole(values.size)
+    nearer = reach(values, center, radius, whole(0), everywhere)
+    return draw_from_ring(unswapped, everywhere, nearer, uniform)
 
 
 @allocating
@@ -473,11 +497,13 @@ def swap_ordered(
         draws = uniforms[step]
         record = take(buckets, tops, rest, value)
         add(unswapped, value, whole(-1))
-        add(everybody, value, whole(-1))
+        if everyone:  # else nobody asks who else there is
+            add(everybody, value, whole(-1))
         present = everybody if everyone else unswapped
         room = min(k, count - 1 if everyone else left - 1)
         other_value = draw_number(values, value, present, unswapped, room, everyone, draws)
-        add(everybody, value, whole(1))
+        if everyone:
+            add(everybody, value, whole(1))
         left -= 1
         if other_value >= 0:
             other = take(buckets, tops, rest, other_value)
@@ -540,7 +566,8 @@ def nearer_ordered(
         add(present, center, whole(-1))
         if other != record:
             distance = abs(values[beside] - values[center])
-            start, stop = reach(values, center, distance, whole(0))
+            everywhere = whole(0), whole(values.size)
+            start, stop = reach(values, center, distance, whole(0), everywhere)
             result[step] = total_between(present, start, stop)
             add(present, beside, whole(-1))
         if everyone:

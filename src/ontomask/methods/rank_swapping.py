@@ -19,6 +19,7 @@ from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError, PromiseError
 from ontomask.kernels import record_swapping as records
 from ontomask.kernels import swapping as kernel
+from ontomask.kernels.blocks import allowed_threads
 from ontomask.kernels.record_ranks import nearer_records
 from ontomask.methods.base import (
     Context,
@@ -28,6 +29,7 @@ from ontomask.methods.base import (
     record_limit,
     register,
     watched,
+    watched_parts,
 )
 from ontomask.methods.heeding import returned
 from ontomask.methods.permuting import check_no_counts, chosen_columns, permuted_column
@@ -47,6 +49,9 @@ RECOUNTED = 10_000
 """Steps of multivariate swapping, spread over all, whose ranks are recounted from the result."""
 
 Loop = Callable[[Callable[..., tuple[Longs, Longs]], object], tuple[Longs, Longs]]
+Work = Callable[[Longs], tuple[Longs, int | None]]
+"""What is left to do for a column once all is drawn: its partners and the rank of the farthest."""
+
 """Runs a kernel's loop over a domain."""
 
 
@@ -160,34 +165,39 @@ class RankSwapping(Method):
     def _swap_columns(
         self, microdata: Microdata, names: Sequence[str], k: int | None, context: Context
     ) -> tuple[list[Longs], list[int | None]]:
-        """Each column on its own."""
-        found = [
-            self._swap_column(microdata, name, k, _part(context, place, len(names)))
-            for place, name in enumerate(names)
-        ]
+        """Each column on its own, as many at a time as there are cores."""
+        found, size = [], allowed_threads() if self.algorithm == "dynamic" else 1
+        for start in range(0, len(names), size):
+            some = names[start : start + size]
+            part = _part(context, start, len(some), len(names))
+            # what is drawn is drawn column after column, whatever is done at a time
+            works = [self._swap_column(microdata, name, k, part) for name in some]
+            totals, message = [len(microdata)] * len(some), f"swapping {', '.join(some)}"
+            found += watched_parts(works, totals=totals, context=part, message=message)
         return [partners for partners, _ in found], [rank for _, rank in found]
 
     def _swap_column(
         self, microdata: Microdata, name: str, k: int | None, context: Context
-    ) -> tuple[Longs, int | None]:
+    ) -> Work:
         attribute = microdata[name]
         if k is None:
-            return _random(len(microdata), context.generator), None
+            return _done(_random(len(microdata), context.generator), None)
         if self.algorithm == "distributional":
             counts = np.bincount(attribute.codes, minlength=attribute.cardinality)
-            return _ranked(attribute.codes, counts.astype(np.float64), k, self._everyone, context)
+            keys = counts.astype(np.float64)
+            return _done(*_ranked(attribute.codes, keys, k, self._everyone, context))
         layout = layout_of(
             microdata, [name], operators="marginality", metric="mean", measure=self.measure
         )
         column = _column(layout)
         if self.algorithm == "fixed":
             keys = column.from_value(_first(column))
-            return _ranked(column.codes, keys, k, self._everyone, context)
+            return _done(*_ranked(column.codes, keys, k, self._everyone, context))
         if isinstance(column, _Coded) and not column.operator.looked_up:
             # around every value all others would have to be sorted: the index of records needs not
             partners, ranks = self._swap_records(microdata, [name], k, context)
-            return partners[0], ranks[0]
-        return _dynamic(column, name, k, self._everyone, context)
+            return _done(partners[0], ranks[0])
+        return _dynamic(column, k, self._everyone, context.generator)
 
     def _swap_records(
         self, microdata: Microdata, names: Sequence[str], k: int | None, context: Context
@@ -279,11 +289,11 @@ def _first(column: _Coded | _Ordered) -> int:
     return int(np.where(column.counts > 0, column.marginality(), -1.0).argmax())
 
 
-def _part(context: Context, place: int, count: int) -> Context:
-    """The context of one of several columns: its progress is a part of the whole."""
+def _part(context: Context, start: int, some: int, count: int) -> Context:
+    """The context of some of several columns: their progress is a part of the whole."""
 
     def report(fraction: float, message: str) -> None:
-        context.progress((place + fraction) / count, message)
+        context.progress((start + some * fraction) / count, message)
 
     return Context(context.generator, report)
 
@@ -324,21 +334,26 @@ def _ranked(
     return partners, _checked_rank(nearer, k, "values")
 
 
+def _done(partners: Longs, rank: int | None) -> Work:
+    """Nothing is left to do."""
+    return lambda _signal: (partners, rank)
+
+
 def _dynamic(
-    column: _Coded | _Ordered, name: str, k: int, everyone: bool, context: Context
-) -> tuple[Longs, int]:
+    column: _Coded | _Ordered, k: int, everyone: bool, generator: np.random.Generator
+) -> Work:
     """Swap within intervals around each value."""
-    count, generator = column.codes.size, context.generator
-    rest = (_first(column), k, everyone, generator.permutation(count), generator.random((count, 4)))
+    count, first = column.codes.size, _first(column)
+    rest = (first, k, everyone, generator.permutation(count), generator.random((count, 4)))
 
-    def run(loop: Callable[..., tuple[Longs, Longs]], domain: object) -> tuple[Longs, Longs]:
-        message = f"swapping {name}"
-        return watched(
-            loop, column.codes, domain, *rest, total=count, context=context, message=message
-        )
+    def work(signal: Longs) -> tuple[Longs, int]:
+        def run(loop: Callable[..., tuple[Longs, Longs]], domain: object) -> tuple[Longs, Longs]:
+            return loop(column.codes, domain, *rest, signal)
 
-    partners, nearer = column.swapped(run, everyone)
-    return partners, _checked_rank(nearer, k, "values")
+        partners, nearer = column.swapped(run, everyone)
+        return partners, _checked_rank(nearer, k, "values")
+
+    return work
 
 
 def _layout_names(layout: Layout) -> list[str]:
