@@ -1,15 +1,16 @@
 """What the first use of each method costs on a new machine: units that Numba compiles, CPU seconds.
 
 One process compiles into an empty folder, method by method, each on what the ones before it left;
-then `warm` does the same with two processes into another. Beside them, what is compiled most
-dearly, without what it calls.
+then `warm` does the same with two processes into another, and `demo` runs with a third, and then
+once more. Beside them, what is compiled most dearly, without what it calls.
 
-    python benchmarks/first_use.py [--shown 10]
+    python benchmarks/first_use.py [--shown 10] [--only one two demo]
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import resource
 import subprocess
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from numba.core import event
@@ -50,11 +52,11 @@ class Spent(event.Listener):
 def one_process(shown: int) -> None:
     spent = Spent()
     with event.install_listener("numba:compile", spent):
-        from ontomask.warming import METHODS, compile_for, compile_late
+        from ontomask.warming import METHODS, compile_beside, compile_for
 
         print(f"{'one process':28}{'units':>6}{'CPU s':>8}")
         works = [*((one.name, compile_for, (place,)) for place, one in enumerate(METHODS))]
-        for name, work, arguments in [*works, ("evaluation", compile_late, ())]:
+        for name, work, arguments in [*works, ("evaluation", compile_beside, ())]:
             before, started = spent.count, time.process_time()
             work(*arguments)
             print(f"{name:28}{spent.count - before:6}{time.process_time() - started:8.1f}")
@@ -66,23 +68,44 @@ def one_process(shown: int) -> None:
 def two_processes() -> None:
     from ontomask.warming import warm
 
-    started = time.perf_counter()
-    for _ in warm():
-        pass
+    with measured("warm"):
+        for _ in warm():
+            pass
+
+
+def demo() -> None:
+    program = "from ontomask.cli import main; main()"
+    for name in ("first demo", "second demo"):
+        with tempfile.TemporaryDirectory() as folder, measured(name):
+            subprocess.run([sys.executable, "-c", program, "demo", folder, "--quiet"], check=True)
+
+
+@contextlib.contextmanager
+def measured(name: str) -> Iterator[None]:
+    """Print how long the processes that are started inside took."""
+    started, before = time.perf_counter(), _spent_by_children()
+    yield
+    seconds, spent = time.perf_counter() - started, _spent_by_children() - before
+    print(f"{name}: {seconds:.1f} s, {spent:.1f} CPU s")
+
+
+def _spent_by_children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(
-        f"\nwarm: {time.perf_counter() - started:.1f} s, {used.ru_utime + used.ru_stime:.1f} CPU s"
-    )
+    return used.ru_utime + used.ru_stime
+
+
+WAYS: dict[str, Callable[..., None]] = {"one": one_process, "two": two_processes, "demo": demo}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shown", type=whole_number, default=10, help="so many units")
+    parser.add_argument("--only", nargs="+", choices=[*WAYS], default=[*WAYS])
     options = parser.parse_args()
     if ONCE in os.environ:
-        one_process(options.shown) if os.environ[ONCE] == "one" else two_processes()
+        WAYS[os.environ[ONCE]](*([options.shown] if os.environ[ONCE] == "one" else []))
         return
-    for way in ("one", "two"):
+    for way in options.only:
         with tempfile.TemporaryDirectory() as folder:
             fresh = {**os.environ, "NUMBA_CACHE_DIR": folder, ONCE: way}
             subprocess.run([sys.executable, *sys.argv], env=fresh, check=True)

@@ -1,29 +1,36 @@
 """What is compiled ahead is what runs ask for; a second process begins at the other end."""
 
+import ast
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numba
 import polars as pl
 import pytest
+from numba.core import event
 
 import ontomask as om
-from ontomask import kernels, warming
-from ontomask.kernels import centroids, clusters, compiling, containment, index, neighbors
+from ontomask import helping, kernels, warming
+from ontomask.kernels import centroids, compiling, containment, index, neighbors, ranking, turns
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 LATE = {
-    centroids: ("_fill_centroids", "_fill_costs"),
+    centroids: ("_fill_centroids",),
     neighbors: ("_link_references", "_fill_pairs"),
     containment: ("_cover",),
 }
-EARLY = {clusters: ("_form_clusters",), index: ("_shape",)}
+compiled = pytest.mark.skipif(
+    bool(kernels.SETTINGS.DISABLE_JIT) or not compiling.INSIDES_KNOWN, reason="nothing is compiled"
+)
 
 
 @pytest.fixture
 def asked(monkeypatch):
     """The types of arguments that kernels were called with; a kernel is compiled for each."""
     found = {}
-    for room, names in (LATE | EARLY).items():
+    for room, names in LATE.items():
         for name in names:
             monkeypatch.setattr(room, name, _noted(getattr(room, name), name, found))
     return found
@@ -38,26 +45,79 @@ def _noted(kernel, name, found):
     return noted
 
 
-def test_what_is_compiled_late_is_what_a_run_asks_for(asked):
-    assert warming.compile_late() == "evaluation"
+def test_what_is_compiled_beside_a_run_is_what_it_asks_for(asked, monkeypatch):
+    monkeypatch.setattr(warming, "_searches", lambda _points: [])
+    assert warming.compile_beside() == "evaluation"
     ahead = dict(asked)
     asked.clear()
     frame = pl.DataFrame({"job": [*"abcb"] * 2, "age": [31, 46, 71, 69] * 2})
     schema = om.Schema(job=om.Flat(), age=om.Numeric())
     om.protect(frame, schema, om.Microaggregation(2), seed=1).evaluate()
     assert {*asked} >= {"_fill_centroids", "_link_references"}
-    late = [name for names in LATE.values() for name in names]
-    assert not [name for name in late if asked.get(name, set()) - ahead[name]]
+    assert not [name for name in asked if asked[name] - ahead[name]]
 
 
-def test_what_is_compiled_without_words_is_what_runs_with_words_ask_for(asked, monkeypatch):
+@compiled
+def test_searches_are_compiled_for_the_types_that_clusterings_give_to_them(monkeypatch):
     warming.compile_for(0)
-    wanted = dict(asked)
-    asked.clear()
+    wanted = {one: {*one.inside.overloads} for one in (index.search, ranking.farthest_from_center)}
+    assert all(wanted.values())
     monkeypatch.delattr(Taxonomy, "from_parents")  # its kernels are for the other process
-    assert warming.compile_plain(warming.METHODS[0]) == "microaggregation"
-    assert {*asked} >= {"_form_clusters", "_shape"}
-    assert asked.items() <= wanted.items()
+    points = warming._points(warming._tiny_table(warming.PLAIN))
+    for kernel, arguments in warming._searches(points):
+        assert tuple(numba.typeof(one) for one in arguments) in wanted[kernel]
+
+
+FIRST_RUN = """
+import sys
+from ontomask import warming
+warming.compile_for(0)
+warming.compile_beside()
+rooms = [room for name, room in sys.modules.items() if name.startswith("ontomask.kernels.")]
+everything = {id(one): one for room in rooms for one in vars(room).values()}.values()
+for one in everything:
+    if hasattr(one, "py_func") and hasattr(one, "inside"):
+        for unit in (one, one.inside):
+            if unit.overloads:
+                print(unit.py_func.__qualname__, len(unit.overloads))
+"""
+
+
+@compiled
+def test_a_first_run_needs_few_kernels_each_for_one_kind_of_arguments():
+    """Each costs up to a second: 22 are what clusters, centers, linkage and taxonomies need."""
+    program = [sys.executable, "-c", FIRST_RUN]
+    told = subprocess.run(program, check=True, capture_output=True, text=True).stdout
+    units = dict(line.split() for line in told.splitlines())
+    assert {"_form_clusters", "search.inside"} <= {*units}
+    assert len(units) <= 22, sorted(units)
+    assert {*units.values()} == {"1"}, units
+
+
+CHEAP = {
+    *("arange", "argsort", "empty", "empty_like", "flatnonzero", "full", "ones", "zeros"),
+    *("int64", "uint64", "log", "sqrt"),
+}
+
+
+def test_kernels_call_only_what_is_compiled_quickly_of_numpy():
+    """`np.partition` in a kernel, say, is sixty functions that are compiled with it."""
+    called = set()
+    for room in Path(kernels.__file__).parent.glob("*.py"):
+        for function in ast.walk(ast.parse(room.read_text(encoding="utf-8"))):
+            ways = {ast.unparse(one) for one in getattr(function, "decorator_list", [])}
+            if ways & {"compiled", "allocating", "part"}:
+                calls = [one.func for one in ast.walk(function) if isinstance(one, ast.Call)]
+                called |= {name for name in map(ast.unparse, calls) if name.startswith("np.")}
+    assert "np.empty" in called
+    assert called <= {f"np.{name}" for name in CHEAP}
+
+
+def test_whoever_waits_for_another_process_is_told():
+    told = []
+    with compiling.compiling(told.append), event.trigger_event(turns.WAITING):
+        assert told == [True]
+    assert told == [True, False]
 
 
 @pytest.mark.parametrize("collects", [True, False])
@@ -91,15 +151,15 @@ class Context:
     [
         (True, 2, []),
         (False, 1, []),
-        (False, 2, [(warming._help, True), "start", "run", "terminate", "join"]),
+        (False, 2, [(helping._help, True), "start", "run", "terminate", "join"]),
     ],
 )
 def test_a_first_run_is_helped(before, cores, noted, monkeypatch):
     context = Context()
-    monkeypatch.setattr(warming, "compiled_before", lambda: before)
+    monkeypatch.setattr(helping, "compiled_before", lambda: before)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    monkeypatch.setattr(warming.multiprocessing, "get_context", lambda _way: context)
-    with warming.helped():
+    monkeypatch.setattr(helping.multiprocessing, "get_context", lambda _way: context)
+    with helping.helped():
         context.noted += ["run"] if noted else []
     assert context.noted == noted
 

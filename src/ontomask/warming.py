@@ -6,20 +6,22 @@ kernel at a time, so several are compiled by processes; what one has compiled th
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import multiprocessing
 import os
-import signal
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import Any
 
+import numba
 import numpy as np
 
 from ontomask.data.domains import Concepts, Labels, Numbers, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Flat, Nominal, Numeric, Schema
-from ontomask.kernels import centroids, compiled_before
+from ontomask.kernels import centroids, index
+from ontomask.kernels.ranking import farthest_from_center, new_ranking
+from ontomask.kernels.records import Points
 from ontomask.methods.base import Context, Method
 from ontomask.methods.disclosure import WAYS
 from ontomask.methods.hybrid import Hybrid
@@ -33,26 +35,27 @@ from ontomask.privacy import TCloseness
 from ontomask.protection import protect
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["METHODS", "compile_for", "compile_late", "compile_plain", "helped", "warm"]
+__all__ = ["METHODS", "compile_beside", "compile_for", "warm"]
+
+_type_of: Any = numba.typeof  # which has no types of its own
 
 METHODS: tuple[Method, ...] = (
     Microaggregation(2),
-    RankSwapping(k=2, algorithm="multivariate"),
-    Microaggregation(2, refine="thorough", rounds=1, block_size=2),
     RankSwapping(k=2),
-    Recoding(2),
+    Microaggregation(2, refine="thorough", rounds=1, block_size=2),
+    RankSwapping(k=2, algorithm="multivariate"),
     *(Microaggregation(2, privacy=[TCloseness(0.1, "semantic")], privacy_by=way) for way in WAYS),
-    Resampling(2),
+    Recoding(2),
     Hybrid(2),
     Microaggregation(2, centers="medoid"),
+    Resampling(2),
 )
-"""What needs most first."""
-THOROUGH = METHODS[2]
+"""What most others build on first, then something of its own, then what needs most."""
 PLAIN = ("flat", "number")
 """Columns that need nothing of what words do: while one process begins with the kernels of
 taxonomies, the other does with those of points."""
 PROCESSES = 2
-"""More would mostly compile the same parts of different kernels."""
+"""More would mostly wait for each other's kernels."""
 
 
 def warm() -> Iterator[tuple[float, str]]:
@@ -62,63 +65,53 @@ def warm() -> Iterator[tuple[float, str]]:
     # they end soon, so nothing need be looked for that could be thrown away
     with ProcessPoolExecutor(workers, spawning, initializer=gc.disable) as pool:
         first, *others = range(len(METHODS))
-        waiting = [pool.submit(compile_for, first), pool.submit(compile_plain, THOROUGH)]
+        waiting = [pool.submit(compile_for, first), pool.submit(compile_beside)]
         waiting += [pool.submit(compile_for, place) for place in others]
-        waiting.append(pool.submit(compile_late))
         for done, one in enumerate(as_completed(waiting), start=1):
             yield done / len(waiting), one.result()
 
 
-@contextlib.contextmanager
-def helped() -> Iterator[None]:
-    """Let another process compile what a run needs later while it compiles what it needs first.
+def compile_beside() -> str:
+    """Compile what a first run needs late while another process compiles what it needs first.
 
-    Only where nothing was compiled on this machine yet, and there is a core for it.
+    That begins with words and with the index. So here come centers and searches, which can be
+    compiled without either, and then the evaluation.
     """
-    if compiled_before() or (os.cpu_count() or 1) < PROCESSES:
-        yield
-        return
-    helper = multiprocessing.get_context("spawn").Process(target=_help, daemon=True)
-    helper.start()
-    try:
-        yield
-    finally:
-        helper.terminate()
-        helper.join()
+    points = _points(_tiny_table(PLAIN))
+    centroids.centroids(points, np.zeros(points.sizes.size, np.int32), 1, np.zeros(1))
+    for kernel, arguments in _searches(points):
+        types = tuple(_type_of(one) for one in arguments)
+        getattr(kernel, "inside", kernel).compile(types)
+    _evaluate(_tiny_table())
+    return "evaluation"
 
 
-def _help() -> None:
-    """Compile in silence: a help that fails is none, and who interrupts the run speaks to that."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.disable()
-    with contextlib.suppress(Exception):
-        compile_late()
-        compile_plain(METHODS[0])
+def _searches(points: Points) -> list[tuple[Any, tuple[Any, ...]]]:
+    """What clusterings call to find points, with arguments of the types that they give to it."""
+    lists, tables = np.empty(0, np.int32), np.empty((0, 0), np.int32)
+    numbers, roots, reference = np.empty((0, 0)), np.empty(0, np.int64), np.empty(0)
+    nothing = index.Index(lists, tables, numbers, tables, numbers, roots, tables, tables)
+    finds, ranking = index.new_finds(nothing, 1), new_ranking(points, roots)
+    return [
+        (farthest_from_center, (points, ranking, lists, reference)),
+        (index.search, (points, nothing, finds, reference, index.NEAREST, 1)),
+    ]
 
 
-def compile_late() -> str:
-    """Compile what a run needs late: the centers of clusters, then the evaluation."""
-    table = _tiny_table()
-    points = quasi_layout(table, Microaggregation(2)).points(table.tuples())
-    centroids.loss(points, np.zeros(points.sizes.size, np.int32), 1)
+def _evaluate(table: Microdata) -> None:
     columns = {"word": [*"abcabc"], "flat": [*"xyzxyz"], "number": [1.0, 2.0, 3.0] * 2}
     schema = Schema(**{name: table.schema.column(name) for name in columns})
     protect(columns, schema, Noise(["number"]), seed=0).evaluate(columns)
-    return "evaluation"
+
+
+def _points(table: Microdata) -> Points:
+    return quasi_layout(table, Microaggregation(2)).points(table.tuples())
 
 
 def compile_for(place: int) -> str:
     """Run one of the methods on a tiny table; its name."""
-    return _run(METHODS[place], _tiny_table())
-
-
-def compile_plain(method: Method) -> str:
-    """Run a method on a tiny table without words; its name."""
-    return _run(method, _tiny_table(PLAIN))
-
-
-def _run(method: Method, table: Microdata) -> str:
-    method.run(table, Context(np.random.default_rng(0)))
+    method = METHODS[place]
+    method.run(_tiny_table(), Context(np.random.default_rng(0)))
     return method.name
 
 

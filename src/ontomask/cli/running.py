@@ -238,10 +238,11 @@ def run(
 
 
 def _run(voice: Voice, path: Path, seed: int | None = None, **options: bool) -> None:
-    from ontomask.plan.plan import Plan
-    from ontomask.warming import helped
+    from ontomask.helping import helped
 
     with helped(), voice.progress("reading") as progress:
+        from ontomask.plan.plan import Plan
+
         plan = Plan.read(path)
         if seed is not None:
             plan = plan.with_seed(seed)

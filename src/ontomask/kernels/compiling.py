@@ -165,7 +165,7 @@ whole: Any = np.int64
 """The type all loops use. A plain 0, or a number from a narrower array, is a type of its own to the
 compiler: every function it is passed to would be compiled once more."""
 
-NOTICE = "compiling, once on this machine, about 15 s"
+NOTICE = "compiling, once on this machine, about 10 s"
 """What a person is told, in the middle of a sentence."""
 
 
