@@ -294,8 +294,16 @@ class Table:
             with contextlib.suppress(Exception, PanicException):  # perhaps nobody uses the column
                 column = native[name]  # as it is now, not as it was first asked for
                 sample = self._library.sampled(column, step) if step > 1 else column
-                digest.update(repr(self._library.listed(sample)).encode())
+                digest.update(self._bytes_of(name, sample))
         return digest.hexdigest()
+
+    def _bytes_of(self, name: str, column: Any) -> bytes:
+        """Some values of a column: the bits of numbers, where that is what a library keeps."""
+        if self._types[name].is_numeric():
+            numbers = np.asarray(column)
+            if numbers.dtype != object:
+                return numbers.tobytes()
+        return repr(self._library.listed(column)).encode()
 
     def digest(self, names: Sequence[str] | None = None) -> str:
         """A digest of names, order and all values, the same for every kind of frame."""
