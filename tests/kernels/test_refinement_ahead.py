@@ -47,7 +47,8 @@ def looked_ahead(monkeypatch):
         return foreseen(self, *given)
 
     monkeypatch.setattr(Refinement, "_foreseen", count)
-    monkeypatch.setattr(refinement, "SMALLEST_SHARE", 1)
+    monkeypatch.setattr(refinement, "FEWEST_POINTS", 2)
+    monkeypatch.setattr(refinement, "FEWEST_CLUSTERS", 2)
     return looks
 
 
@@ -97,6 +98,15 @@ def test_what_was_touched_is_looked_at_again(monkeypatch, looked_ahead):
         assert refined.partition.clusters[:, TOUCHED].max() > 1
     assert states[1] == states[0]
     assert states[2] != states[0]
+
+
+def test_small_tables_are_not_worth_it(monkeypatch, looked_ahead):
+    monkeypatch.setenv("ONTOMASK_THREADS", "2")
+    monkeypatch.setattr(refinement, "FEWEST_POINTS", 16)
+    of_random_clusters(random_points(np.random.default_rng(0), 60)).improve(20, signal())
+    assert not looked_ahead
+    of_random_clusters(random_points(np.random.default_rng(0), 64)).improve(20, signal())
+    assert looked_ahead
 
 
 def test_a_stop_request_ends_it_at_once(monkeypatch, looked_ahead):

@@ -72,6 +72,7 @@ __all__ = [
     "repeated_attributes",
     "replacement_cost",
     "select_points",
+    "with_points",
 ]
 
 MINIMUM_HIERARCHY = 0
@@ -153,6 +154,10 @@ MISSING = 6
 """Column of `heads`: the code that means "missing", or -1."""
 MISSING_ROW = 7
 """Column of `heads`: the row of that code, or -1."""
+
+
+LAYOUT: Any = ["C_CONTIGUOUS", "WRITEABLE"]
+"""Read-only or strided arrays are other types to the compiler: every kernel twice."""
 
 
 def compared(table: Floats) -> Attribute:
@@ -285,22 +290,42 @@ def pack_points(
     owners: Longs | None = None,
 ) -> Points:
     """Lay the attributes' tables out as the kernels want them."""
-    # read-only or strided arrays are other types to the compiler: every kernel twice
-    layout: Any = ["C_CONTIGUOUS", "WRITEABLE"]
     heads, lineages, tables = _laid_out(attributes)
-    return Points(
-        codes=np.require(codes, np.int32, layout),
-        numbers=np.require(numbers, np.float64, layout),
-        gaps=np.require(gaps, np.float64, layout),
-        sizes=np.require(sizes, np.float64, layout),
-        weights=np.require(weights, np.float64, layout),
-        factors=np.require(factors, np.float64, layout),
+    nothing = np.empty(0)
+    empty = Points(
+        codes=codes,
+        numbers=numbers,
+        gaps=np.require(gaps, np.float64, LAYOUT),
+        sizes=nothing,
+        weights=nothing,
+        factors=nothing,
         tables=tables,
         costs=_joined([attribute.costs for attribute in attributes], np.float64),
         heads=heads,
         lineages=lineages,
-        owners=np.empty(0, np.int64) if owners is None else owners,
+        owners=np.empty(0, np.int64),
         power=int(power),
+    )
+    return with_points(empty, codes, numbers, sizes, weights, factors, owners)
+
+
+def with_points(
+    points: Points,
+    codes: Ints,
+    numbers: Floats,
+    sizes: Floats,
+    weights: Floats,
+    factors: Floats,
+    owners: Longs | None = None,
+) -> Points:
+    """Other points over the same tables."""
+    return points._replace(
+        codes=np.require(codes, np.int32, LAYOUT),
+        numbers=np.require(numbers, np.float64, LAYOUT),
+        sizes=np.require(sizes, np.float64, LAYOUT),
+        weights=np.require(weights, np.float64, LAYOUT),
+        factors=np.require(factors, np.float64, LAYOUT),
+        owners=np.empty(0, np.int64) if owners is None else owners,
     )
 
 

@@ -59,8 +59,8 @@ PARTNERS = 12
 """How many neighbors a cluster is cut anew with."""
 STRETCHES = 32
 """Into so many the points, and the clusters, are cut at most, to look ahead …"""
-SMALLEST_SHARE = 16
-"""… but not below two shares of so many, for each of which a thread is started."""
+FEWEST_POINTS, FEWEST_CLUSTERS = 1024, 128
+"""… but not into less than this: to start threads takes as long as to look for a few."""
 
 
 @part
@@ -352,23 +352,27 @@ class Refinement(NamedTuple):
                 break
             changes = int(self.partition.clock[CHANGES] - before)
 
+    @property
+    def _looks_ahead(self) -> bool:
+        return allowed_threads() > 1 and self.partition.own.size >= 4 * FEWEST_POINTS
+
     def _stretches(self, changes: int) -> Iterator[tuple[int, int]]:
         """What is improved at a time: the more is changed, the less can be foreseen."""
         size, behind = self.partition.own.size, self.since.size
-        if allowed_threads() < 2:
+        if not self._looks_ahead:
             yield 0, behind
             return
         wanted = min(STRETCHES, 1 + STRETCHES * changes // (behind - size))
-        for first, last in ((0, size), (size, behind)):
-            count = max(1, min(wanted, (last - first) // (2 * SMALLEST_SHARE)))
+        for first, last, fewest in ((0, size, FEWEST_POINTS), (size, behind, FEWEST_CLUSTERS)):
+            count = max(1, min(wanted, (last - first) // fewest))
             bounds = np.linspace(first, last, count + 1).astype(int).tolist()
             yield from itertools.pairwise(bounds)
 
     def _improve(self, first: int, last: int, change: float, signal: Longs) -> float:
         """Improve points and clusters, from one to another, after looking ahead if that pays."""
         bench = self.bench
-        pays = last - first >= 2 * SMALLEST_SHARE and allowed_threads() > 1
-        if pays and signal[1] == 0:
+        fewest = FEWEST_POINTS if first < self.partition.own.size else FEWEST_CLUSTERS
+        if self._looks_ahead and last - first >= fewest and signal[1] == 0:
             bench = bench._replace(foreseen=self._foreseen(first, last, signal))
         given = self.points, self.partition, bench, self.graph, self.since, self.k
         return float(_improve(*given, first, last, change, signal))
@@ -386,7 +390,7 @@ class Refinement(NamedTuple):
             given = self.points, self.partition, bench, self.graph, self.since, self.k
             _foresee(*given, first + start, first + stop)
 
-        in_blocks(work, last - first, SMALLEST_SHARE)
+        in_blocks(work, last - first)
         return foreseen
 
     def restarted(self, labels: Ints | Longs) -> Refinement:

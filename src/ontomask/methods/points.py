@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -16,7 +17,7 @@ from ontomask.data.encoding import day_value
 from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.data.schema import Date
 from ontomask.errors import DataError, MethodError
-from ontomask.kernels.records import Points, flat_owners, pack_points
+from ontomask.kernels.records import Points, flat_owners, pack_points, with_points
 from ontomask.semantics.moments import variance
 from ontomask.semantics.operators import Coded, Comparison, coded_operator
 
@@ -57,21 +58,32 @@ class Layout:
         """The exponent of a number's difference."""
         return 1 if self.metric == "mean" else 2
 
+    @functools.cached_property
+    def _nobody(self) -> Points:
+        """No points, over the tables of all attributes: laid out once, as these may be large."""
+        return pack_points(
+            [coded.arrays for _, coded in self.coded],
+            np.empty((len(self.coded), 0), np.int32),
+            np.empty((len(self.numeric), 0)),
+            *(np.empty(0), np.empty(0), np.empty(0)),
+            np.array([one.gap for one in self.numeric]),
+            self.power,
+        )
+
     def points(self, tuples: Tuples) -> Points:
         """Weighted points for the kernels."""
         order = {name: place for place, name in enumerate(tuples.names)}
         codes = [tuples.codes[order[one.name]] for one, _ in self.coded]
         numbers = [one.numbers[tuples.codes[order[one.attribute.name]]] for one in self.numeric]
-        return pack_points(
-            [coded.arrays for _, coded in self.coded],
+        units = tuples.units
+        return with_points(
+            self._nobody,
             np.array(codes, np.int32).reshape(len(codes), len(tuples)),
             np.array(numbers, np.float64).reshape(len(numbers), len(tuples)),
             tuples.counts,
             tuples.weights,
             np.ones_like(tuples.counts),
-            np.array([one.gap for one in self.numeric]),
-            self.power,
-            None if tuples.units is None else flat_owners(tuples.units.starts, tuples.units.units),
+            None if units is None else flat_owners(units.starts, units.units),
         )
 
     def centroids(self, rows: Ints, numbers: Floats) -> dict[str, Attribute]:

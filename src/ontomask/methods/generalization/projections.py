@@ -24,12 +24,14 @@ def possible_pairs(problem: Problem, k: int, limit: int) -> Iterator[Bools]:
     LeFevre et al. 2005). Along the axes of the others an answer has length 1.
     """
     attributes, amounts = range(len(problem.heights)), problem.tuples.amounts[0].astype(np.float64)
-    rows = problem.tuples.rows.T.astype(np.int64)
+    rows, keys = problem.tuples.rows.T.astype(np.int64), np.empty(len(amounts), np.int64)
     for pair in itertools.combinations(attributes, 2):
         one, other = (problem.hierarchies[place] for place in pair)
-        if one.rows * other.rows > ROOMY * len(amounts):
+        # where all may be suppressed nothing is excluded
+        if limit >= problem.records or one.rows * other.rows > ROOMY * len(amounts):
             continue
-        keys = rows[pair[0]] * other.rows + rows[pair[1]]
+        np.multiply(rows[pair[0]], other.rows, out=keys)
+        np.add(keys, rows[pair[1]], out=keys)
         counts = np.bincount(keys, amounts).astype(np.float64)
         cells = np.flatnonzero(counts)
         possible = _possible(one.levels, other.levels, cells, counts[cells], (k, limit))
