@@ -22,6 +22,7 @@ from ontomask.data.schema import Flat, Nominal, Numeric, Schema
 from ontomask.kernels import centroids, index
 from ontomask.kernels.ranking import farthest_from_center, new_ranking
 from ontomask.kernels.records import Points
+from ontomask.kernels.refinement import Refinement
 from ontomask.methods.base import Context, Method
 from ontomask.methods.disclosure import WAYS
 from ontomask.methods.hybrid import Hybrid
@@ -35,7 +36,7 @@ from ontomask.privacy import TCloseness
 from ontomask.protection import protect
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["METHODS", "compile_beside", "compile_for", "warm"]
+__all__ = ["METHODS", "compile_ahead", "compile_beside", "compile_for", "warm"]
 
 _type_of: Any = numba.typeof  # which has no types of its own
 
@@ -67,6 +68,7 @@ def warm() -> Iterator[tuple[float, str]]:
         first, *others = range(len(METHODS))
         waiting = [pool.submit(compile_for, first), pool.submit(compile_beside)]
         waiting += [pool.submit(compile_for, place) for place in others]
+        waiting.append(pool.submit(compile_ahead))
         for done, one in enumerate(as_completed(waiting), start=1):
             yield done / len(waiting), one.result()
 
@@ -84,6 +86,14 @@ def compile_beside() -> str:
         getattr(kernel, "inside", kernel).compile(types)
     _evaluate(_tiny_table())
     return "evaluation"
+
+
+def compile_ahead() -> str:
+    """Compile what refinements look ahead with, which they do in large tables only."""
+    points = _points(_tiny_table())
+    labels = np.zeros(points.sizes.size, np.int32)
+    Refinement.of(points, labels, 2.0, 1).foreseen(0, 0, np.zeros(2, np.int64))
+    return "refinement"
 
 
 def _searches(points: Points) -> list[tuple[Any, tuple[Any, ...]]]:

@@ -1,8 +1,10 @@
 """What a refinement looks up ahead, on several threads, changes nothing about its answer."""
 
+import numba
 import numpy as np
 import pytest
 
+from ontomask import warming
 from ontomask.kernels import refinement
 from ontomask.kernels.partitions import TOUCHED
 from ontomask.kernels.records import flat_owners
@@ -40,13 +42,13 @@ def state_of(refined):
 @pytest.fixture
 def looked_ahead(monkeypatch):
     """How often it was looked ahead; for little, too."""
-    looks, foreseen = [], Refinement._foreseen
+    looks, foreseen = [], Refinement.foreseen
 
     def count(self, *given):
         looks.append(given)
         return foreseen(self, *given)
 
-    monkeypatch.setattr(Refinement, "_foreseen", count)
+    monkeypatch.setattr(Refinement, "foreseen", count)
     monkeypatch.setattr(refinement, "FEWEST_POINTS", 2)
     monkeypatch.setattr(refinement, "FEWEST_CLUSTERS", 2)
     return looks
@@ -85,7 +87,7 @@ def test_what_was_touched_is_looked_at_again(monkeypatch, looked_ahead):
         monkeypatch.setenv("ONTOMASK_THREADS", threads)
         refined = of_random_clusters(points)
         for first, last in ((0, 0), (0, 60), (60, refined.since.size)):
-            foreseen = refined._foreseen(first, last, signal()) if threads == "2" and last else None
+            foreseen = refined.foreseen(first, last, signal()) if threads == "2" and last else None
             bench = refined.bench
             if foreseen is not None:
                 stamp = 10**6 if blind else foreseen.stamp
@@ -114,3 +116,19 @@ def test_a_stop_request_ends_it_at_once(monkeypatch, looked_ahead):
     refined = of_random_clusters(random_points(np.random.default_rng(0), 60, **KINDS["mixed"]))
     refined.improve(20, np.array([0, 1]))
     assert not looked_ahead
+
+
+@pytest.mark.compiled
+def test_what_is_compiled_ahead_is_what_large_tables_ask_for(monkeypatch, looked_ahead):
+    types, foresee = [], refinement._foresee
+
+    def noted(*given):
+        types.append(tuple(numba.typeof(one) for one in given))
+        return foresee(*given)
+
+    monkeypatch.setattr(refinement, "_foresee", noted)
+    monkeypatch.setenv("ONTOMASK_THREADS", "2")
+    assert warming.compile_ahead() == "refinement"
+    of_random_clusters(random_points(np.random.default_rng(0), 60)).improve(2, signal())
+    assert len(types) > 1
+    assert len(set(types)) == 1

@@ -373,11 +373,11 @@ class Refinement(NamedTuple):
         bench = self.bench
         fewest = FEWEST_POINTS if first < self.partition.own.size else FEWEST_CLUSTERS
         if self._looks_ahead and last - first >= fewest and signal[1] == 0:
-            bench = bench._replace(foreseen=self._foreseen(first, last, signal))
+            bench = bench._replace(foreseen=self.foreseen(first, last, signal))
         given = self.points, self.partition, bench, self.graph, self.since, self.k
         return float(_improve(*given, first, last, change, signal))
 
-    def _foreseen(self, first: int, last: int, signal: Longs) -> Foreseen:
+    def foreseen(self, first: int, last: int, signal: Longs) -> Foreseen:
         """What points and clusters find, from one to another, looked up on all cores."""
         if first == 0:
             # the figures of clusters that are new
