@@ -28,6 +28,8 @@ from ontomask.taxonomy.taxonomy import Taxonomy
 __all__ = ["MEASURES", "Measure", "Space", "measures"]
 
 
+MANY = 2**15
+"""Of fewer pairs it takes longer to find out what they have in common than to compute distances."""
 BLOCK = 2**21
 """So many pairs are worked on at a time: the memory beyond the result stays small."""
 
@@ -203,7 +205,8 @@ class Space:
         """The distances of ascending concepts."""
         sets = AncestorSets.of(self.taxonomy, self.depths, rows, columns)
         # where most pairs have in common what others have, distances are looked up
-        told = self._by_profiles(sets, rows.size * columns.size // 8)
+        many = rows.size * columns.size >= MANY
+        told = self._by_profiles(sets, rows.size * columns.size // 8) if many else None
         if told is not None:
             profiles, curve = told
             pairs = sets.rectangle(slice(0, rows.size))
