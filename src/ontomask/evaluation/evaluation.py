@@ -14,7 +14,7 @@ from ontomask.checks import AnyOf, Choice, Declared, Flag, Integer, ListOf, Null
 from ontomask.evaluation import statistics as statistics_room
 from ontomask.evaluation import utility as utility_room
 from ontomask.evaluation.clustering import ClusteringLoss, measure_clustering
-from ontomask.evaluation.linkage import DISTANCES, LinkageRisk, link_paired
+from ontomask.evaluation.linkage import DISTANCES, LinkageRisk, linked, own_versions
 from ontomask.evaluation.pairing import Paired
 from ontomask.evaluation.risk import IntervalDisclosure
 from ontomask.evaluation.statistics import Statistic, measure_statistics, related
@@ -273,6 +273,19 @@ def _not_compared(paired: Paired, settings: Settings) -> Iterator[str]:
         )
 
 
+def _linkages(
+    paired: Paired, distances: Sequence[str], progress: Progress
+) -> Iterator[LinkageRisk]:
+    """Link by each of the distances; which tuples became which is found once."""
+    if not distances:
+        return
+    versions = own_versions(paired)
+    for place, distance in enumerate(distances):
+        share = STATISTICS_DONE + (1.0 - STATISTICS_DONE) * place / len(distances)
+        progress(share, f"record linkage, {distance}")
+        yield linked(versions, distance)
+
+
 def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = silent) -> Evaluation:
     """Evaluate tables that have been paired."""
     links = settings.distances if paired.quasi() else ()
@@ -290,11 +303,7 @@ def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = sil
         seed=settings.seed,
     )
     clustering = measure_clustering(paired, seed=settings.seed) if settings.clustering else None
-    linkage = []
-    for place, distance in enumerate(links):
-        share = STATISTICS_DONE + (1.0 - STATISTICS_DONE) * place / len(links)
-        progress(share, f"record linkage, {distance}")
-        linkage.append(link_paired(paired, distance))
+    linkage = tuple(_linkages(paired, links, progress))
     progress(1.0, "")
     return Evaluation(
         loss=loss,
@@ -305,7 +314,7 @@ def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = sil
         risk_after=class_risk(paired, "new", settings.threshold),
         intervals=disclosed_intervals(paired),
         unchanged=unchanged_risk(paired),
-        linkage=tuple(linkage),
+        linkage=linkage,
         alpha=settings.alpha,
         notes=(*paired.notes, *_not_compared(paired, settings)),
     )

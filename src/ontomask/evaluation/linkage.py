@@ -36,7 +36,15 @@ from ontomask.semantics.operators import Comparison
 from ontomask.taxonomy.measures import MEASURES
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["DISTANCES", "LinkageRisk", "link_paired", "link_tables", "record_linkage"]
+__all__ = [
+    "DISTANCES",
+    "LinkageRisk",
+    "link_paired",
+    "link_tables",
+    "linked",
+    "own_versions",
+    "record_linkage",
+]
 
 DISTANCES = ("semantic", "matching", "s-distance", "euclidean")
 METRIC = {"semantic": "mean", "s-distance": "s-distance", "euclidean": "euclidean"}
@@ -156,9 +164,14 @@ def link_paired(
     paired: Paired, distance: str = "semantic", known: Sequence[str] | None = None
 ) -> LinkageRisk:
     """Link the records of a paired table with their masked versions."""
+    return linked(own_versions(paired, known), distance)
+
+
+def own_versions(paired: Paired, known: Sequence[str] | None = None) -> Versions:
+    """The records of a paired table and their masked versions, for any distance."""
     columns = paired.chosen(known) if known is not None else paired.quasi()
     every = np.arange(len(paired))
-    return _linked(columns, distance, paired.counts, paired.counts, every, every)
+    return Versions.of(columns, paired.counts, paired.counts, every, every)
 
 
 def link_tables(
@@ -188,50 +201,68 @@ def link_tables(
     counted = schema.count in below.names
     counts = record_counts(below, schema) if counted else np.ones(len(below))
     present = np.flatnonzero(truth >= 0)
-    return _linked(columns, distance, ones, counts, present, truth[present])
+    return linked(Versions.of(columns, ones, counts, present, truth[present]), distance)
 
 
-def _linked(
-    columns: list[PairedColumn],
-    distance: str,
-    counts: Floats,
-    masked_counts: Floats,
-    records: Longs,
-    versions: Longs,
-) -> LinkageRisk:
-    """Link records, each of which has its masked version among those of the masked table."""
-    if not columns:
-        raise DataError("There is no column to link on: none has the role 'quasi'.")
-    tuples = PairedTuples.of(columns, counts, masked_counts)
-    both = [tuples.places[records], tuples.masked_places[versions]]
-    firsts, spots = group_rows(both, [tuples.firsts.size, tuples.masked_firsts.size])
-    old, new = (one[firsts] for one in both)
+@dataclass(frozen=True, eq=False)
+class Versions:
+    """Which tuples became which: pairs of an original and a masked one.
+
+    Attributes
+    ----------
+    old, new
+        The tuples of each pair.
+    records
+        How many records it holds.
+    """
+
+    tuples: PairedTuples
+    old: Longs
+    new: Longs
+    records: Floats
+
+    @classmethod
+    def of(
+        cls,
+        columns: list[PairedColumn],
+        counts: Floats,
+        masked_counts: Floats,
+        records: Longs,
+        versions: Longs,
+    ) -> Versions:
+        """Of records, each of which has its masked version among those of the masked table."""
+        if not columns:
+            raise DataError("There is no column to link on: none has the role 'quasi'.")
+        tuples = PairedTuples.of(columns, counts, masked_counts)
+        both = [tuples.places[records], tuples.masked_places[versions]]
+        firsts, spots = group_rows(both, [tuples.firsts.size, tuples.masked_firsts.size])
+        held = np.bincount(spots, weights=counts[records]).astype(np.float64)
+        return cls(tuples, both[0][firsts], both[1][firsts], held)
+
+
+def linked(versions: Versions, distance: str) -> LinkageRisk:
+    """Link records with their masked versions."""
+    pairs = versions.tuples, versions.old, versions.new
     if distance == "matching":
-        nearest, shared, own = _matching(tuples, old, new)
+        nearest, shared, own = _matching(*pairs)
     else:
-        nearest, shared, own = _nearest(tuples, old, new, distance)
-    linked = np.bincount(spots, weights=counts[records]).astype(np.float64)
-    return _risk(distance, columns, nearest, shared, own, old, linked)
+        nearest, shared, own = _nearest(*pairs, distance)
+    return _risk(distance, versions, nearest[versions.old], shared[versions.old], own)
 
 
 def _risk(
-    distance: str,
-    columns: list[PairedColumn],
-    nearest: Floats,
-    shared: Floats,
-    own: Floats,
-    old: Longs,
-    counts: Floats,
+    distance: str, versions: Versions, nearest: Floats, shared: Floats, own: Floats
 ) -> LinkageRisk:
-    records = round(float(counts.sum()))
-    hit: Bools = own <= nearest[old] + TOLERANCE
-    credit = np.where(hit & (shared[old] > 0), 1.0 / np.maximum(shared[old], 1.0), 0.0)
-    expected = float(counts @ credit)
+    """The outcome, by what was found for every pair."""
+    records = round(float(versions.records.sum()))
+    hit: Bools = (own <= nearest + TOLERANCE) & (shared > 0)
+    credit = np.where(hit, 1.0 / np.maximum(shared, 1.0), 0.0)
+    expected = float(versions.records @ credit)
     return LinkageRisk(
         distance,
-        tuple(one.name for one in columns),
+        tuple(one.name for one in versions.tuples.columns),
         expected / max(1, records),
-        float(counts[hit & (shared[old] > 0)].sum()),
+        float(versions.records[hit].sum()),
         expected,
         records,
         1.0 / max(1, records),
