@@ -15,7 +15,7 @@ from ontomask.checks import Flag, Integer, check
 from ontomask.data.domains import Domain, Numbers
 from ontomask.data.encoding import LEAST, encode
 from ontomask.data.masked import Masked, State
-from ontomask.data.microdata import Attribute, Microdata, group_sizes
+from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.data.values import is_star
@@ -175,10 +175,8 @@ def _published(table: Table, schema: Schema, masks: list[Masked]) -> tuple[str, 
 def _class_sizes(microdata: Microdata) -> dict[int, int]:
     if not microdata.quasi:
         return {}
-    columns = [microdata[name] for name in microdata.quasi]
-    spans = [one.cardinality for one in columns]
-    sizes = group_sizes([one.codes for one in columns], spans, microdata.counts)
-    found, counts = np.unique(sizes.astype(np.int64), return_counts=True)
+    sizes = microdata.tuples().counts.astype(np.int64)  # of persons, where they are known
+    found, counts = np.unique(sizes, return_counts=True)
     return dict(zip(found.tolist(), counts.tolist(), strict=True))
 
 
