@@ -363,6 +363,32 @@ def test_a_release_beyond_a_limit_is_not_called_finished(opened):
     plan.write_text(before)
 
 
+def test_a_job_whose_place_shows_something_else_asks_for_nothing(opened):
+    page, address, _ = opened
+    page.goto(f"{address}/columns")
+    page.wait_for_selector("table.columns")
+    finished = 'data: {"state": "done", "done": 1, "said": ""}\n\n'
+    page.route(
+        "**/jobs/finished/events",
+        lambda route: route.fulfill(content_type="text/event-stream", body=finished),
+    )
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate("""async () => {
+        const job = document.createElement("div");
+        Object.assign(job.dataset, { follow: "/jobs/finished/events", then: "/part/columns" });
+        document.querySelector("main").append(job);
+        follow(job);
+        for (const name of Object.keys(job.dataset)) delete job.dataset[name];
+        await new Promise((done) => job.events.addEventListener("message", done));
+        job.remove();
+    }""")
+    page.wait_for_timeout(200)
+    assert f"{address}/jobs/finished/events" in asked
+    assert f"{address}/undefined" not in asked
+    page.unroute("**/jobs/finished/events")
+
+
 def test_without_scripts_a_plan_is_made(chromium, folder):
     with studio(folder) as (link, _):
         plain = chromium.new_context(java_script_enabled=False)

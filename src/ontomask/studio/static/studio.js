@@ -86,15 +86,16 @@ function tell(sentence) {
 }
 
 function follow(job) {
-  if (job.followed === job.dataset.follow) return;
-  job.followed = job.dataset.follow;
+  const address = job.dataset.follow;
+  if (job.followed === address) return;
+  job.followed = address;
   job.events?.close();
   const bar = job.querySelector("progress"), told = job.querySelector("[role=status]"), stop = job.querySelector("[data-stop]");
-  const events = job.events = new EventSource(job.dataset.follow);
+  const events = job.events = new EventSource(address);
   const over = () => {
     events.close();
     job.followed = "";  // a job that was given up may be asked for anew, by the same address
-    if (!job.isConnected) return;
+    if (!job.isConnected || job.dataset.follow !== address) return;  // it shows something else by now
     if (job.dataset.then === "reload") show(false);
     else if (job.dataset.then === "gone") job.remove();
     else load(job.parentElement, job.dataset.then).then(() => job.closest("[data-rail]") && show(false));
