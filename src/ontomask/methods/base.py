@@ -257,10 +257,18 @@ def watched_parts(
     totals: Sequence[float],
     context: Context,
     message: str,
+    brief: bool = False,
 ) -> list[Result]:
-    """Do works that are independent of each other, on all cores, each as `watched` does one."""
+    """Do works that are independent of each other, on all cores, each as `watched` does one.
+
+    Where they are `brief`, they are done before a thread for them would have begun.
+    """
     signals: Longs = np.zeros((len(works), 2), np.int64)
     amounts = np.maximum(totals, 1.0)
+    if brief:
+        made = [work(own) for work, own in zip(works, signals, strict=True)]
+        context.progress(1.0, message)
+        return made
     with workers(len(works)) as pool:
         running = [pool.submit(work, own) for work, own in zip(works, signals, strict=True)]
         try:

@@ -67,6 +67,8 @@ ALGORITHMS = get_args(Algorithm)
 NEIGHBORS = 32
 PASSES = 60
 """How far a refinement looks around a point, and how often it goes over the table."""
+WATCHED_FROM = 100
+"""Fewer points are clustered in less time than a thread takes to begin."""
 LOSSES = ("loss_before", "loss_after")
 
 
@@ -289,7 +291,10 @@ class Microaggregation(Method):
             for members in parts
         ]
         totals = [float(members.size) for members in parts] * len(ways)
-        found = watched_parts(works, totals=totals, context=context, message="clustering")
+        few = points.sizes.size < WATCHED_FROM
+        found = watched_parts(
+            works, totals=totals, context=context, message="clustering", brief=few
+        )
         if len(ways) == 1:
             return numbered(parts, found)
         pairs = zip(parts, found[: len(parts)], found[len(parts) :], strict=True)
