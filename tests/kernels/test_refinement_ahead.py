@@ -51,6 +51,7 @@ def looked_ahead(monkeypatch):
     monkeypatch.setattr(Refinement, "foreseen", count)
     monkeypatch.setattr(refinement, "FEWEST_POINTS", 2)
     monkeypatch.setattr(refinement, "FEWEST_CLUSTERS", 2)
+    monkeypatch.setattr(refinement, "LARGE", 8)
     return looks
 
 
@@ -104,7 +105,7 @@ def test_what_was_touched_is_looked_at_again(monkeypatch, looked_ahead):
 
 def test_small_tables_are_not_worth_it(monkeypatch, looked_ahead):
     monkeypatch.setenv("ONTOMASK_THREADS", "2")
-    monkeypatch.setattr(refinement, "FEWEST_POINTS", 16)
+    monkeypatch.setattr(refinement, "LARGE", 64)
     of_random_clusters(random_points(np.random.default_rng(0), 60)).improve(20, signal())
     assert not looked_ahead
     of_random_clusters(random_points(np.random.default_rng(0), 64)).improve(20, signal())

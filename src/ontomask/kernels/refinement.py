@@ -61,6 +61,9 @@ STRETCHES = 32
 """Into so many the points, and the clusters, are cut at most, to look ahead …"""
 FEWEST_POINTS, FEWEST_CLUSTERS = 1024, 128
 """… but not into less than this: to start threads takes as long as to look for a few."""
+LARGE = 32_768
+"""Points from which on looking ahead pays: two cores take a fifth less time for 50,000 points, and
+no less for 20,000, of which more is touched meanwhile."""
 
 
 @part
@@ -354,7 +357,7 @@ class Refinement(NamedTuple):
 
     @property
     def _looks_ahead(self) -> bool:
-        return allowed_threads() > 1 and self.partition.own.size >= 4 * FEWEST_POINTS
+        return allowed_threads() > 1 and self.partition.own.size >= LARGE
 
     def _stretches(self, changes: int) -> Iterator[tuple[int, int]]:
         """What is improved at a time: the more is changed, the less can be foreseen."""
