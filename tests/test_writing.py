@@ -5,6 +5,7 @@ import os
 import stat
 import threading
 import time
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -126,7 +127,8 @@ def watched(tmp_path):
 
     def watch():
         while not done.is_set():
-            for path in tmp_path.rglob("*"):
+            # a walk passes over folders that are renamed meanwhile
+            for path in (Path(at, name) for at, _, names in os.walk(tmp_path) for name in names):
                 with contextlib.suppress(OSError):
                     seen.setdefault(path.name, set()).add(stat.S_IMODE(path.stat().st_mode))
             time.sleep(0.0005)
