@@ -21,12 +21,17 @@ with turn("this"):
 """
 
 
+def another():
+    """A process that wants the same turn, and has it until it is told something."""
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "-c", HOLDER], env=environment, **pipes)
+
+
 @pytest.fixture
 def holder():
     """A process that has a turn until it is ended."""
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, "-c", HOLDER], env=environment, **pipes) as process:
+    with another() as process:
         assert process.stdout.readline() == "mine\n"
         yield process
         process.kill()
@@ -51,9 +56,13 @@ def test_one_waits_until_the_other_is_done_or_gone(holder):
 
 
 def test_a_turn_is_given_back():
-    for _ in range(2):
-        with turns.turn("this"):
-            pass
+    with turns.turn("this"):
+        pass
+    with another() as process:
+        try:
+            assert process.communicate("done\n", timeout=30)[0] == "mine\n"
+        finally:
+            process.kill()
 
 
 def test_where_nothing_can_be_locked_nobody_waits(monkeypatch, tmp_path):
