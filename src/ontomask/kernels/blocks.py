@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["allowed_threads", "in_blocks", "workers"]
+__all__ = ["allowed_threads", "in_blocks", "side_by_side", "workers"]
+
+Result = TypeVar("Result")
 
 BLOCKS_PER_THREAD = 4
 """Rows differ in how long they take: who is done early takes another block."""
@@ -41,6 +44,20 @@ def in_blocks(work: Callable[[int, int], None], count: int, smallest: int = 1) -
     bounds = np.linspace(0, count, BLOCKS_PER_THREAD * threads + 1).astype(int).tolist()
     with workers(threads) as pool:
         list(pool.map(work, bounds[:-1], bounds[1:]))
+
+
+def side_by_side(
+    work: Callable[..., Result], *given: Sequence[Any], shares: bool = True
+) -> list[Result]:
+    """Call ``work`` for the things at each place of some lists, on all cores if these are shared.
+
+    Where there is one thread only, or one thing, none is started.
+    """
+    count = len(given[0]) if shares else 1
+    if min(allowed_threads(), count) < 2:
+        return list(map(work, *given))
+    with workers(count) as pool:
+        return list(pool.map(work, *given))
 
 
 def workers(count: int) -> ThreadPoolExecutor:

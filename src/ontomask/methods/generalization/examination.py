@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ontomask.kernels.blocks import workers
+from ontomask.kernels.blocks import side_by_side
 from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
 from ontomask.methods.generalization.groupings import Grouping, Levels, Snapshots
 
@@ -51,11 +51,7 @@ class Examiner:
             self._count(evaluation)
             return grouping, evaluation
 
-        if self.shares and len(nodes) > 1:
-            with workers(len(nodes)) as pool:
-                made = list(pool.map(work, starts, nodes))
-        else:
-            made = list(map(work, starts, nodes))
+        made = side_by_side(work, starts, nodes, shares=self.shares)
         for start, (grouping, _) in zip(starts, made, strict=True):
             self._snapshots.offer(grouping, start)
         return [evaluation for _, evaluation in made]

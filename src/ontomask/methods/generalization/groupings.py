@@ -57,7 +57,7 @@ class Grouper:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.tuples = np.ascontiguousarray(problem.tuples.rows.T)
+        self.tuples = problem.tuples.columns
         self._sizes = problem.histogram_sizes
         begins = problem.facts.starts
         self._starts = [

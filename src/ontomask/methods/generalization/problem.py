@@ -87,6 +87,11 @@ class Combinations:
     places: Ints
     pairs: Mapping[str, Pairs]
 
+    @functools.cached_property
+    def columns(self) -> Ints:
+        """The same, attribute by attribute (attributes x tuples)."""
+        return np.ascontiguousarray(self.rows.T)
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:

@@ -183,7 +183,7 @@ class Incumbent:
 def suppressed_records(problem: Problem, evaluation: Evaluation) -> Bools:
     """Which records lie in suppressed classes."""
     partition = evaluation.partition
-    suppressed: Bools = partition.suppressed[partition.places[problem.tuples.places]]
+    suppressed: Bools = partition.suppressed[partition.places][problem.tuples.places]
     return suppressed
 
 
