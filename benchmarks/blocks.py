@@ -41,14 +41,14 @@ K = 5
 
 
 class Clocked(ThreadPoolExecutor):
-    """Threads whose works' processor seconds are noted, where there are several threads."""
+    """Threads whose works' processor seconds are noted, where they have company."""
 
     several: ClassVar[list[tuple[int, list[float]]]] = []
 
-    def __init__(self, threads: int, name: str = "") -> None:
-        super().__init__(threads, name)
+    def __init__(self, threads: int, **given: Any) -> None:
+        super().__init__(threads, **given)
         self.works: list[float] = []
-        if threads > 1:
+        if given["initargs"] == (True,):
             self.several.append((threads, self.works))
 
     def submit(self, work: Callable[..., Any], /, *given: Any) -> Future[Any]:  # type: ignore[override]
@@ -63,9 +63,12 @@ class Clocked(ThreadPoolExecutor):
 
     @classmethod
     def saved(cls) -> float:
-        """The processor seconds that came beside others."""
+        """The processor seconds that came beside others.
+
+        A single thread works beside the one that started it, several take turns at many works.
+        """
         return sum(
-            sum(works) - max(sum(works) / threads, *works)
+            sum(works) - (max(sum(works) / threads, *works) if threads > 1 else 0.0)
             for threads, works in cls.several
             if works
         )

@@ -1,12 +1,14 @@
 import importlib
 import pkgutil
+import threading
+import time
 
 import numpy as np
 import pytest
 from numba.core.dispatcher import Dispatcher
 
 from ontomask import kernels
-from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.blocks import allowed_threads, in_blocks, side_by_side
 
 
 @pytest.mark.parametrize("threads", ["", "0", "1", "3", "64", "many"])
@@ -41,6 +43,38 @@ def test_what_goes_wrong_in_a_block_is_raised(monkeypatch):
 
     with pytest.raises(ValueError, match="the last row"):
         in_blocks(work, 100)
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+def test_works_side_by_side_answer_in_order_and_start_no_more_threads(monkeypatch, threads):
+    monkeypatch.setenv("ONTOMASK_THREADS", threads)
+
+    def work(first, second):
+        time.sleep(0.001 * (first % 3))
+        return first * second, allowed_threads()
+
+    made = side_by_side(work, range(20), range(1, 21))
+    assert made == [(place * (place + 1), 1) for place in range(20)]
+    assert allowed_threads() == int(threads)
+    # nobody shares the cores with a single work, or where they are not to be shared
+    assert side_by_side(work, [3], [4]) == [(12, int(threads))]
+    assert side_by_side(work, [3, 1], [4, 1], shares=False)[1] == (1, int(threads))
+
+
+def test_who_is_interrupted_leaves_nothing_to_others(monkeypatch):
+    monkeypatch.setenv("ONTOMASK_THREADS", "2")
+    done = []
+
+    def work(place):
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        done.append(place)
+        time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt):
+        side_by_side(work, range(100))
+    assert len(done) < 50
+    assert allowed_threads() == 2
 
 
 @pytest.mark.compiled

@@ -147,13 +147,13 @@ def test_large_tables_are_cut_by_themselves(monkeypatch):
     assert "blocks" not in masked(om.Recoding(K, algorithm="discernibility")).details[0]
 
 
-def test_very_large_tables_are_cut_into_pieces_that_are_cut_at_the_same_time(monkeypatch):
+def test_very_large_tables_are_cut_into_pieces_first(monkeypatch):
     monkeypatch.setattr(rules, "WHOLE_UP_TO", 100)
     monkeypatch.setattr(rules, "PIECES", 3)
     own, cut = rules.cut_points, []
 
     def noted(points, parts, most, least):
-        cut.append((sum(part.size for part in parts), most, threading.current_thread().name))
+        cut.append(([part.size for part in parts], most))
         return own(points, parts, most, least)
 
     monkeypatch.setattr(rules, "cut_points", noted)
@@ -162,10 +162,9 @@ def test_very_large_tables_are_cut_into_pieces_that_are_cut_at_the_same_time(mon
         monkeypatch.setenv("ONTOMASK_THREADS", threads)
         frames.append(masked(om.Microaggregation(K, block_size=20)).frame)
     assert frames[0].equals(frames[1])
-    whole, *pieces = cut[len(cut) // 2 :]
-    assert whole[:2] == (sum(size for size, *_ in pieces), whole[0] // 3)
-    assert {most for _, most, _ in pieces} == {20}
-    assert all(name.startswith("ontomask-sharing") for *_, name in pieces)
+    assert cut[:2] == cut[2:]
+    (whole, first), (pieces, second) = cut[:2]
+    assert (whole, first, second) == ([sum(pieces)], whole[0] // 3, 20)
     blocks = masked(om.Microaggregation(K, block_size=20)).details[0]["blocks"]
     assert blocks >= whole[0] / 20 > len(pieces) >= 3
 

@@ -8,9 +8,9 @@ What Numba starts for `parallel=True` stays alive: it hangs in a process that is
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,8 +21,8 @@ Result = TypeVar("Result")
 
 BLOCKS_PER_THREAD = 4
 """Rows differ in how long they take: who is done early takes another block."""
-SHARING = "ontomask-sharing"
-"""How threads are called that share the cores with others: loops in them start no more."""
+SHARING = ContextVar("sharing", default=False)
+"""Whether others are at work beside a thread: loops in it start no more."""
 
 
 def in_blocks(work: Callable[[int, int], None], count: int, smallest: int = 1) -> None:
@@ -41,34 +41,57 @@ def in_blocks(work: Callable[[int, int], None], count: int, smallest: int = 1) -
     if threads < 2:
         work(0, count)
         return
-    bounds = np.linspace(0, count, BLOCKS_PER_THREAD * threads + 1).astype(int).tolist()
-    with workers(threads) as pool:
-        list(pool.map(work, bounds[:-1], bounds[1:]))
+    blocks = min(BLOCKS_PER_THREAD * threads, count)
+    bounds = np.linspace(0, count, blocks + 1).astype(int).tolist()
+    _shared_out(work, (bounds[:-1], bounds[1:]), threads)
 
 
 def side_by_side(
     work: Callable[..., Result], *given: Sequence[Any], shares: bool = True
 ) -> list[Result]:
-    """Call ``work`` for the things at each place of some lists, on all cores if these are shared.
+    """Call ``work`` for what is at each place of some lists, on all cores if these are shared."""
+    threads = min(allowed_threads(), len(given[0])) if shares else 1
+    return list(map(work, *given)) if threads < 2 else _shared_out(work, given, threads)
 
-    Where there is one thread only, or one thing, none is started.
-    """
-    count = len(given[0]) if shares else 1
-    if min(allowed_threads(), count) < 2:
-        return list(map(work, *given))
-    with workers(count) as pool:
-        return list(pool.map(work, *given))
+
+def _shared_out(
+    work: Callable[..., Result], given: Sequence[Sequence[Any]], threads: int
+) -> list[Result]:
+    """Let whoever is free take the next place; the one that waits takes part, too."""
+    made = dict[int, Result]()
+    places = iter(range(len(given[0])))
+
+    def take() -> None:
+        for place in places:
+            made[place] = work(*(one[place] for one in given))
+
+    with _pool(threads - 1, shares=True) as pool:
+        others = [pool.submit(take) for _ in range(threads - 1)]
+        before = SHARING.set(True)
+        try:
+            take()
+        finally:
+            SHARING.reset(before)
+            # where this one was interrupted, nothing is left for the others
+            list(places)
+        for other in others:
+            other.result()
+    return [made[place] for place in range(len(made))]
 
 
 def workers(count: int) -> ThreadPoolExecutor:
     """Threads for so many works, but no more than the cores; a single one may use all of them."""
     threads = max(1, min(allowed_threads(), count))
-    return ThreadPoolExecutor(threads, SHARING if threads > 1 else "")
+    return _pool(threads, shares=threads > 1)
+
+
+def _pool(threads: int, *, shares: bool) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, initializer=SHARING.set, initargs=(shares,))
 
 
 def allowed_threads() -> int:
     """One per core, unless ONTOMASK_THREADS says how many or others are at work beside this."""
-    if threading.current_thread().name.startswith(SHARING):
+    if SHARING.get():
         return 1
     chosen = os.environ.get("ONTOMASK_THREADS", "")
     return int(chosen) if chosen.isdigit() and int(chosen) else os.cpu_count() or 1

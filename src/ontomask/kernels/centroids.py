@@ -85,8 +85,8 @@ def first_least(sums: Floats, weight: float) -> int:
     return int(np.flatnonzero(sums < tie_bar(float(sums.min()), weight))[0])
 
 
-SMALLEST_SHARE = 512
-"""Clusters for which it pays to start a thread."""
+SMALLEST_SHARE = 2048
+"""Points for whose clusters it pays to start a thread."""
 
 HELD = 0
 """Row of `marks`: number of points that hold the value, or of values at or below the row."""
@@ -433,7 +433,7 @@ def centroids(points: Points, labels: Ints, count: int, uniforms: Floats) -> tup
         tally = new_tally(points)
         _fill_centroids(first, last, points, tally, offsets, members, uniforms, references)
 
-    in_blocks(work, count, SMALLEST_SHARE)
+    in_blocks(work, count, 1 + SMALLEST_SHARE * count // max(1, labels.size))
     return references[:, :coded].astype(np.int32), references[:, coded:].copy()
 
 

@@ -285,11 +285,13 @@ def _foresee_one(
         if graph[point, slot] < 0 or (item >= size and tried == PARTNERS):
             break
         cluster = links[2, graph[point, slot]]
-        known = cluster == home
+        fresh = clusters[cluster, CHANGED] >= seen or clusters[home, CHANGED] >= seen
+        if cluster == home or (item < size and not fresh):
+            continue
+        known = False
         for before in range(slot):
             known |= foreseen.clusters[row, before] == cluster
-        fresh = clusters[cluster, CHANGED] >= seen or clusters[home, CHANGED] >= seen
-        if known or (item < size and not fresh):
+        if known:
             continue
         tried += 1
         foreseen.clusters[row, slot] = cluster
@@ -299,6 +301,9 @@ def _foresee_one(
         elif fresh:
             cut = _better_cut(points, partition, bench, k, home, cluster)
             foreseen.partners[row, slot] = cut
+            # it will be cut there, and then everything is to be looked at again
+            if cut >= 0:
+                return
         else:
             foreseen.partners[row, slot] = 0
 
@@ -330,6 +335,8 @@ class Refinement(NamedTuple):
     since: Longs
     """[p + clusters] the last change that each point and cluster knows of."""
     k: float
+    spare: list[Bench]
+    """Benches that no thread works at; there are as many as threads have worked side by side."""
 
     @classmethod
     def of(cls, points: Points, labels: Ints, k: float, neighbors: int) -> Refinement:
@@ -341,7 +348,7 @@ class Refinement(NamedTuple):
         bench = new_bench(points, partition.figures.shape[1])
         graph = nearest_points(points, min(neighbors, size - 1))
         since = np.zeros(size + capacity, np.int64)
-        return cls(points, partition, bench, graph, since, float(k))
+        return cls(points, partition, bench, graph, since, float(k), [])
 
     def improve(self, rounds: int, signal: Longs) -> None:
         """Make at most `rounds` passes, fewer when nothing improves; signal[0] counts them."""
@@ -389,9 +396,13 @@ class Refinement(NamedTuple):
         foreseen = new_foreseen(first, stamp, last - first, self.graph.shape[1])
 
         def work(start: int, stop: int) -> None:
-            bench = new_bench(self.points, self.bench.saved.shape[1])._replace(foreseen=foreseen)
-            given = self.points, self.partition, bench, self.graph, self.since, self.k
-            _foresee(*given, first + start, first + stop)
+            try:
+                bench = self.spare.pop()
+            except IndexError:
+                bench = new_bench(self.points, self.bench.saved.shape[1])
+            given = bench._replace(foreseen=foreseen), self.graph, self.since, self.k
+            _foresee(self.points, self.partition, *given, first + start, first + stop)
+            self.spare.append(bench)
 
         in_blocks(work, last - first)
         return foreseen

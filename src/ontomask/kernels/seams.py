@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
-from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.blocks import in_blocks, side_by_side
 from ontomask.kernels.centroids import centroids
 from ontomask.kernels.compiling import compiled, whole
 from ontomask.kernels.neighbors import nearest_points
@@ -55,6 +55,15 @@ class Seam(NamedTuple):
     cost: float
 
 
+class Piece(NamedTuple):
+    """Points that may be cut."""
+
+    members: Longs
+    """Ascending."""
+    pairs: Longs | None
+    """[2, pairs] near ones; none where no cut was found."""
+
+
 class Sample(NamedTuple):
     """What is known of a set of points: some of them, which speak for all, and near pairs."""
 
@@ -76,25 +85,33 @@ def cut_points(
     A block is left larger where a side would have fewer than `least` records, or persons. Where
     points lay in `former` blocks, the seams of these are avoided, so that they lie inside.
     """
-    blocks: list[Longs] = []
-    waiting = [(members, np.empty((2, 0), np.int64)) for members in reversed(parts)]
-    while waiting:
-        members, pairs = waiting.pop()
-        if members.size <= most:
-            blocks.append(members)
-            continue
-        if pairs.shape[1] < FEWEST_PAIRS:
-            pairs = _near_pairs(points, members, former)
-        side = _sides(points, members, pairs, least)
-        if side is None:
-            blocks.append(members)
-            continue
-        first = side[np.searchsorted(members, pairs)]
-        # the first side is the next to be cut
-        for chosen in (False, True):
-            inside = (first == chosen).all(axis=0)
-            waiting.append((members[side == chosen], pairs[:, inside]))
-    return blocks
+
+    def is_large(piece: Piece) -> bool:
+        return piece.members.size > most and piece.pairs is not None
+
+    def work(piece: Piece) -> list[Piece]:
+        return _halves(points, piece, least, former)
+
+    pieces = [Piece(members, np.empty((2, 0), np.int64)) for members in parts]
+    while large := [one for one in pieces if is_large(one)]:
+        halves = iter(side_by_side(work, large))
+        pieces = [half for one in pieces for half in (next(halves) if is_large(one) else [one])]
+    return [one.members for one in pieces]
+
+
+def _halves(points: Points, piece: Piece, least: float, former: Longs | None) -> list[Piece]:
+    """A piece that is cut in two, or the same, which cannot be cut."""
+    members, pairs = piece
+    if pairs is None or pairs.shape[1] < FEWEST_PAIRS:
+        pairs = _near_pairs(points, members, former)
+    side = _sides(points, members, pairs, least)
+    if side is None:
+        return [Piece(members, None)]
+    first = side[np.searchsorted(members, pairs)]
+    return [
+        Piece(members[side == chosen], pairs[:, (first == chosen).all(axis=0)])
+        for chosen in (True, False)
+    ]
 
 
 def _near_pairs(points: Points, members: Longs, former: Longs | None) -> Longs:

@@ -11,7 +11,6 @@ import numpy as np
 from ontomask.arrays import Ints, Longs
 from ontomask.checks import AnyOf, Integer, Null
 from ontomask.errors import MethodError
-from ontomask.kernels.blocks import workers
 from ontomask.kernels.records import Points, select_points
 from ontomask.kernels.seams import cut_points
 from ontomask.methods.base import Context, watched_parts
@@ -32,7 +31,7 @@ USUAL = 50_000
 CLUSTERS = 200
 """… but of so many clusters at least: the larger they are, the more reach over a seam."""
 PIECES = 16
-"""Into about so many they are cut first; the rest of the cutting is shared by all cores."""
+"""Into about so many they are cut first; the rest of the cutting looks at each more closely."""
 
 BlockSize = Annotated[
     int | None,
@@ -63,14 +62,12 @@ def blocks_of(
 
 
 def _cut(points: Points, parts: Sequence[Longs], most: int, least: float) -> list[Longs]:
-    """Cut parts into blocks: very large ones first into pieces, which are cut at the same time."""
+    """Cut parts into blocks: very large ones first into pieces, each of which is scouted anew."""
     size = points.weights.size
     if size <= WHOLE_UP_TO:
         return cut_points(points, parts, most, least)
     pieces = cut_points(points, parts, max(most, size // PIECES), least)
-    with workers(len(pieces)) as pool:
-        found = pool.map(lambda piece: cut_points(points, [piece], most, least), pieces)
-        return [block for blocks in found for block in blocks]
+    return cut_points(points, pieces, most, least)
 
 
 def around_clusters(points: Points, labels: Ints, parts: Sequence[Longs]) -> list[Longs]:
