@@ -216,35 +216,11 @@ LEAST_PAIRS = 100_000
 def shared_counts(rows: Sets, columns: Sets, starts: Longs, targets: Longs, size: int) -> Ints:
     """Number of common ancestors of every pair."""
     result = np.empty(starts[-1], np.int32)
-    _by_row(_count_shared, starts, targets, rows, columns, size, result)
+    # the entry of a number is the number itself, whatever the profiles
+    curve = np.arange(size + 1, dtype=np.int32).reshape(1, 1, -1)
+    profiles = (np.zeros(offsets.size - 1, np.int64) for offsets, *_ in (rows, columns))
+    _by_row(_read_shared, starts, targets, rows, columns, size, False, curve, *profiles, result)
     return result
-
-
-@allocating
-def _count_shared(
-    first: int,
-    last: int,
-    starts: Longs,
-    targets: Longs,
-    rows: Sets,
-    columns: Sets,
-    size: int,
-    result: Ints,
-) -> None:
-    row_offsets, row_members, _ = rows
-    column_offsets, column_members, _ = columns
-    marks = np.zeros(size, np.int32)
-    for row in range(first, last):
-        for slot in range(row_offsets[row], row_offsets[row + 1]):
-            marks[row_members[slot]] = 1
-        for pair in range(starts[row], starts[row + 1]):
-            column = targets[pair] if targets.size else pair - starts[row]
-            shared = 0
-            for slot in range(column_offsets[column], column_offsets[column + 1]):
-                shared += marks[column_members[slot]]
-            result[pair] = shared
-        for slot in range(row_offsets[row], row_offsets[row + 1]):
-            marks[row_members[slot]] = 0
 
 
 def shared_entries(
@@ -278,11 +254,12 @@ def _read_shared(
     columns: Sets,
     size: int,
     chains: bool,
-    curve: Floats,
+    curve: Ints | Floats,
     row_profiles: Longs,
     column_profiles: Longs,
-    result: Floats,
+    result: Ints | Floats,
 ) -> None:
+    """Write the entries of the pairs of the rows from first to last."""
     row_offsets, row_members, _ = rows
     column_offsets, column_members, _ = columns
     marks = np.zeros(size, np.int32)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.blocks import in_blocks, side_by_side
 from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.formulas import (
     COLUMNS,
@@ -156,6 +156,9 @@ MISSING_ROW = 7
 """Column of `heads`: the row of that code, or -1."""
 
 
+LARGE = 1_000_000
+"""So many numbers are copied by several threads."""
+
 LAYOUT: Any = ["C_CONTIGUOUS", "WRITEABLE"]
 """Read-only or strided arrays are other types to the compiler: every kernel twice."""
 
@@ -195,7 +198,14 @@ def _joined(parts: Sequence[Any], kind: type) -> Any:
     # a single large table is not copied
     if len(flat) == 1 and flat[0].flags.writeable:
         return flat[0]
-    return np.concatenate(flat) if flat else np.empty(0, kind)
+    starts = _starts([one.size for one in flat])
+    joined = np.empty(starts[-1], kind)
+
+    def work(start: int, one: Any) -> None:
+        np.copyto(joined[start : start + one.size], one)
+
+    side_by_side(work, starts[:-1].tolist(), flat, shares=joined.size >= LARGE)
+    return joined
 
 
 def _heads(attributes: Sequence[Attribute]) -> Longs:

@@ -28,6 +28,7 @@ import numpy as np
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels import formulas
 from ontomask.kernels import records as kernel
+from ontomask.kernels.blocks import in_blocks
 from ontomask.memory import LARGEST_TABLE
 from ontomask.semantics.distances import (
     MISSING_DISTANCE,
@@ -54,6 +55,11 @@ __all__ = [
 Operator = Literal["semantic", "marginality", "lcs", "mode", "equality", "consensus", "random"]
 OPERATORS = get_args(Operator)
 METRICS = ("mean", "euclidean", "s-distance")
+
+STEP = 64
+"""So many rows of a table are computed at a time, …"""
+SMALLEST_SHARE = 500_000
+"""… and so many entries are enough work for one more thread."""
 
 RULES = {
     "semantic": kernel.MINIMUM_HIERARCHY,
@@ -303,10 +309,17 @@ def _tables(comparison: Comparison, rows: Longs, values: Longs) -> tuple[Floats,
     if comparison.is_formed(rows.size, values.size):
         return np.empty((0, 0)), np.empty((0, 0))
     plain = comparison.plain(rows, values)
-    return (
-        np.ascontiguousarray(comparison.contributions(plain, rows, values)),
-        np.ascontiguousarray(comparison.costs(plain).T),
-    )
+    table, costs = np.empty(plain.shape), np.empty(plain.shape[::-1])
+
+    def work(first: int, last: int) -> None:
+        # some rows at a time, so that what is computed on the way stays in the cache
+        for start in range(first, last, STEP):
+            some = slice(start, min(start + STEP, last))
+            table[some] = comparison.contributions(plain[some], rows[some], values)
+            costs[:, some] = comparison.costs(plain[some]).T
+
+    in_blocks(work, rows.size, 1 + SMALLEST_SHARE // max(1, values.size))
+    return table, costs
 
 
 def _candidates(comparison: Comparison, known: Longs) -> tuple[Longs, Longs, Longs, Longs]:

@@ -569,6 +569,7 @@ def test_the_number_of_threads_changes_nothing(monkeypatch, limit):
     models = [privacy.KAnonymity(3), privacy.TCloseness(0.4)]
     alone = optimal(problem, models, limit)
     monkeypatch.setattr(examination, "ENOUGH", 0)
+    monkeypatch.setattr(search, "LARGE", 0)
     found = []
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("ONTOMASK_THREADS", threads)

@@ -9,7 +9,6 @@ import numpy as np
 from ontomask.arrays import Bools, Ints, Longs
 from ontomask.kernels.blocks import side_by_side
 from ontomask.kernels.groups import sum_groups
-from ontomask.methods.generalization.examination import ENOUGH
 from ontomask.methods.generalization.problem import Problem
 
 __all__ = ["possible_pairs"]
@@ -18,12 +17,13 @@ ROOMY = 4
 """Pairs of columns with more combinations than so many times the tuples are not looked at."""
 
 
-def possible_pairs(problem: Problem, k: int, limit: int) -> list[Bools]:
+def possible_pairs(problem: Problem, k: int, limit: int, *, shares: bool = False) -> list[Bools]:
     """For pairs of attributes the levels at which at most so many records are in classes below k.
 
     Classes of two attributes hold those of all of them at the same levels, so that at other levels
     too many records are suppressed, whatever the levels of the others are (the subset property of
-    LeFevre et al. 2005). Along the axes of the others an answer has length 1.
+    LeFevre et al. 2005). Along the axes of the others an answer has length 1. Where the table is
+    large, pairs share the cores.
     """
     attributes, count = range(len(problem.heights)), len(problem.tuples.rows)
     rows, amounts = problem.tuples.columns, problem.tuples.amounts[:1]
@@ -41,13 +41,11 @@ def possible_pairs(problem: Problem, k: int, limit: int) -> list[Bools]:
     # where all may be suppressed nothing is excluded
     every = itertools.combinations(attributes, 2) if limit < problem.records else ()
     pairs = [(one, other) for one, other in every if spans[one] * spans[other] <= ROOMY * count]
-    found = side_by_side(work, pairs, shares=count >= ENOUGH)
+    found = side_by_side(work, pairs, shares=shares)
     return [possible for possible in found if not possible.all()]
 
 
-def _possible(
-    one: Ints, other: Ints, cells: Longs, counts: Longs, asked: tuple[int, int]
-) -> Bools:
+def _possible(one: Ints, other: Ints, cells: Longs, counts: Longs, asked: tuple[int, int]) -> Bools:
     """The levels of two attributes at which few enough fail, given the rows that occur together."""
     (k, limit), size = asked, other.shape[1]
     firsts, seconds = np.divmod(cells, size)
