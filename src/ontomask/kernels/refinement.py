@@ -61,9 +61,8 @@ STRETCHES = 32
 """Into so many the points, and the clusters, are cut at most, to look ahead …"""
 FEWEST_POINTS, FEWEST_CLUSTERS = 1024, 128
 """… but not into less than this: to start threads takes as long as to look for a few."""
-LARGE = 32_768
-"""Points from which on looking ahead pays: two cores take a fifth less time for 50,000 points, and
-no less for 20,000, of which more is touched meanwhile."""
+LARGE = 8_192
+"""Points from which on looking ahead pays: of fewer, more is touched meanwhile."""
 
 
 @part
