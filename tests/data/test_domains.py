@@ -136,18 +136,6 @@ def test_generalized_concepts_stand_for_the_column_s_own_concepts_below_them():
     assert list(members(column).values()) == [{"flu", "cold"}]
 
 
-def test_shares_are_those_of_the_records_and_alike_where_there_are_none():
-    groups = Groups.over(
-        Labels(("a", "b", "c", "d")), np.array([[0, 0, 1, 1, 2], [0, 1, 2, 3, 1]]), 3
-    )
-    expected = [[0.25, 0, 0], [0.75, 0, 1], [0, 0.5, 0], [0, 0.5, 0]]
-    np.testing.assert_array_equal(groups.shares(np.array([1.0, 3, 0, 0])).toarray(), expected)
-    distances = np.array([[0.0, 1, 2, 4]])
-    np.testing.assert_array_equal(
-        distances @ groups.shares(np.array([1.0, 3, 0, 0])), [[0.75, 3, 1]]
-    )
-
-
 def test_a_settled_column_has_the_values_it_uses_each_once_in_order():
     labels = Labels(("c", "a", "b", "a"))
     column = Attribute("x", om.Flat(), np.array([1, 3, 0, 4], np.int32), labels, True).settled()

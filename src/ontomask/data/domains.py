@@ -14,10 +14,10 @@ from decimal import Decimal
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.data.tables import LARGEST_EXACT
+from ontomask.sparse import places_in
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = [
@@ -255,13 +255,7 @@ class Groups:
     Generalized value number i stands for the values number ``members[starts[i]:starts[i + 1]]`` of
     `below`, which is the domain of the column before it was generalized (before the first time, if
     it was more than once). A value that was not generalized stands for itself alone, a star for all
-    values. To compare a value x with group G by the mean distance to what G stands for::
-
-        groups = released.domain.stands_for()
-        distances @ groups.shares(counts)
-
-    where `distances` has a row for each x and a column for each value of `groups.below`, and
-    `counts` says how often each of those occurs in the original column.
+    values.
     """
 
     below: Domain
@@ -288,26 +282,8 @@ class Groups:
 
     def __getitem__(self, places: Longs | Ints) -> Groups:
         """The groups of some generalized values."""
-        sizes = self.sizes[places]
-        starts = np.append(0, np.cumsum(sizes))
-        inside = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
-        return Groups(
-            self.below, starts, self.members[np.repeat(self.starts[places], sizes) + inside]
-        )
-
-    def shares(self, counts: Floats) -> Any:
-        """How the values below are spread over each group, as a sparse matrix (below x groups).
-
-        Every column adds up to 1; where none of the values of a group occurs, they share alike.
-        """
-        owners = np.repeat(np.arange(self.sizes.size), self.sizes)
-        weights = counts[self.members]
-        totals = np.bincount(owners, weights, self.sizes.size)[owners]
-        found = np.where(totals > 0.0, weights, 1.0) / np.where(
-            totals > 0.0, totals, self.sizes[owners]
-        )
-        shape = self.below.size, self.sizes.size
-        return sparse.csr_array((found, (self.members, owners)), shape)
+        starts, members = places_in(self.starts, places)
+        return Groups(self.below, starts, self.members[members])
 
 
 @dataclass(frozen=True, eq=False)

@@ -324,7 +324,7 @@ def _compared(tuples: PairedTuples, distance: str) -> tuple[list[_Coded], list[_
             continue
         sides, scale = one.sides, _scale(one.sides, distance)
         points = np.append(np.where(sides.released.sets < 0, sides.released.points, np.nan), np.nan)
-        several = sides.released.members.shape[0] > 0
+        several = len(sides.released.members) > 0
         gap = 0.0 if several else MISSING_DISTANCE
         numeric.append(_Numeric(sides.numbers[old] * scale, points[new] * scale, gap))
         if several:

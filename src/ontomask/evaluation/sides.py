@@ -15,14 +15,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.memory import LARGEST_TABLE, row_blocks
 from ontomask.semantics.dependence import semantic_mean
 from ontomask.semantics.distances import MISSING_DISTANCE, ValueDistances
 from ontomask.semantics.sample import Sample
+from ontomask.sparse import SparseRows, joined_by
 
 __all__ = ["CodedSides", "NumberSides", "Released", "Sides"]
 
@@ -54,7 +53,7 @@ class Released:
 
     points: Any
     sets: Longs
-    members: Any
+    members: SparseRows
     stars: Bools
     labels: tuple[str, ...]
     unread: int = 0
@@ -87,8 +86,8 @@ class Released:
         sets = np.full(len(labels), POINT, np.int64)
         sets[[one is not None for one in chosen]] = np.arange(len(given))
         starts = np.concatenate([[0], np.cumsum([one.size for one in given])]).astype(np.int64)
-        flat = np.concatenate(given) if given else np.empty(0, np.int64)
-        members = sparse.csr_array((np.ones(flat.size), flat, starts), (len(given), size + 1))
+        flat = np.concatenate([np.empty(0, np.int64), *given])
+        members = SparseRows(starts, flat, np.ones(flat.size), size + 1)
         return cls(points, sets, members, starred, tuple(map(str, labels)), unread)
 
     def __len__(self) -> int:
@@ -97,32 +96,24 @@ class Released:
     @functools.cached_property
     def single(self) -> Longs:
         """The only original value in each set, -1 where there are several."""
-        sizes = np.diff(self.members.indptr)
-        firsts = self.members.indices[np.minimum(self.members.indptr[:-1], max(self.nnz - 1, 0))]
-        found: Longs = np.where(sizes == 1, firsts, FOREIGN).astype(np.int64)
-        return found
-
-    @property
-    def nnz(self) -> int:
-        """How many pairs of a set and a member there are."""
-        return int(self.members.nnz)
+        members = self.members
+        firsts = np.append(members.columns, FOREIGN)[members.starts[:-1]]
+        return np.where(members.sizes == 1, firsts, FOREIGN)
 
     def holds(self, sets: Longs, codes: Ints) -> Bools:
         """Whether each set holds an original code."""
-        width = self.members.shape[1]
-        owners = np.repeat(np.arange(self.members.shape[0]), np.diff(self.members.indptr))
-        return np.isin(sets * width + codes, owners * width + self.members.indices)
+        members = self.members
+        width = members.width
+        return np.isin(sets * width + codes, members.owners * width + members.columns)
 
-    def shares(self, people: Floats) -> Any:
+    def shares(self, people: Floats) -> SparseRows:
         """How the members of each set are spread over it: rows that add up to 1."""
-        owners = np.repeat(np.arange(self.members.shape[0]), np.diff(self.members.indptr))
-        weights = people[self.members.indices]
-        totals = np.bincount(owners, weights, self.members.shape[0])[owners]
-        sizes = np.bincount(owners, minlength=self.members.shape[0])[owners]
+        members = self.members
+        weights = people[members.columns]
+        totals = (members @ people)[members.owners]
+        sizes = members.sizes[members.owners]
         spread = np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), 1.0 / sizes)
-        return sparse.csr_array(
-            (spread, self.members.indices, self.members.indptr), self.members.shape
-        )
+        return members.with_amounts(spread)
 
 
 class Level(NamedTuple):
@@ -168,7 +159,7 @@ class Sides(ABC):
         return len(self.released)
 
     @functools.cached_property
-    def shares(self) -> Any:
+    def shares(self) -> SparseRows:
         """How original values are spread over each set."""
         return self.released.shares(self.people)
 
@@ -226,17 +217,17 @@ class Sides(ABC):
         """The finest groups of values that both sides have, where these codes are released."""
         used = np.unique(new)
         used = used[(self.sets[used] >= 0) & ~self.tells_nothing[used]]
-        members = self.released.members[self.sets[used]][:, :-1]
-        joined = sparse.block_array([[None, members.T], [members, None]])
-        cells = (
-            connected_components(joined, directed=False)[1] if used.size else np.arange(self.size)
-        )
-        original = np.append(cells[: self.size], -1)
+        sets = self.released.members[self.sets[used]]
+        known = sets.columns < self.size
+        entries = sets.owners[known], sets.columns[known], sets.amounts[known]
+        members = SparseRows.of(*entries, (used.size, self.size))
+        cells, united = joined_by(members)
+        original = np.append(cells, -1)
         released = np.where(self.own < 0, -1, original[self.own])
-        released[used] = cells[self.size :]
+        released[used] = united
         released[self.tells_nothing] = -1
         # the label of the largest set of a group comes last, and stays
-        order = used[np.argsort(np.diff(members.indptr), kind="stable")].tolist()
+        order = used[np.argsort(members.sizes, kind="stable")].tolist()
         names = {int(released[code]): self.released.labels[code] for code in order}
         return Level(original, released, names)
 
@@ -298,7 +289,7 @@ class CodedSides(Sides):
         """The distances of the original codes to the sets."""
         codes = np.arange(self.values.size)
         parts = [
-            self.originals_apart(codes[block], codes) @ self.shares.T
+            (self.shares @ np.ascontiguousarray(self.originals_apart(codes[block], codes).T)).T
             for block in row_blocks(codes.size, codes.size)
         ]
         return np.concatenate(parts)
@@ -335,9 +326,9 @@ class CodedSides(Sides):
         told = np.bincount(new, weights, self.released_size + 1)[:-1]
         told = np.where(self.released.stars, 0.0, told)
         points = self.released.sets < 0
-        inside = np.zeros(self.released.members.shape[0])
+        inside = np.zeros(len(self.released.members))
         np.add.at(inside, self.released.sets[~points], told[~points])
-        spread = (self.shares.T @ inside)[:-1]
+        spread = self.shares.gathered(inside)[:-1]
         concepts = np.append(self.values[:-1], self.released.points[points])
         return self._center(concepts, np.append(spread, told[points]))
 
@@ -387,7 +378,7 @@ class NumberSides(Sides):
     def to_sets(self) -> Floats:
         """The distances of the original codes to the sets, from running sums over the numbers."""
         known = self.numbers[:-1] - (self.numbers[0] if self.size else 0.0)
-        shares = self.shares.toarray()
+        shares = self.shares.dense()
         missing, inside = shares[:, -1], shares[:, :-1]
         before, sums = np.cumsum(inside, axis=1), np.cumsum(inside * known, axis=1)
         ends = (1.0 - missing)[:, None], sums[:, -1:] if self.size else np.zeros((len(missing), 1))

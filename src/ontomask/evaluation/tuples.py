@@ -122,7 +122,7 @@ def _table(column: PairedColumn, by: str) -> Floats:
     """For each original code and set what the kernel multiplies."""
     sides = column.sides
     chosen = sides.shares if by == "shares" else sides.released.members
-    return np.ascontiguousarray(chosen.toarray().T)
+    return np.ascontiguousarray(chosen.dense().T)
 
 
 def _stacked(rows: Sequence[Any], width: int) -> Any:

@@ -19,6 +19,7 @@ from ontomask.data.rules import Rule
 from ontomask.kernels.centroids import candidate_losses
 from ontomask.kernels.records import Attribute, Points
 from ontomask.methods.points import Layout
+from ontomask.sparse import places_in
 
 __all__ = ["StandIns"]
 
@@ -147,7 +148,5 @@ class StandIns:
 
 def _above(arrays: Attribute, rows: Ints, clusters: Longs) -> tuple[Ints, Longs]:
     """What is above the values of some clusters in the taxonomy, and whose it is."""
-    firsts, behind = (arrays.row_above_offsets[rows[clusters] + one] for one in (0, 1))
-    sizes = behind - firsts
-    inside = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return arrays.row_above[np.repeat(firsts, sizes) + inside], np.repeat(clusters, sizes)
+    starts, entries = places_in(arrays.row_above_offsets, rows[clusters])
+    return arrays.row_above[entries], np.repeat(clusters, np.diff(starts))

@@ -8,18 +8,18 @@ and Bakirov (2007).
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels import concepts as kernel
 from ontomask.kernels.centroids import first_least
 from ontomask.semantics.sample import Compared, Sample, check_same_records
+from ontomask.sparse import SparseRows
 
 __all__ = ["semantic_correlation", "semantic_covariance", "semantic_mean", "semantic_variance"]
 
 BLOCK = 4096
 CELLS = 2048
-DENSE = 0.1
+DENSE = 0.02
 """Contingency tables fuller than this share are multiplied as dense matrices."""
 
 
@@ -131,10 +131,11 @@ def _paired_products(
     one: Floats, other: Floats, rows: Longs, columns: Longs, cells: Floats
 ) -> float:
     """The sum of N * (Dx N Dy), N the contingency table given by its cells that are not empty."""
-    table = csr_array((cells, (rows, columns)), shape=(one.shape[0], other.shape[0]))
+    table = SparseRows.of(rows, columns, cells, (one.shape[0], other.shape[0]))
+    if cells.size > DENSE * len(table) * table.width:
+        dense = table.dense()
+        return float((dense * (one @ (dense @ other))).sum())
     spread: Floats = np.ascontiguousarray((table @ other).T)
-    if cells.size > DENSE * one.shape[0] * other.shape[0]:
-        return float((table.toarray() * (one @ spread.T)).sum())
     total = 0.0
     for start in range(0, cells.size, CELLS):
         part = slice(start, start + CELLS)
