@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.sparse import coo_array
 
+from ontomask.agglomeration import Dendrogram, linkage
 from ontomask.arrays import Floats, Longs
 
 __all__ = ["costs_of_moving"]
@@ -37,7 +38,7 @@ def costs_of_moving(distances: Floats, excesses: Iterator[Floats], limit: float)
     limit
         A plan that costs no more is good enough.
     """
-    found, united = [np.zeros(0)], _united(distances)
+    found, united = [np.zeros(0)], linkage(distances, "complete")
     while block := list(itertools.islice(excesses, 1 + CELLS // len(distances))):
         costs = _plans_over_a_tree(united, np.array(block))
         for place in np.flatnonzero(costs > limit).tolist():
@@ -46,26 +47,17 @@ def costs_of_moving(distances: Floats, excesses: Iterator[Floats], limit: float)
     return np.concatenate(found)
 
 
-def _united(distances: Floats) -> list[list[float]]:
-    """Groups of values, united two at a time, with the greatest distance in each union."""
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform  # takes long, and few need it
-
-    if len(distances) < 2:
-        return []
-    merged: list[list[float]] = linkage(squareform(distances, checks=False), "complete").tolist()
-    return merged
-
-
-def _plans_over_a_tree(united: list[list[float]], excesses: Floats) -> Floats:
+def _plans_over_a_tree(tree: Dendrogram, excesses: Floats) -> Floats:
     """What one group has too much of and the other lacks is exchanged when they are united."""
     count, size = excesses.shape
-    groups, total = np.concatenate([excesses.T, np.empty((len(united), count))]), np.zeros(count)
-    for place, (one, other, greatest, _) in enumerate(united):
-        first, second = groups[int(one)], groups[int(other)]
+    groups = np.concatenate([excesses.T, np.empty((len(tree.links), count))])
+    total = np.zeros(count)
+    unions = zip(tree.links.tolist(), tree.heights.tolist(), strict=True)
+    for place, ((one, other), greatest) in enumerate(unions, start=size):
+        first, second = groups[one], groups[other]
         opposed = np.minimum(np.abs(first), np.abs(second))
         total += greatest * np.where(first * second < 0.0, opposed, 0.0)
-        groups[size + place] = first + second
+        groups[place] = first + second
     return total
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ontomask.agglomeration import cut, linkage
 from ontomask.arrays import Floats, Longs
 from ontomask.errors import DataError
 from ontomask.evaluation.pairing import Paired, PairedColumn, tuple_groups
@@ -87,16 +88,11 @@ def measure_clustering(
 
 def _ward(columns: list[PairedColumn], which: str, clusters: int) -> Longs:
     """Ward's clustering of the distinct tuples, as a label per record."""
-    from scipy.cluster.hierarchy import fcluster, linkage
-    from scipy.spatial.distance import squareform  # takes long, and few need it
-
     firsts, places = tuple_groups(columns, which)
     if firsts.size <= clusters:
         return places
     distances = np.mean([_distances(one, which, firsts) for one in columns], axis=0)
-    tree = linkage(squareform(distances, checks=False), method="ward")
-    labels: Longs = fcluster(tree, clusters, criterion="maxclust").astype(np.int64) - 1
-    return labels[places]
+    return cut(linkage(distances, "ward"), clusters)[places]
 
 
 def _distances(column: PairedColumn, which: str, firsts: Longs) -> Floats:

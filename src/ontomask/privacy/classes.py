@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ontomask.agglomeration import Dendrogram, linkage
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import composed
 from ontomask.errors import ParameterError
@@ -18,9 +19,6 @@ __all__ = ["Classes", "Domain", "Ground", "Histogram", "Levels", "chosen_column"
 
 Levels = tuple[Ints, Floats]
 """For each level the codes of the values, and the share of each code in the whole table."""
-
-Tree = tuple[Longs, Floats]
-"""Which two nodes are united one after the other, and at which height."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,22 +32,13 @@ class Ground:
     """
 
     matrix: Floats
-    known: dict[str, Tree] = field(default_factory=dict, repr=False)
+    known: dict[str, Dendrogram] = field(default_factory=dict, repr=False)
 
-    def tree(self, linkage: str) -> Tree:
+    def tree(self, method: str) -> Dendrogram:
         """A tree over which no two values are farther apart (`single`) or nearer (`complete`)."""
-        if linkage not in self.known:
-            self.known[linkage] = self._linked(linkage)
-        return self.known[linkage]
-
-    def _linked(self, method: str) -> Tree:
-        from scipy.cluster import hierarchy
-        from scipy.spatial.distance import squareform  # takes long, and few need it
-
-        if len(self.matrix) < 2:
-            return np.empty((0, 2), np.int64), np.empty(0)
-        merged = hierarchy.linkage(squareform(self.matrix, checks=False), method)
-        return merged[:, :2].astype(np.int64), np.ascontiguousarray(merged[:, 2])
+        if method not in self.known:
+            self.known[method] = linkage(self.matrix, method)
+        return self.known[method]
 
     def least_cost(self, excess: Floats, limit: float = np.nan) -> float:
         """The earth mover's distance: what is too much goes where it lacks at the least cost.
