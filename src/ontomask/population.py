@@ -21,17 +21,17 @@ Where an estimator has no answer, its number is None and the reason says why.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, gammaln, psi
 
 from ontomask.arrays import Floats, Longs
 from ontomask.brevity import Brief
 from ontomask.checks import Real, check
 from ontomask.errors import DataError
+from ontomask.gamma_functions import digamma, log_rising
 
 __all__ = [
     "DEFINITIONS",
@@ -282,17 +282,15 @@ def zayatz(sample: ClassSizes) -> Estimate:
 
 
 def _chance_of_one(sizes: Longs, drawn: int, population: int) -> Floats:
-    """P(f = 1 | F = j) = j C(N - j, n - 1) / C(N, n), zero where too few others are left."""
-    possible = population - sizes >= drawn - 1
-    others = np.where(possible, population - sizes, drawn - 1)
-    logarithms = np.log(sizes) + _log_choose(others, drawn - 1)
-    chances = np.exp(logarithms - _log_choose(np.array(population), drawn))
-    return np.where(possible, chances, 0.0)
+    """P(f = 1 | F = j) = j C(N - j, n - 1) / C(N, n), zero where too few others are left.
 
-
-def _log_choose(among: Longs, chosen: int) -> Floats:
-    values: Floats = gammaln(among + 1) - gammaln(chosen + 1) - gammaln(among - chosen + 1)
-    return values
+    That is j n (N - n)! / (N - n - j + 1)! over N! / (N - j)!.
+    """
+    size, left = sizes.astype(np.float64), population - drawn
+    possible = size - 1 <= left
+    logarithms = np.log(size * drawn) - log_rising(population - size + 1, size)
+    logarithms += log_rising(np.where(possible, left - size + 2, 1.0), size - 1)
+    return np.where(possible, np.exp(logarithms), 0.0)
 
 
 # Pitman ---------------------------------------------------------------------------------------
@@ -332,16 +330,17 @@ def pitman(sample: ClassSizes) -> Estimate:
 CONVERGED = 1e-5
 """How steep the log-likelihood may be, per class and step of the transformed parameters."""
 
+STILL = 1e-12
+"""Where it is less steep than this, it is lowest."""
+
+ROUNDS = 200
+"""So many steps are enough."""
+
 
 def pitman_uniques(people: int, alpha: float, theta: float) -> float:
     """The expected number of uniques among so many people."""
-    logarithm = (
-        gammaln(theta + 1)
-        - gammaln(theta + alpha)
-        + gammaln(theta + alpha + people - 1)
-        - gammaln(theta + people)
-    )
-    return people * math.exp(logarithm)
+    logarithm = log_rising(theta + alpha, 1 - alpha)
+    return people * math.exp(logarithm - log_rising(theta + alpha + people - 1, 1 - alpha))
 
 
 class _PitmanLikelihood:
@@ -350,15 +349,14 @@ class _PitmanLikelihood:
     def __init__(self, sample: ClassSizes) -> None:
         self.sample = sample
         self.steps = np.arange(1.0, sample.classes)
+        self.rises = np.append(sample.sizes, sample.people) - 1.0
 
     def best(self) -> tuple[float, float, float]:
         """Alpha and theta of the greatest likelihood, and how steep it still is there."""
-        from scipy.optimize import minimize  # takes long, and few need it
-
         widest = math.log(1e4 * self.sample.people)
-        limits = [(-16.0, 16.0), (-16.0, widest)]
+        low, high = np.array([-16.0, -16.0]), np.array([16.0, widest])
         for start in ((-2.0, math.log(1.0 + self.sample.classes) / 2), (0.0, 0.0), (2.0, 2.0)):
-            point = minimize(self, start, jac=True, bounds=limits, tol=1e-12).x
+            point = _lowest(self, np.array(start), low, high)
             steepness = self._steepness(point, widest)
             if steepness < CONVERGED:
                 break
@@ -367,18 +365,20 @@ class _PitmanLikelihood:
     @staticmethod
     def parameters(point: Floats) -> tuple[float, float]:
         """Alpha and theta."""
-        alpha = float(expit(point[0]))
-        return alpha, float(np.exp(point[1])) - alpha
+        alpha = _logistic(point[0])
+        return alpha, math.exp(point[1]) - alpha
 
     def __call__(self, point: Floats) -> tuple[float, Floats]:
         """The negative log-likelihood per class, and its slope."""
         alpha, theta = self.parameters(point)
         sample, terms = self.sample, theta + alpha * self.steps
         sizes, counts = sample.sizes, sample.counts
-        value = np.log(terms).sum() - gammaln(theta + sample.people) + gammaln(theta + 1)
-        value += counts @ (gammaln(sizes - alpha) - gammaln(1 - alpha))
-        by_theta = (1 / terms).sum() - psi(theta + sample.people) + psi(theta + 1)
-        by_alpha = (self.steps / terms).sum() - counts @ (psi(sizes - alpha) - psi(1 - alpha))
+        starts = np.append(np.full(sizes.size, 1 - alpha), theta + 1)
+        risen = log_rising(starts, self.rises)
+        faster = digamma(starts + self.rises) - digamma(starts)
+        value = np.log(terms).sum() - risen[-1] + counts @ risen[:-1]
+        by_theta = (1 / terms).sum() - faster[-1]
+        by_alpha = (self.steps / terms).sum() - counts @ faster[:-1]
         inner = alpha * (1 - alpha)
         slope = np.array([(by_alpha - by_theta) * inner, by_theta * (theta + alpha)])
         return -float(value) / sample.classes, -slope / sample.classes
@@ -388,6 +388,39 @@ class _PitmanLikelihood:
         if point[1] > widest - 1e-3:
             return math.inf
         return float(np.abs(self(point)[1]).max())
+
+
+def _lowest(function: _PitmanLikelihood, start: Floats, low: Floats, high: Floats) -> Floats:
+    """A lowest point between bounds, by Newton's steps, shortened where they lead astray.
+
+    After Levenberg (1944) and Marquardt (1963); what is convex the wrong way is turned round.
+    """
+    point, damping = start, 1.0
+    value, slope = function(point)
+    for _ in range(ROUNDS):
+        free = ~((point <= low) & (slope > 0) | (point >= high) & (slope < 0))
+        if damping > 1e12 or np.abs(slope[free]).max(initial=0.0) < STILL:
+            break
+        curves, axes = np.linalg.eigh(_curvature(function, point, slope)[np.ix_(free, free)])
+        step = np.zeros(2)
+        step[free] = -axes @ (axes.T @ slope[free] / (np.abs(curves) + damping))
+        trial = np.clip(point + step, low, high)
+        found, new = function(trial)
+        lower = found < value or (found == value and np.abs(new).max() < np.abs(slope).max())
+        damping *= 0.1 if lower else 10.0
+        if lower:
+            point, value, slope = trial, found, new
+    return point
+
+
+def _curvature(function: _PitmanLikelihood, point: Floats, slope: Floats) -> Floats:
+    """How the slope changes, by differences."""
+    found = np.stack([function(point + step)[1] - slope for step in 1e-6 * np.eye(2)]) / 1e-6
+    return np.asarray((found + found.T) / 2.0, np.float64)
+
+
+def _logistic(number: float) -> float:
+    return 1.0 / (1.0 + math.exp(-number))
 
 
 # Slide negative binomial ----------------------------------------------------------------------
@@ -459,23 +492,44 @@ def snb_expected(alpha: float, beta: float, fraction: float) -> tuple[float, flo
 
 
 def _snb_solutions(sample: ClassSizes, classes: float) -> list[tuple[float, float]]:
-    """Alpha and beta for which the expected numbers are the observed ones, from many starts."""
-    from scipy.optimize import root  # takes long, and few need it
+    """Alpha and beta for which the expected numbers are the observed ones, by bisection.
 
-    wanted = np.log([sample.of_size(1) / classes, sample.of_size(2) / classes])
+    Their ratio gives alpha for each beta; which of them have the right number of uniques is looked
+    for along the logit of beta.
+    """
+    wanted = math.log(sample.of_size(1) / classes)
+    ratio = 2.0 * sample.of_size(2) / (sample.fraction * sample.of_size(1))
 
-    def differences(point: Floats) -> Floats:
-        return np.array(snb_expected(*_snb_parameters(point), sample.fraction)) - wanted
+    def parameters(logit: float) -> tuple[float, float]:
+        return _snb_alpha(ratio, sample.fraction, logit), _logistic(logit)
 
-    runs = [
-        root(differences, (first, second), tol=1e-12)
-        for first in (-3.0, 0.0, 3.0)
-        for second in (-4.0, -1.0, 2.0)
-    ]
-    return [_snb_parameters(run.x) for run in runs if np.abs(run.fun).max() < 1e-7]
+    def difference(logit: float) -> float:
+        return snb_expected(*parameters(logit), sample.fraction)[0] - wanted
+
+    grid = np.linspace(-20.0, 20.0, 801).tolist()
+    signs = [difference(one) > 0.0 for one in grid]
+    changes = [place for place in range(800) if signs[place] != signs[place + 1]]
+    return [parameters(_crossing(difference, *grid[one : one + 2])) for one in changes]
 
 
-def _snb_parameters(point: Floats) -> tuple[float, float]:
-    """Alpha and beta from their logarithm and logit, kept where they can be computed with."""
-    first, second = np.clip(point, -20.0, 20.0)
-    return math.exp(first), float(expit(second))
+def _snb_alpha(ratio: float, fraction: float, logit: float) -> float:
+    """The alpha with which beta gives the observed ratio of pairs to uniques.
+
+    With r = 2 s_2 / (pi s_1) and c = 1 - beta it is the positive solution of
+    c A alpha^2 + (c (2 - A) - r A (1 - A)) alpha = r (1 - A)^2.
+    """
+    rest = _logistic(-logit)
+    missed = (1.0 - fraction) * rest
+    half = (rest * (2.0 - missed) - ratio * missed * (1.0 - missed)) / 2.0
+    right = ratio * (1.0 - missed) ** 2
+    root = math.sqrt(half * half + rest * missed * right)
+    return right / (half + root) if half > 0.0 else (root - half) / (rest * missed)
+
+
+def _crossing(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function changes its sign between two numbers."""
+    below = function(low) > 0.0
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if (function(middle) > 0.0) == below else (low, middle)
+    return middle

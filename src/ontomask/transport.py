@@ -1,4 +1,4 @@
-"""What moving shares between values costs, by NumPy and SciPy alone: for the recount of promises.
+"""What moving shares between values costs, without any kernel: for the recount of promises.
 
 Plans are tried from the simplest to the best one; a plan that is good enough makes a better one
 needless. What is stated is at least the true distance: the cost of a plan that can be carried out.
@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.sparse import coo_array
 
 from ontomask.agglomeration import Dendrogram, linkage
 from ontomask.arrays import Floats, Longs
@@ -105,13 +104,25 @@ def _near_ways(costs: Floats, used: list[int]) -> Longs:
 
 
 def _best_plan(costs: Floats, surplus: Floats, lack: Floats, ways: Longs) -> float:
-    """The cheapest plan over some ways, as a linear program."""
-    from scipy.optimize import linprog  # takes long, and few need it
+    """The cheapest plan over some ways, as a linear program that HiGHS solves."""
+    import highspy  # takes long, and few need it
 
-    rows = np.concatenate([ways // lack.size, surplus.size + ways % lack.size])
-    columns = np.tile(np.arange(ways.size), 2)
-    shape = (surplus.size + lack.size, ways.size)
-    bound = coo_array((np.ones(rows.size), (rows, columns)), shape=shape)
-    amounts = np.concatenate([surplus, lack * (surplus.sum() / lack.sum())])
-    solved = linprog(costs.ravel()[ways], A_eq=bound.tocsr(), b_eq=amounts)
-    return float(solved.fun) if solved.success else math.inf
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = ways.size, surplus.size + lack.size
+    program.col_cost_ = costs.ravel()[ways]
+    program.col_lower_, program.col_upper_ = np.zeros(ways.size), np.full(ways.size, np.inf)
+    program.row_lower_ = np.concatenate([surplus, lack * (surplus.sum() / lack.sum())])
+    program.row_upper_ = program.row_lower_
+    # each way takes from one source and gives to one target
+    program.a_matrix_.start_ = np.arange(0, 2 * ways.size + 1, 2)
+    ends = np.column_stack([ways // lack.size, surplus.size + ways % lack.size])
+    program.a_matrix_.index_ = ends.ravel()
+    program.a_matrix_.value_ = np.ones(ends.size)
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver.silent()
+    solver.setOptionValue("threads", 1)
+    solver.passModel(program)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return math.inf
+    return float(solver.getObjectiveValue())

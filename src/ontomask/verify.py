@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
+from ontomask.chances import binomial_tail, poisson_chances
 from ontomask.data.tables import Seen, open_table
 from ontomask.errors import PromiseError
 from ontomask.findings import Claim, Failing, Finding, Verification
@@ -259,11 +260,9 @@ def _estimated_map_size(
     promise: EstimatedMapSize, release: Rows, _before: Mapping[str, Seen]
 ) -> Finding:
     """A class of k people has more records than this with a probability below the significance."""
-    from scipy.stats import poisson  # takes long, and few need it
-
     seen, least = 0.0, 0
     truncated = promise.estimator != "poisson"
-    chances = poisson.pmf(np.arange(promise.k + 1), promise.k * promise.fraction)
+    chances = poisson_chances(np.arange(promise.k + 1), promise.k * promise.fraction)
     chances = np.append(0.0, chances[1:] / (1.0 - chances[0])) if truncated else chances
     while least < promise.k and seen < 1.0 - promise.significance:
         seen += chances[least]
@@ -304,14 +303,12 @@ def _differential_privacy(
 
 def _largest_tail(k: int, beta: float, epsilon: float) -> float:
     """The largest P(Binomial(n, beta) > gamma n) over all n that can give a class of k."""
-    from scipy.stats import binom  # takes long, and few need it
-
     gamma = 1.0 - (1.0 - beta) * math.exp(-epsilon)
     first = math.ceil(k / gamma - 1.0 - ROUNDING)
     # tails fall like exp(-n D), D being the divergence of gamma from beta
     fall = gamma * math.log(gamma / beta) + (1 - gamma) * math.log((1 - gamma) / (1 - beta))
     sizes = np.arange(max(first, 1), max(first, 1) + 2 + math.ceil(40.0 / fall))
-    return float(binom.sf(np.floor(gamma * sizes + ROUNDING), sizes, beta).max())
+    return float(binomial_tail(np.floor(gamma * sizes + ROUNDING), sizes, beta).max())
 
 
 @_recount.register

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import special
+from scipy.optimize import minimize
 
 from ontomask.errors import DataError, ParameterError
 from ontomask.population import (
     DEFINITIONS,
     ClassSizes,
     Estimate,
+    _snb_solutions,
     classes_in_population,
     dankar,
     intrusion_success,
@@ -50,6 +54,20 @@ def test_zayatz_against_exact_fractions(fraction):
     assert zayatz(sample).uniques == pytest.approx(float(expected), rel=1e-9)
 
 
+def test_zayatz_of_a_large_population_keeps_its_digits():
+    """C(N - j, n - 1) / C(N, n) is n / N times a product of j - 1 ratios."""
+    sizes = [1] * 300_000 + [2] * 200_000 + [5] * 60_000
+    sample = ClassSizes.of(sizes, 1e-3)
+    n, N = sample.people, sample.population  # noqa: N806
+    chances = {
+        size: size * math.prod((Fraction(N - n - i, N - 1 - i) for i in range(size - 1)), start=1)
+        for size in (1, 2, 5)
+    }
+    correct = 300_000 / sum(sizes.count(size) * one for size, one in chances.items())
+    expected = float(300_000 * correct * Fraction(N, n))
+    assert zayatz(sample).uniques == pytest.approx(expected, rel=1e-13)
+
+
 def test_a_class_too_large_to_be_missed_counts_nothing():
     # 9 of 10 people drawn: at least 5 - 1 people of a class of five are in the sample.
     sample = ClassSizes.of([1, 1, 2, 5], 0.9)
@@ -80,6 +98,22 @@ def test_pitmans_parameters_have_the_greatest_likelihood():
         assert reference.pitman_log_likelihood(SAMPLE, alpha, theta * factor) < best
 
 
+@pytest.mark.parametrize("fraction", [0.01, 0.4])
+@pytest.mark.parametrize("sizes", [SAMPLE, [1] * 5 + [2] * 4 + [9] * 3, [1] * 900 + [2, 3, 70]])
+def test_pitmans_estimate_is_the_one_that_a_search_finds(sizes, fraction):
+    """By Nelder and Mead, over logarithms, without slopes."""
+    sample = ClassSizes.of(sizes, fraction)
+
+    def high(point):
+        alpha = special.expit(point[0])
+        return -reference.pitman_log_likelihood(sizes, alpha, math.exp(point[1]) - alpha)
+
+    best = minimize(high, (0.0, 1.0), method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12})
+    alpha = special.expit(best.x[0])
+    expected = pitman_uniques(sample.population, alpha, math.exp(best.x[1]) - alpha)
+    assert pitman(sample).uniques == pytest.approx(min(expected, sample.population), rel=1e-5)
+
+
 def _numbers(reason):
     return [part.split(",")[0] for part in reason.split("=")[1:]]
 
@@ -94,6 +128,19 @@ def test_expected_classes_of_the_slide_negative_binomial_model(alpha, beta, frac
     for size, found in enumerate(snb_expected(alpha, beta, fraction), start=1):
         expected = reference.slide_negative_binomial(alpha, beta, fraction, size)
         assert math.exp(found) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("fraction", [0.003, 0.1, 0.6, 0.95])
+@pytest.mark.parametrize(("alpha", "beta"), [(0.3, 1e-6), (1.3, 3e-4), (4.0, 0.5), (0.05, 0.9)])
+def test_every_solution_is_found(alpha, beta, fraction):
+    classes = 1e15
+    counts = [round(classes * math.exp(one)) for one in snb_expected(alpha, beta, fraction)]
+    sample = ClassSizes(np.array([1, 2]), np.array(counts), fraction)
+    solutions = _snb_solutions(sample, classes)
+    assert any(one == pytest.approx((alpha, beta), rel=1e-3) for one in solutions)
+    for solution in solutions:
+        expected = [classes * math.exp(one) for one in snb_expected(*solution, fraction)]
+        assert expected == pytest.approx(counts, rel=1e-9)
 
 
 def test_the_equations_are_solved():

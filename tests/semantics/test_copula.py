@@ -43,9 +43,13 @@ def test_broken_ranks_respect_values_and_are_uniform_within_ties():
     assert np.abs(counts - 2000).max() < 200
 
 
-def test_normal_scores_are_symmetric_quantiles():
-    scores = copula.normal_scores(np.array([2, 0, 1]))
-    np.testing.assert_allclose(scores, stats.norm.ppf([5 / 6, 1 / 6, 1 / 2]), atol=1e-15)
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 1001, 200_000])
+def test_normal_scores_are_symmetric_quantiles(count):
+    scores = copula.normal_scores(count)
+    # near 1 a probability has few digits left that tell it from 1
+    expected = stats.norm.ppf((np.arange((count + 1) // 2) + 0.5) / count)
+    np.testing.assert_allclose(scores[: expected.size], expected, rtol=1e-14, atol=1e-15)
+    np.testing.assert_array_equal(scores, -scores[::-1])
 
 
 def test_rank_correlation_of_normal_variables_is_undone():

@@ -17,6 +17,8 @@ import math
 
 import numpy as np
 
+from ontomask.chances import binomial_tail
+
 __all__ = ["least_class", "sampling_probability", "spent_delta"]
 
 BLOCK = 512
@@ -33,14 +35,12 @@ def sampling_probability(epsilon: float) -> float:
 
 def spent_delta(k: int, beta: float, epsilon: float) -> float:
     """The delta of sampling with probability beta and leaving out classes below k."""
-    from scipy.stats import binom  # takes long, and few need it
-
     gamma = (math.expm1(epsilon) + beta) / math.exp(epsilon)
     rate = gamma * math.log(gamma / beta) - (gamma - beta)
     first, largest = max(1, math.ceil(k / gamma - 1.0 - 1e-9)), 0.0
     while True:
         sizes = np.arange(first, first + BLOCK)
-        terms = binom.sf(np.floor(gamma * sizes - 1e-9), sizes, beta) * SAFETY
+        terms = binomial_tail(np.floor(gamma * sizes - 1e-9), sizes, beta) * SAFETY
         largest = max(largest, float(terms.max()))
         first += BLOCK
         if math.exp(-first * rate) <= largest:

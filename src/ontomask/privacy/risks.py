@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
+from ontomask.chances import poisson_quantile
 from ontomask.checks import Integer, Real
 from ontomask.errors import ParameterError
 from ontomask.population import population_uniqueness
@@ -81,13 +82,11 @@ class EstimatedKMap(PrivacyModel):
     @property
     def least(self) -> int:
         """How many records a class needs."""
-        from scipy.stats import poisson  # takes long, and few need it
-
         rate, level = self.k * self.fraction, 1.0 - self.significance
         if self.estimator == "poisson":
-            return min(self.k, int(poisson.ppf(level, rate)) + 2)
-        absent = poisson.pmf(0, rate)
-        return min(self.k, int(max(1, poisson.ppf(absent + level * (1.0 - absent), rate))) + 1)
+            return min(self.k, poisson_quantile(level, rate) + 2)
+        absent = math.exp(-rate)
+        return min(self.k, max(1, poisson_quantile(absent + level * (1.0 - absent), rate)) + 1)
 
     def holds(self, classes: Classes) -> Bools:
         """N >= the least size."""

@@ -17,9 +17,9 @@ with the i-th smallest draw.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import numpy as np
-from scipy.special import ndtri
 
 from ontomask.arrays import Floats, Ints, Longs
 
@@ -53,8 +53,9 @@ def shuffled(
     coefficients, spread = conditional(rho, len(confidential))
     draws = generator.standard_normal((len(confidential), confidential[0].size))
     scores = spread @ draws
+    quantiles = normal_scores(confidential[0].size) if given else np.empty(0)
     for column, weights in zip(given, coefficients.T, strict=True):
-        scores += np.outer(weights, normal_scores(broken_ranks(column, generator)))
+        scores += np.outer(weights, quantiles[broken_ranks(column, generator)])
     return [_reversed(codes, row) for codes, row in zip(confidential, scores, strict=True)]
 
 
@@ -81,10 +82,11 @@ def broken_ranks(codes: Longs | Ints, generator: np.random.Generator) -> Longs:
     return ranks
 
 
-def normal_scores(ranks: Longs) -> Floats:
-    """The quantiles of the normal distribution at (rank + 1/2) / n."""
-    scores: Floats = ndtri((np.arange(ranks.size) + 0.5) / ranks.size)
-    return scores[ranks]
+def normal_scores(count: int) -> Floats:
+    """The quantiles of the normal distribution at (rank + 1/2) / n, for all ranks."""
+    lower = (np.arange((count + 1) // 2) + 0.5) / count
+    scores: Floats = np.fromiter(map(NormalDist().inv_cdf, lower.tolist()), np.float64, lower.size)
+    return np.concatenate([scores, -scores[: count // 2][::-1]])
 
 
 def rank_correlation(columns: Sequence[Longs | Ints]) -> Floats:
