@@ -13,10 +13,15 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-SCRIPT = """
+SCRIPT = f"""
 import importlib.metadata as metadata
 import re
 import sys
+import tomllib
+
+PROJECT = {str(ROOT / "pyproject.toml")!r}
+"""
+SCRIPT += """
 
 
 def name_of(requirement):
@@ -36,7 +41,10 @@ def needed(name, seen):
     return seen
 
 
-core = needed("ontomask", set())
+core = {"ontomask"}
+with open(PROJECT, "rb") as file:  # what is installed may have been declared earlier
+    for requirement in tomllib.load(file)["project"]["dependencies"]:
+        needed(name_of(requirement), core)
 owners = metadata.packages_distributions()
 
 
@@ -60,7 +68,7 @@ class Hiding:
 
 
 sys.meta_path[:] = [Hiding(finder) for finder in sys.meta_path]
-for optional in ("rdflib", "simple_icd_10_cm", "sklearn", "pandas", "pytest"):
+for optional in ("rdflib", "simple_icd_10_cm", "sklearn", "scipy", "pandas", "pytest"):
     try:
         __import__(optional)
     except ImportError:
@@ -100,6 +108,28 @@ def test_a_plan_runs_with_report_and_manifest(tmp_path):
     """)
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == "['discharges.csv', 'manifest.json', 'report.html']"
+
+
+WITHOUT_SCIPY = """
+import sys
+sys.modules.update(scipy=None, sklearn=None)
+import pytest
+sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *sys.argv[1:]]))
+"""
+METHODS = "tests/test_shares.py::test_the_evaluation_of_every_method_tells_shares"
+MODELS = "tests/methods/generalization/test_recounted.py::test_every_model_is_recounted"
+CLUSTERS = (
+    "tests/evaluate/test_evaluation.py::test_an_evaluation_reads_as_table_dictionary_and_json"
+)
+
+
+def test_every_method_and_every_model_works_without_scipy():
+    """Nor does Numba ask for it, as it does for products of matrices inside of kernels."""
+    chosen = (METHODS, MODELS, CLUSTERS, "-k", "not mondrian and not local and not strata")
+    command = [sys.executable, "-c", WITHOUT_SCIPY, *chosen]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
+    assert "skipped" not in result.stdout
 
 
 def test_what_needs_an_extra_says_which(tmp_path):

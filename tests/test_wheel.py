@@ -21,7 +21,15 @@ UNREACHABLE = re.compile(r"connection|name resolution|network is unreachable", r
 pytestmark = pytest.mark.skipif(
     "ONTOMASK_SLOW" not in os.environ, reason="it takes minutes: set ONTOMASK_SLOW=1 as CI does"
 )
-EXTRA_PACKAGES = ("sklearn", "rdflib", "fastexcel", "pyreadstat", "simple_icd_10_cm", "pandas")
+EXTRA_PACKAGES = (
+    "sklearn",
+    "scipy",
+    "rdflib",
+    "fastexcel",
+    "pyreadstat",
+    "simple_icd_10_cm",
+    "pandas",
+)
 
 
 def called(*command: object, folder: Path) -> subprocess.CompletedProcess[str]:

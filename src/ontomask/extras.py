@@ -34,6 +34,7 @@ EXTRAS = {
     "adbc_driver_manager": Extra("Tables of PostgreSQL", "adbc-driver-manager", "postgresql"),
     "pyspark": Extra("Tables of Spark", "pyspark[sql]", "spark"),
     "sklearn": Extra("Classifiers", "scikit-learn", "classify"),
+    "scipy": Extra("Classifiers", "scipy", "classify"),
     "fastexcel": Extra("Excel workbooks", "fastexcel", "excel"),
     "xlsxwriter": Extra("Excel workbooks", "xlsxwriter", "excel"),
     "pyreadstat": Extra("SPSS and Stata files", "pyreadstat", "stats"),

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.data.schema import Column, Schema
 from ontomask.data.tables import Table
 from ontomask.data.values import is_star, read_span
+from ontomask.extras import optional
 
 __all__ = [
     "INTERVALS",
@@ -211,6 +211,7 @@ class Encoder:
 
     def matrix(self, features: Features) -> Any:
         """Numbers and one column per category, sparse; a category not seen has none."""
+        sparse = optional("scipy.sparse")
         codes = self.codes(features)
         starts = np.concatenate([[0], np.cumsum(np.array(self.sizes) - 1)]).astype(np.int64)
         seen = codes > 0

@@ -32,7 +32,7 @@ AUDIENCE = (
 LARGEST_TABLE = 100_000
 """Tables of distances with more entries are not repeated in a manifest."""
 
-PACKAGES = ("ontomask", "numpy", "scipy", "numba", "polars", "narwhals")
+PACKAGES = ("ontomask", "numpy", "numba", "polars", "narwhals")
 
 
 def versions(schema: Schema) -> dict[str, str]:
