@@ -3,6 +3,7 @@
 import ast
 import importlib.metadata as metadata
 import re
+import runpy
 import subprocess
 import sys
 import textwrap
@@ -185,6 +186,14 @@ def test_every_package_that_is_imported_is_declared():
         # what is too large for every installation has the name of its package
         distributions = {name_of(one) for one in owners.get(package, [package])}
         assert distributions & (declared | below), f"{package} is used but not declared"
+
+
+def test_an_installation_without_extras_weighs_less_than_600_megabytes(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    sizes = runpy.run_path(str(ROOT / "benchmarks" / "installed_size.py"))["sizes"]()
+    assert {"numpy", "numba", "llvmlite", "polars", "ontomask"} <= {*sizes}
+    assert "scipy" not in sizes
+    assert 400e6 < sum(sizes.values()) < 600e6, sizes
 
 
 @pytest.mark.skipif(not (ROOT / "src").exists(), reason="only the wheel is here, not its sources")
