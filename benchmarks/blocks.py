@@ -43,13 +43,14 @@ K = 5
 class Clocked(ThreadPoolExecutor):
     """Threads whose works' processor seconds are noted, where they have company."""
 
-    several: ClassVar[list[tuple[int, list[float]]]] = []
+    several: ClassVar[list[Clocked]] = []
 
     def __init__(self, threads: int, **given: Any) -> None:
         super().__init__(threads, **given)
-        self.works: list[float] = []
+        self.threads, self.works = threads, list[float]()
+        self.begun, self.own = time.thread_time(), 0.0
         if given["initargs"] == (True,):
-            self.several.append((threads, self.works))
+            self.several.append(self)
 
     def submit(self, work: Callable[..., Any], /, *given: Any) -> Future[Any]:  # type: ignore[override]
         def clocked() -> Any:
@@ -63,15 +64,19 @@ class Clocked(ThreadPoolExecutor):
 
     @classmethod
     def saved(cls) -> float:
-        """The processor seconds that came beside others.
+        """The processor seconds that came beside others."""
+        return sum(one.beside() for one in cls.several if one.works)
 
-        A single thread works beside the one that started it, several take turns at many works.
-        """
-        return sum(
-            sum(works) - (max(sum(works) / threads, *works) if threads > 1 else 0.0)
-            for threads, works in cls.several
-            if works
-        )
+    def beside(self) -> float:
+        """A single thread works beside the one that started it, several take turns at works."""
+        total = sum(self.works)
+        if self.threads == 1:
+            return min(total, self.own)
+        return total - max(total / self.threads, *self.works)
+
+    def shutdown(self, *given: Any, **named: Any) -> None:
+        self.own = time.thread_time() - self.begun
+        super().shutdown(*given, **named)
 
 
 def timed(microdata: Microdata, method: om.Microaggregation) -> tuple[np.ndarray, Any]:

@@ -6,6 +6,7 @@ For every original record, G is the set of masked records at minimum distance; t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -29,6 +30,7 @@ from ontomask.evaluation.pairing import (
 )
 from ontomask.evaluation.sides import CodedSides, NumberSides
 from ontomask.evaluation.tuples import PairedTuples
+from ontomask.kernels.blocks import side_by_side
 from ontomask.kernels.neighbors import closest_links, paired_distances
 from ontomask.kernels.records import Attribute, compared, pack_points
 from ontomask.semantics.distances import MISSING_DISTANCE
@@ -51,6 +53,8 @@ METRIC = {"semantic": "mean", "s-distance": "s-distance", "euclidean": "euclidea
 """How the distances combine the columns of a record."""
 
 TOLERANCE = 1e-9
+MANY = 2_000
+"""The distances of the values of so many tuples are computed for several columns at once."""
 
 
 @dataclass(frozen=True)
@@ -315,21 +319,23 @@ class _Numeric(NamedTuple):
 
 def _compared(tuples: PairedTuples, distance: str) -> tuple[list[_Coded], list[_Numeric]]:
     """The columns as the kernels compare them."""
-    coded: list[_Coded] = []
-    numeric: list[_Numeric] = []
-    for one in tuples.columns:
+
+    def work(one: PairedColumn) -> tuple[list[_Coded], list[_Numeric]]:
         old, new = one.old[tuples.firsts], one.new[tuples.masked_firsts]
         if isinstance(one.sides, CodedSides):
-            coded.append(_Coded(old, new, _contributions(one, one.sides, METRIC[distance])))
-            continue
+            return [_Coded(old, new, _contributions(one, one.sides, METRIC[distance]))], []
         sides, scale = one.sides, _scale(one.sides, distance)
         points = np.append(np.where(sides.released.sets < 0, sides.released.points, np.nan), np.nan)
         several = len(sides.released.members) > 0
-        gap = 0.0 if several else MISSING_DISTANCE
-        numeric.append(_Numeric(sides.numbers[old] * scale, points[new] * scale, gap))
-        if several:
-            coded.append(_sets(sides, old, new, scale, 1 if distance == "semantic" else 2))
-    return coded, numeric
+        number = sides.numbers[old] * scale, points[new] * scale
+        if not several:
+            return [], [_Numeric(*number, MISSING_DISTANCE)]
+        power = 1 if distance == "semantic" else 2
+        return [_sets(sides, old, new, scale, power)], [_Numeric(*number, 0.0)]
+
+    made = side_by_side(work, tuples.columns, shares=tuples.firsts.size >= MANY)
+    coded, numeric = zip(*made, strict=True)
+    return [*itertools.chain(*coded)], [*itertools.chain(*numeric)]
 
 
 def _sets(sides: NumberSides, old: Ints, new: Ints, scale: float, power: int) -> _Coded:

@@ -8,7 +8,6 @@ uniformly where none of them does.
 
 from __future__ import annotations
 
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.memory import LARGEST_TABLE, row_blocks
+from ontomask.remembering import remembered
 from ontomask.semantics.dependence import semantic_mean
 from ontomask.semantics.distances import MISSING_DISTANCE, ValueDistances
 from ontomask.semantics.sample import Sample
@@ -93,7 +93,7 @@ class Released:
     def __len__(self) -> int:
         return self.sets.size
 
-    @functools.cached_property
+    @remembered
     def single(self) -> Longs:
         """The only original value in each set, -1 where there are several."""
         members = self.members
@@ -158,22 +158,22 @@ class Sides(ABC):
         """The number of released values, and the code of a missing one."""
         return len(self.released)
 
-    @functools.cached_property
+    @remembered
     def shares(self) -> SparseRows:
         """How original values are spread over each set."""
         return self.released.shares(self.people)
 
-    @functools.cached_property
+    @remembered
     def sets(self) -> Longs:
         """The set of each released code, -1 for points and missing values."""
         return np.append(self.released.sets, POINT)
 
-    @functools.cached_property
+    @remembered
     def tells_nothing(self) -> Bools:
         """Which released codes say nothing of the value: stars and missing ones."""
         return np.append(self.released.stars, True)
 
-    @functools.cached_property
+    @remembered
     def own(self) -> Longs:
         """The original code that each released code stands for alone, -1 where there is none."""
         sets = self.released.sets
@@ -181,7 +181,7 @@ class Sides(ABC):
         single[sets >= 0] = self.released.single[sets[sets >= 0]]
         return np.append(single, self.size)
 
-    @functools.cached_property
+    @remembered
     def to_star(self) -> Floats:
         """The distance of each original code to the whole column."""
         everything = Released.of(
@@ -255,7 +255,7 @@ class CodedSides(Sides):
         """The original values as `distances` compares them."""
         return self.values
 
-    @functools.cached_property
+    @remembered
     def _between_originals(self) -> Floats:
         return self.distances.between(self.values, self.values)
 
@@ -284,7 +284,7 @@ class CodedSides(Sides):
         """Whether the distances of original to released codes are held in a table."""
         return self.values.size * self._points.size <= LARGEST_TABLE
 
-    @functools.cached_property
+    @remembered
     def to_sets(self) -> Floats:
         """The distances of the original codes to the sets."""
         codes = np.arange(self.values.size)
@@ -294,7 +294,7 @@ class CodedSides(Sides):
         ]
         return np.concatenate(parts)
 
-    @functools.cached_property
+    @remembered
     def table(self) -> Floats:
         """Distances of original to released codes; a missing value is at distance 1."""
         points = self.released.sets < 0
@@ -304,7 +304,7 @@ class CodedSides(Sides):
             table[:, :-1][:, ~points] = self.to_sets[:, self.released.sets[~points]]
         return table
 
-    @functools.cached_property
+    @remembered
     def _between_released(self) -> Floats:
         points = self.released.sets < 0
         numbers = np.append(np.where(points, self.released.points, 0), -1)
@@ -316,7 +316,7 @@ class CodedSides(Sides):
             np.fill_diagonal(table, 0.0)
         return table
 
-    @functools.cached_property
+    @remembered
     def center(self) -> int:
         """The concept nearest to all values of a column with a taxonomy."""
         return self._center(self.values[:-1], self.people[:-1])
@@ -374,7 +374,7 @@ class NumberSides(Sides):
         """The standard deviation of the original numbers, 1 if they are constant."""
         return float(np.sqrt(self.spread)) or 1.0
 
-    @functools.cached_property
+    @remembered
     def to_sets(self) -> Floats:
         """The distances of the original codes to the sets, from running sums over the numbers."""
         known = self.numbers[:-1] - (self.numbers[0] if self.size else 0.0)
@@ -390,7 +390,7 @@ class NumberSides(Sides):
         table[alone[alone >= 0], np.flatnonzero(alone >= 0)] = 0.0
         return np.ascontiguousarray(table)
 
-    @functools.cached_property
+    @remembered
     def expected(self) -> Floats:
         """The number that each released code stands for on average, NaN if it tells nothing."""
         found: Floats = np.append(self.released.points.astype(np.float64), np.nan)

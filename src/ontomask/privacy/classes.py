@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +12,7 @@ from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import composed
 from ontomask.errors import ParameterError
 from ontomask.kernels.transport import least_cost
+from ontomask.remembering import remembered
 
 __all__ = ["Classes", "Domain", "Ground", "Histogram", "Levels", "chosen_column"]
 
@@ -105,18 +105,18 @@ class Domain:
         """The number of values that occur."""
         return int(np.count_nonzero(self.totals))
 
-    @functools.cached_property
+    @remembered
     def shares(self) -> Floats:
         """The distribution of the values in the whole table."""
         shares: Floats = self.totals / self.totals.sum()
         return shares
 
-    @functools.cached_property
+    @remembered
     def values(self) -> Levels:
         """The values as the only level."""
         return np.arange(self.size, dtype=np.int32)[None], self.shares[None]
 
-    @functools.cached_property
+    @remembered
     def below_root(self) -> Levels:
         """All levels of the hierarchy but the last, where nothing differs."""
         assert self.levels is not None
@@ -125,13 +125,13 @@ class Domain:
         united = [np.bincount(level, self.shares, width) for level in codes]
         return codes, np.array(united, np.float64).reshape(-1, width)
 
-    @functools.cached_property
+    @remembered
     def farthest_in_order(self) -> float:
         """The greatest ordered distance of a distribution from this one: all at one of the ends."""
         passing = np.cumsum(self.shares)[:-1]
         return float(max(passing.sum(), (1.0 - passing).sum()) / max(self.size - 1, 1))
 
-    @functools.cached_property
+    @remembered
     def farthest_in_meaning(self) -> float:
         """The greatest semantic distance of a distribution from this one: all at one value."""
         if self.distances is None:

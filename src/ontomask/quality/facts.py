@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.remembering import remembered
 
 __all__ = ["AttributeFacts", "Facts", "Lost", "Partition", "Recoded", "two_largest"]
 
@@ -44,17 +44,17 @@ class AttributeFacts:
         """The highest level."""
         return len(self.codes) - 1
 
-    @functools.cached_property
+    @remembered
     def widths(self) -> tuple[int, ...]:
         """The number of generalized values at each level."""
         return tuple((self.codes.max(axis=1) + 1).tolist())
 
-    @functools.cached_property
+    @remembered
     def shares(self) -> Floats:
         """For each level and row the share of the rows with the same generalized value."""
         return np.array([np.bincount(codes)[codes] for codes in self.codes]) / self.rows
 
-    @functools.cached_property
+    @remembered
     def generalized_counts(self) -> Longs:
         """For each level and row the number of records with the same generalized value."""
         united = [np.bincount(codes, weights=self.counts)[codes] for codes in self.codes]
@@ -84,7 +84,7 @@ class Facts:
     weights: Longs
     targets: Mapping[str, int] = field(default_factory=dict)
 
-    @functools.cached_property
+    @remembered
     def starts(self) -> tuple[int, ...]:
         """Where each attribute begins in a flat table of levels and rows."""
         sizes = [attribute.codes.size for attribute in self.attributes]
@@ -134,22 +134,22 @@ class Partition:
     targets: Mapping[str, tuple[Ints, Ints, Longs]] = field(default_factory=dict)
     known: dict[object, Any] = field(default_factory=dict, repr=False)
 
-    @functools.cached_property
+    @remembered
     def kept(self) -> Bools:
         """The classes that are not suppressed."""
         return ~self.suppressed
 
-    @functools.cached_property
+    @remembered
     def left(self) -> int:
         """How many records are not suppressed."""
         return int(self.sizes @ self.kept)
 
-    @functools.cached_property
+    @remembered
     def everyone(self) -> Bools:
         """All classes."""
         return np.ones(self.sizes.size, bool)
 
-    @functools.cached_property
+    @remembered
     def rows(self) -> Ints:
         """One tuple of each class, by its rows (classes x attributes)."""
         rows: Ints = self.facts.tuples[self.representatives]
@@ -200,7 +200,7 @@ class Partition:
         totals: Floats = counted[chosen] @ costs[cells]
         return totals
 
-    @functools.cached_property
+    @remembered
     def places(self) -> Longs:
         """The class of each tuple (meaningless for tuples that do not occur)."""
         own = _packed(self, self.representatives)
@@ -224,7 +224,7 @@ class Lost:
     whole: Bools
     amounts: Longs
 
-    @functools.cached_property
+    @remembered
     def part(self) -> Bools:
         """The classes of which some records are, but perhaps not all."""
         return ~self.whole & (self.amounts > 0)

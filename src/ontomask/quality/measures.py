@@ -14,6 +14,7 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.errors import ParameterError
 from ontomask.quality.facts import AttributeFacts, Facts, Lost, Partition, Recoded
+from ontomask.remembering import remembered
 
 __all__ = [
     "AGGREGATES",
@@ -153,26 +154,26 @@ class LevelMeasure(Measure):
     offset: Floats = field(default_factory=lambda: np.zeros(1))
     scale: Floats = field(default_factory=lambda: np.ones(1))
 
-    @functools.cached_property
+    @remembered
     def _lowest(self) -> Floats:
         """What a record costs at least."""
         if not self.counts_suppression or (self.kept <= self.dropped).all():
             return self.kept
         return np.minimum(self.kept, self.dropped)
 
-    @functools.cached_property
+    @remembered
     def _extra(self) -> Floats:
         return self.dropped - self.kept
 
-    @functools.cached_property
+    @remembered
     def _firm_extra(self) -> Floats:
         return self._extra if self._lowest is self.kept else self.dropped - self._lowest
 
-    @functools.cached_property
+    @remembered
     def _bases(self) -> tuple[Floats, ...]:
         return self._totals(self.kept)
 
-    @functools.cached_property
+    @remembered
     def floors(self) -> tuple[Floats, ...]:
         """For each attribute the floor at each level."""
         return self._totals(self._lowest)
@@ -228,7 +229,7 @@ class EntropyMeasure(Measure):
     factors: tuple[float, float] = (1.0, 1.0)
     scale: Floats = field(default_factory=lambda: np.ones(1))
 
-    @functools.cached_property
+    @remembered
     def floors(self) -> tuple[Floats, ...]:
         """For each attribute and level - sum c log2(c / c(generalized))."""
         generalization = self.factors[0]
@@ -344,11 +345,11 @@ class SemanticMeasure(ClassMeasure):
 
     attribute_weights: Floats = field(default_factory=lambda: np.ones(1))
 
-    @functools.cached_property
+    @remembered
     def _distances(self) -> tuple[Floats, ...]:
         return tuple(one.distances for one in self.facts.attributes)
 
-    @functools.cached_property
+    @remembered
     def _least(self) -> tuple[Floats, ...]:
         """The smallest distance at this level or any above: it cannot fall with the level."""
         return tuple(

@@ -24,6 +24,7 @@ from ontomask.privacy import (
 )
 from ontomask.quality import Measure, Partition, Quality
 from ontomask.quality.facts import Lost
+from ontomask.remembering import remembered
 
 __all__ = ["Evaluation", "Evaluator", "check_models", "refuse_without_people"]
 
@@ -77,7 +78,7 @@ class KernelPartition(Partition):
         largest: tuple[Longs, Longs] = self.known[target]
         return largest
 
-    @functools.cached_property
+    @remembered
     def places(self) -> Longs:
         """The class of each tuple."""
         assert self.grouper is not None
@@ -115,12 +116,12 @@ class Evaluation:
     complete: bool
     evaluator: Evaluator = field(repr=False)
 
-    @functools.cached_property
+    @remembered
     def vector(self) -> Floats:
         """The loss of each attribute, by the quality model."""
         return self.evaluator.measure.vector(self.partition)
 
-    @functools.cached_property
+    @remembered
     def surplus(self) -> Floats:
         """What the records cost beyond the floor that are lost here and at all finer levels."""
         return self.evaluator.measure.surplus(self.partition, self.lost)
@@ -177,7 +178,7 @@ class Evaluator:
         """Whether failing the model means failing it at all finer levels, given the limit."""
         return model.monotone if self.limit == 0 else model.monotone_with_suppression
 
-    @functools.cached_property
+    @remembered
     def measure(self) -> Measure:
         """The quality model made ready for the table."""
         # who is kept for a model of which that is not sure may be suppressed at coarser nodes
