@@ -187,7 +187,7 @@ def _starred(start: State, end: State) -> int:
     empty, known = np.full(counts.size, bool(before.quasi)), np.zeros(counts.size, bool)
     for name in before.quasi:
         old, new = before[name], end.columns.get(name, before[name].of(kept))
-        empty &= np.append(_tells_nothing(new.domain), True)[new.codes]
+        empty &= np.append(_tells_nothing(new.domain), True).take(new.codes)
         if not empty.any():
             return 0
         known |= np.array([not is_star(one) for one in old.values] + [False])[old.codes[kept]]

@@ -295,7 +295,7 @@ def _ordinal(table: Table, name: str, column: Column) -> Attribute:
         )
     places = np.array([*(ranks[value] for value in distinct), len(order)], np.int32)
     has_missing = bool((codes < 0).any())
-    new = places[codes]  # a missing value has the code -1: the last place
+    new = places.take(codes)  # a missing value has the code -1: the last place
     return Attribute(name, column, new, Ranks(tuple(order), np.arange(len(order))), has_missing)
 
 
@@ -318,7 +318,7 @@ def _nominal(table: Table, name: str, column: Nominal, spelled: Spelled) -> Attr
         )
     value_codes = np.full(len(distinct) + 1, concepts.size, np.int32)
     value_codes[:-1][found >= 0] = places
-    new = value_codes[codes]
+    new = value_codes.take(codes)
     domain = Concepts.of(concepts, _vocabulary(column, mapping, spelled))
     return Attribute(name, column, new, domain, bool((new == concepts.size).any()))
 
@@ -410,7 +410,7 @@ def _in_order(name: str, column: Column, codes: Ints, domain: Domain, order: Lon
     places[-1] = order.size
     if (order[:-1] > order[1:]).any():
         domain = domain.taken(order)
-    return Attribute(name, column, places[codes], domain, bool((codes < 0).any()))
+    return Attribute(name, column, places.take(codes), domain, bool((codes < 0).any()))
 
 
 def record_counts(table: Table, schema: Schema) -> Floats:

@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 from polars.exceptions import PolarsError
 
-from ontomask.arrays import Floats, Ints
+from ontomask.arrays import Floats, Ints, Longs
 
 __all__ = ["Framed", "Library", "is_missing", "library_of"]
 
@@ -54,8 +54,8 @@ class Library(Protocol):
         """The values as Python's own."""
         ...
 
-    def sampled(self, column: Any, step: int) -> Any:
-        """Every so many values."""
+    def sampled(self, frame: Any, step: int) -> bytes:
+        """What changes if one of every so many records does."""
         ...
 
     def made(self, values: list[object] | Floats, like: Any) -> Any:
@@ -133,6 +133,17 @@ def _counted(values: list[object]) -> Distinct:
     return np.array(codes, np.int32), list(places), set(map(type, places))
 
 
+def _bytes_of(columns: Iterable[Any]) -> bytes:
+    """The bits of numbers, where that is what a library keeps, and other values as they print."""
+    found = []
+    for column in columns:
+        with contextlib.suppress(Exception):  # perhaps nobody uses the column
+            values = np.asarray(column)
+            plain = values.dtype != object
+            found.append(values.tobytes() if plain else repr(values.tolist()).encode())
+    return b"".join(found)
+
+
 class _Pandas:
     """Columns of pandas and of what looks like it."""
 
@@ -167,8 +178,8 @@ class _Pandas:
             column = column.astype(object).where(column.notna(), None)
         return list(column.tolist())
 
-    def sampled(self, column: Any, step: int) -> Any:
-        return column[::step]
+    def sampled(self, frame: Any, step: int) -> bytes:
+        return _bytes_of(frame[name][::step] for name in frame.columns)
 
     def made(self, values: list[object] | Floats, like: Any) -> Any:
         own = None if isinstance(like.dtype, self.library.CategoricalDtype) else like.dtype
@@ -264,9 +275,11 @@ class _Polars:
                 raise ValueError("there are dates before the year 1 or after the year 9999")
         return list(column.to_list())
 
-    def sampled(self, column: Any, step: int) -> Any:
+    def sampled(self, frame: Any, step: int) -> bytes:
         # a slice with a step is a query, places are not
-        return column[np.arange(0, len(column), step)]
+        sample = frame[np.arange(0, len(frame), step)] if step > 1 else frame
+        numbers: Longs = sample.hash_rows().to_numpy()
+        return numbers.tobytes()
 
     def made(self, values: list[object] | Floats, like: Any) -> Any:
         coded = like.dtype in (self.library.Categorical, self.library.Enum)
@@ -326,8 +339,8 @@ class _Arrow:
     def listed(self, column: Any) -> list[object]:
         return list(column.to_pylist())
 
-    def sampled(self, column: Any, step: int) -> Any:
-        return column[::step]
+    def sampled(self, frame: Any, step: int) -> bytes:
+        return _bytes_of(column[::step] for column in frame.columns)
 
     def made(self, values: list[object] | Floats, like: Any) -> Any:
         own = like.type.value_type if self._is_coded(like.type) else like.type

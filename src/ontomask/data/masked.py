@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ontomask.arrays import Bools, Longs
-from ontomask.data.domains import Concepts, Numbers
+from ontomask.data.domains import Concepts, Labels, Numbers
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Nominal
 from ontomask.data.tables import Seen, Table, beside
@@ -125,8 +125,9 @@ class State:
 
 def _looks_otherwise(seen: Seen, attribute: Attribute) -> bool:
     """Whether a value has several looks, or a concept one that is not its own."""
-    # every number is there because some record shows it: as many looks as numbers are one for each
-    if isinstance(attribute.domain, Numbers) and len(seen.values) <= attribute.size + 1:
+    # these values are there because a record shows them: as many looks as values are one for each
+    shown = isinstance(attribute.domain, (Numbers, Labels))
+    if shown and len(seen.values) <= attribute.size + 1:
         return False
     looks, codes, _ = beside(seen.codes, attribute.codes, attribute.cardinality)
     values = attribute.by_code

@@ -227,8 +227,7 @@ class Table:
     def numbers(self, name: str) -> Floats:
         """A numeric column as floats, NaN where missing; infinities are an error."""
         codes, _, known = self.distinct_numbers(name)
-        numbers: Floats = np.append(known, np.nan)[codes]
-        return numbers
+        return np.append(known, np.nan).take(codes)
 
     def distinct_numbers(self, name: str) -> tuple[Ints, list[object], Floats]:
         """The distinct values of a numeric column, and the nearest floats to compute with."""
@@ -288,22 +287,9 @@ class Table:
         """A digest of the shape and of some rows, to notice a frame that was changed meanwhile."""
         digest = hashlib.blake2b(digest_size=16)
         digest.update(repr((len(self), self.frame.columns)).encode())
-        step = len(self) // SAMPLED
-        native = self.native
-        for name in self.frame.columns:
-            with contextlib.suppress(Exception, PanicException):  # perhaps nobody uses the column
-                column = native[name]  # as it is now, not as it was first asked for
-                sample = self._library.sampled(column, step) if step > 1 else column
-                digest.update(self._bytes_of(name, sample))
+        with contextlib.suppress(Exception, PanicException):  # perhaps nobody uses such a column
+            digest.update(self._library.sampled(self.native, max(1, len(self) // SAMPLED)))
         return digest.hexdigest()
-
-    def _bytes_of(self, name: str, column: Any) -> bytes:
-        """Some values of a column: the bits of numbers, where that is what a library keeps."""
-        if self._types[name].is_numeric():
-            numbers = np.asarray(column)
-            if numbers.dtype != object:
-                return numbers.tobytes()
-        return repr(self._library.listed(column)).encode()
 
     def digest(self, names: Sequence[str] | None = None) -> str:
         """A digest of names, order and all values, the same for every kind of frame."""
@@ -364,7 +350,7 @@ class Table:
         places = np.zeros(len(values), np.int64)
         places[used] = np.arange(used.size)
         rebuilt: nw.Series[Any] = self._made(name, [values[place] for place in used.tolist()])[
-            places[codes]
+            places.take(codes)
         ]
         return rebuilt
 

@@ -382,8 +382,7 @@ def _summed_numbers(one: Scaled, codes: Ints, weights: Floats) -> Floats:
     counts: Floats = np.bincount(codes, weights, attribute.size + 1).astype(np.float64)
     known, missing = counts[: attribute.size], counts[attribute.size]
     sums = summed_differences(attribute.numbers * one.factor, known) + missing * one.gap
-    result: Floats = np.append(sums, known.sum() * one.gap)[codes]
-    return result
+    return np.append(sums, known.sum() * one.gap).take(codes)
 
 
 def _checked_rank(nearer: Longs, k: int, what: str) -> int:

@@ -120,8 +120,7 @@ def _ranked(attribute: Attribute, order: Longs) -> Longs:
     """The column as positions in the order of its values."""
     places = np.empty(order.size, np.int64)
     places[order] = np.arange(order.size)
-    result: Longs = places[attribute.codes]
-    return result
+    return places.take(attribute.codes)
 
 
 def _columns(

@@ -88,26 +88,29 @@ class EncodedColumn:
 
     def rows(self, attribute: Attribute) -> Ints:
         """The row of the hierarchy of each record of an attribute."""
-        rows: Ints = _hierarchy_rows(attribute, self.hierarchy)[attribute.codes]
-        return rows
+        return _hierarchy_rows(attribute, self.hierarchy).take(attribute.codes)
 
     def recode(self, attribute: Attribute, levels: Ints | int, suppressed: Bools) -> Attribute:
         """The generalized column, each record at its level; suppressed records get the root.
 
         Where any value is generalized, all of them are texts; otherwise the column stays.
         """
-        begins = np.concatenate([[0], np.cumsum(self.hierarchy.widths)])
+        begins = np.append(np.zeros(1, np.int64), np.cumsum(self.hierarchy.widths))
         rows = _hierarchy_rows(attribute, self.hierarchy)
-        # the star is one more level, with one value
-        numbers = begins[:, None] + np.pad(self.hierarchy.levels[:, rows], ((0, 1), (0, 0)))
-        chosen = np.where(suppressed, self.hierarchy.height + 1, levels)
-        found = numbers[chosen, attribute.codes]
+        numbers = begins[:-1, None] + self.hierarchy.levels[:, rows]
+        if isinstance(levels, int):
+            found = numbers[levels].take(attribute.codes)
+        else:
+            found = numbers[levels, attribute.codes]
+        # the star is behind the values of all levels
+        found[suppressed] = begins[-1]
         used = np.flatnonzero(np.bincount(found))
         if used[-1] < begins[1]:
             return attribute
         written = [*(value for level in self.shown for value in level), ROOT]
         texts = _as_texts([written[number] for number in used.tolist()])
-        numbers = numbers[:, : attribute.size]
+        stars = np.full((1, attribute.size), begins[-1])
+        numbers = np.concatenate([numbers[:, : attribute.size], stars])
         domain, looks = self._generalized(attribute.domain, numbers, used, texts)
         places = np.zeros(used[-1] + 1, np.int32)
         places[used] = looks
@@ -180,7 +183,7 @@ def encode_column(
     attribute = own if people is None else _joined(own, people)
     hierarchy = hierarchy_of(attribute, given, levels_by)
     encoded = _encoded(attribute, hierarchy, given=given is not None)
-    encoded.rows(own)
+    _hierarchy_rows(own, encoded.hierarchy)
     return encoded
 
 

@@ -85,7 +85,7 @@ class KernelPartition(Partition):
         places = self.grouper.places(self.levels)
         numbers = np.zeros(int(places.max()) + 1, np.int64)
         numbers[places[self.representatives]] = np.arange(self.sizes.size)
-        return numbers[places]
+        return numbers.take(places)
 
 
 @dataclass(frozen=True, eq=False)

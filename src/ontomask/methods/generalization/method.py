@@ -328,11 +328,12 @@ def _masked(outcome: Outcome, details: dict[str, object]) -> Masked:
     new = {}
     for place, (name, column) in enumerate(outcome.columns.items()):
         one = outcome.microdata[name].of(kinds.firsts)
-        new[name] = column.recode(one, kinds.levels[:, place], outcome.stars).of(kinds.places)
+        levels = kinds.levels_of(place)
+        new[name] = column.recode(one, levels, outcome.stars).of(kinds.places)
     return Masked(
         new,
-        clusters=kinds.classes(outcome.problem)[kinds.places],
-        kept=None if kept.all() else kept[kinds.places],
+        clusters=kinds.classes.take(kinds.places),
+        kept=None if kept.all() else kept.take(kinds.places),
         scheme=_scheme(outcome, details.get("levels")),
         details=details,
     )
@@ -345,10 +346,10 @@ def _scheme(outcome: Outcome, levels: object) -> Levels | None:
     shown = outcome.kinds.rows[~outcome.kinds.suppressed].T
     hierarchies = {name: column.hierarchy for name, column in outcome.columns.items()}
     codes = [
-        one.levels[levels[name], rows]
+        one.levels[levels[name]].take(rows)
         for (name, one), rows in zip(hierarchies.items(), shown, strict=True)
     ]
     firsts = group_rows(codes, [int(one.widths[levels[name]]) for name, one in hierarchies.items()])
     classes = np.array(codes, np.int32)[:, firsts[0]].T
-    star = bool((outcome.looks == 0).all(axis=0)[outcome.kept].any())
+    star = bool((outcome.kinds.looks == 0).all(axis=0)[outcome.kept].any())
     return Levels(levels, dict(outcome.columns), classes, star)

@@ -50,6 +50,8 @@ def _possible(one: Ints, other: Ints, cells: Longs, counts: Longs, asked: tuple[
     (k, limit), size = asked, other.shape[1]
     firsts, seconds = np.divmod(cells, size)
     possible, lowest = np.ones((len(one), len(other)), bool), len(other)
+    if counts[counts < k].sum() <= limit:  # as they are, and so at all levels
+        return possible
     for level, codes in enumerate(one):
         # fewer fail the higher both are
         while lowest:

@@ -105,7 +105,7 @@ class Outcome:
 
     def _kept_information(self) -> tuple[Counts, ...]:
         """For each column what the values of the release add to the information that is kept."""
-        shown = [np.unique(looks) for looks in self.looks[:, self.kept]]
+        shown = [np.unique(looks) for looks in self.kinds.looks[:, self.kept]]
         given = zip(self._written, self.problem.information, shown, strict=True)
         return tuple(
             tuple((written[look], float(kept[look])) for look in looks.tolist())
@@ -133,7 +133,7 @@ class Outcome:
         of one of its records; anybody looks like a star.
         """
         written = self._written
-        classes = self._looks_of_people() if every else self.looks[:, self.kept]
+        classes = self._looks_of_people() if every else self.kinds.looks[:, self.kept]
         classes = np.unique(classes, axis=1)
         keys = (
             tuple(values[look] for values, look in zip(written, looks, strict=True))
@@ -145,12 +145,6 @@ class Outcome:
     def stars(self) -> Bools:
         """Which kinds of records are starred."""
         return self.kinds.suppressed & self.kept
-
-    @functools.cached_property
-    def looks(self) -> Ints:
-        """How the records look (quasi-identifiers x kinds)."""
-        kinds = self.kinds
-        return looks_at(self.problem, kinds.rows, kinds.levels, kinds.suppressed)
 
     def _looks_of_people(self, place: int = 0) -> Ints:
         """How the people of the population look at the levels of a kind, tuple by tuple."""

@@ -183,8 +183,7 @@ class Incumbent:
 def suppressed_records(problem: Problem, evaluation: Evaluation) -> Bools:
     """Which records lie in suppressed classes."""
     partition = evaluation.partition
-    suppressed: Bools = partition.suppressed[partition.places][problem.tuples.places]
-    return suppressed
+    return partition.suppressed[partition.places].take(problem.tuples.places)
 
 
 def optimal(
@@ -286,9 +285,8 @@ class _Optimal:
         """Check nodes until none is left that could be better."""
         self._take(*self._examiner.examine([self._lattice.heights], complete=True))
         if self._lattice.size >= LARGE:
-            evaluator, shares = self._evaluator, self._examiner.shares
-            asked = evaluator.problem, evaluator.smallest, evaluator.limit
-            for possible in possible_pairs(*asked, shares=shares):
+            evaluator = self._evaluator
+            for possible in possible_pairs(evaluator.problem, evaluator.smallest, evaluator.limit):
                 self._open &= possible
         # several ways at a time where nodes share the cores, however many there are
         most = WAYS if self._examiner.shares else 1

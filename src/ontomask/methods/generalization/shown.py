@@ -7,6 +7,7 @@ survive such unions, others need not.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -34,6 +35,8 @@ class Kinds:
         The rows of the hierarchies and the levels of each kind (kinds x quasi-identifiers).
     suppressed
         Which kinds are suppressed.
+    looks
+        How each kind is written, by number (quasi-identifiers x kinds).
     """
 
     firsts: Longs
@@ -41,6 +44,7 @@ class Kinds:
     rows: Ints
     levels: Ints
     suppressed: Bools
+    looks: Ints
 
     @classmethod
     def of(cls, problem: Problem, levels: Ints, suppressed: Bools) -> Kinds:
@@ -54,7 +58,8 @@ class Kinds:
         firsts[places[::-1]] = np.arange(places.size - 1, -1, -1)
         rows = problem.tuples.rows[: firsts.size]
         given = levels if levels.ndim == 1 else levels[: firsts.size]
-        return cls(firsts, places, rows, np.broadcast_to(given, rows.shape), suppressed[firsts])
+        each, starred = np.broadcast_to(given, rows.shape), suppressed[firsts]
+        return cls(firsts, places, rows, each, starred, looks_at(problem, rows, each, starred))
 
     @classmethod
     def together(cls, parts: Sequence[tuple[Bools, Kinds]]) -> Kinds:
@@ -71,11 +76,17 @@ class Kinds:
             np.concatenate([getattr(one, name) for _, one in parts])[order]
             for name in ("rows", "levels", "suppressed")
         )
-        return cls(firsts[order], places, rows, levels, suppressed)
+        looks = np.concatenate([one.looks for _, one in parts], axis=1)[:, order]
+        return cls(firsts[order], places, rows, levels, suppressed, looks)
 
-    def classes(self, problem: Problem) -> Longs:
-        """The class of each kind."""
-        return class_places(problem, self.rows, self.levels, self.suppressed)
+    @functools.cached_property
+    def classes(self) -> Longs:
+        """The class of each kind: those that look the same."""
+        return _alike(self.looks)
+
+    def levels_of(self, place: int) -> Ints | int:
+        """The level of each kind in one quasi-identifier; a single one where all have the same."""
+        return _levels_of(self.levels, place)
 
     def information(self, problem: Problem, classes: Longs) -> Floats:
         """What each class keeps of its information, given the class of each kind."""
@@ -96,25 +107,33 @@ class Kinds:
             self.rows[kept],
             self.levels[kept],
             self.suppressed[kept],
+            self.looks[:, kept],
         )
 
 
 def class_places(problem: Problem, rows: Ints, levels: Ints, suppressed: Bools) -> Longs:
     """The class of each record or tuple, given by its rows and levels: those that look the same."""
-    sizes = [int(looks.max()) + 1 for looks in problem.looks]
-    shown = looks_at(problem, rows, levels, suppressed)
-    return distinct_rows(shown, sizes)[1].astype(np.int64)
+    return _alike(looks_at(problem, rows, levels, suppressed))
+
+
+def _alike(looks: Ints) -> Longs:
+    return distinct_rows(looks, (looks.max(axis=1) + 1).tolist())[1].astype(np.int64)
 
 
 def looks_at(problem: Problem, rows: Ints, levels: Ints, suppressed: Bools) -> Ints:
     """For each quasi-identifier and record how it is written, by number."""
     shown = np.empty((len(problem.looks), len(rows)), np.int32)
     for place, looks in enumerate(problem.looks):
-        # where all records have the same levels, they are one line that is repeated
-        chosen = levels[0, place] if levels.strides[0] == 0 else levels[:, place]
-        shown[place] = looks[chosen, rows[:, place]]
+        chosen = _levels_of(levels, place)
+        own = rows[:, place]
+        shown[place] = looks[chosen].take(own) if isinstance(chosen, int) else looks[chosen, own]
     shown[:, suppressed] = 0
     return shown
+
+
+def _levels_of(levels: Ints, place: int) -> Ints | int:
+    # where all records have the same levels, they are one line that is repeated
+    return levels[:, place] if levels.strides[0] else int(levels[0, place])
 
 
 def failing_records(
@@ -139,8 +158,7 @@ def failing_records(
     for model in privacy:
         if problem.population is None or not model.needs_population:
             fails |= ~model.holds(classes)
-    failing: Bools = fails[places]
-    return failing
+    return fails.take(places)
 
 
 def kept_records(
@@ -175,8 +193,8 @@ def _hold(problem: Problem, privacy: Sequence[PrivacyModel], kinds: Kinds, kept:
         return True
     if not kept.all():
         problem, kinds = problem.restricted(kept[kinds.places]), kinds.part(kept)
-    classes = kinds.classes(problem)
-    places = classes[kinds.places]
+    classes = kinds.classes
+    places = classes.take(kinds.places)
     asked = any(model.needs_information for model in privacy)
     information = kinds.information(problem, classes) if asked else None
     if failing_records(problem, privacy, places, information).any():
