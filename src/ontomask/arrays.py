@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Floats", "Ints", "Longs", "Shorts", "different"]
+__all__ = [
+    "PIECE",
+    "Bools",
+    "FloatValues",
+    "Floats",
+    "Ints",
+    "Longs",
+    "Shorts",
+    "different",
+    "numbered",
+    "taken",
+]
+
+PIECE = 8192
+"""So many numbers are worked on at a time where that saves memory or threads."""
 
 Bools = NDArray[np.bool_]
 Shorts = NDArray[np.int16]
@@ -27,3 +42,77 @@ def different(numbers: NDArray[Whole]) -> NDArray[Whole]:
     is_new = np.ones(ordered.size, bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
     return ordered[is_new]
+
+
+def numbered(numbers: Floats) -> tuple[Ints, Floats]:
+    """For each number its place among the different ones, and these, ascending.
+
+    NaN is none of them, and has the place behind the last.
+    """
+    order = np.argsort(numbers)
+    ordered = numbers[order]
+    # NaN differs from itself, and comes last
+    count = ordered.size - int(np.count_nonzero(ordered != ordered))
+    known, places = ordered[:count], np.arange(count, dtype=np.int32)
+    is_new = np.ones(count, bool)
+    np.not_equal(known[1:], known[:-1], out=is_new[1:])
+    if not is_new.all():
+        known = known[is_new]
+        np.cumsum(is_new, dtype=np.int32, out=places)
+        places -= 1
+    codes = np.full(numbers.size, known.size, np.int32)
+    codes[order[:count]] = places
+    return codes, known
+
+
+class FloatValues(Sequence[object]):
+    """Floats as a list of Python's numbers, which are made when somebody asks for them.
+
+    Parameters
+    ----------
+    numbers
+        The floats.
+    gap
+        Whether None, a missing value, comes after them.
+    """
+
+    def __init__(self, numbers: Floats, *, gap: bool = False) -> None:
+        self.numbers = numbers
+        self.gap = gap
+
+    def __len__(self) -> int:
+        return self.numbers.size + self.gap
+
+    @overload
+    def __getitem__(self, place: int) -> object: ...
+    @overload
+    def __getitem__(self, place: slice) -> FloatValues: ...
+    def __getitem__(self, place: int | slice) -> object:
+        places = range(len(self))[place]
+        if isinstance(places, int):
+            return self.numbers[places].item() if places < self.numbers.size else None
+        if places.step != 1:
+            raise IndexError("Values are taken one by one, or as they stand side by side.")
+        ends = places.stop > self.numbers.size
+        return FloatValues(self.numbers[places.start : places.stop], gap=ends)
+
+    def __iter__(self) -> Iterator[object]:
+        yield from self.numbers.tolist()
+        if self.gap:
+            yield None
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, FloatValues):
+            return self.gap == other.gap and np.array_equal(self.numbers, other.numbers)
+        return isinstance(other, (list, tuple)) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def taken(values: Sequence[object], places: Longs | Ints) -> Sequence[object]:
+    """Some of the values, in the order of their places."""
+    if not isinstance(values, FloatValues):
+        return tuple(values[place] for place in places.tolist())
+    if values.gap and places.size and int(places.max()) == values.numbers.size:
+        return taken(list(values), places)
+    return FloatValues(values.numbers[places])

@@ -15,7 +15,7 @@ from ontomask.checks import Flag, Integer, check
 from ontomask.data.domains import Domain, Numbers
 from ontomask.data.encoding import LEAST, encode
 from ontomask.data.masked import Masked, State
-from ontomask.data.microdata import Attribute, Microdata
+from ontomask.data.microdata import Attribute, Microdata, group_sizes
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.data.values import is_star
@@ -175,9 +175,18 @@ def _published(table: Table, schema: Schema, masks: list[Masked]) -> tuple[str, 
 def _class_sizes(microdata: Microdata) -> dict[int, int]:
     if not microdata.quasi:
         return {}
-    sizes = microdata.tuples().counts.astype(np.int64)  # of persons, where they are known
-    found, counts = np.unique(sizes, return_counts=True)
-    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+    counts = np.bincount(_sizes(microdata).astype(np.int64))
+    return {int(size): int(counts[size]) for size in np.flatnonzero(counts)}
+
+
+def _sizes(microdata: Microdata) -> Floats:
+    """How many records the classes have, or persons, where they are known."""
+    if microdata.units is not None:
+        return microdata.tuples().counts
+    columns = [microdata[name] for name in microdata.quasi]
+    codes, sizes = [one.codes for one in columns], [one.cardinality for one in columns]
+    counts = microdata.counts
+    return group_sizes(codes, sizes, None if (counts == 1.0).all() else counts)
 
 
 def _starred(start: State, end: State) -> int:

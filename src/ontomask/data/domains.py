@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs, taken
 from ontomask.data.tables import LARGEST_EXACT
 from ontomask.sparse import places_in
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -44,7 +44,7 @@ class Domain:
         The values as they are written in a release: texts, numbers, dates.
     """
 
-    values: tuple[object, ...]
+    values: Sequence[object]
 
     ordered: ClassVar[bool] = False
     """Whether the values have an order of their own."""
@@ -78,9 +78,8 @@ class Domain:
 
     def taken(self, places: Longs | Ints) -> Self:
         """Some of the values, in the order of their places."""
-        values = tuple(self.values[place] for place in places.tolist())
         arrays = {name: getattr(self, name)[places] for name in self.aligned}
-        return replace(self, values=values, **arrays)
+        return replace(self, values=taken(self.values, places), **arrays)
 
     def followed_by(self, others: Sequence[Domain]) -> Self:
         """The values of this domain and then those of others of its kind."""
@@ -171,12 +170,12 @@ class Numbers(Domain):
     @property
     def are_floats(self) -> bool:
         """Whether the values are floats themselves, which `numbers` has as they are."""
-        return isinstance(next(iter(self.values), 0.0), float)
+        return not self.values or isinstance(self.values[0], float)
 
     @functools.cached_property
     def decimals(self) -> int | None:
         """The decimal places of a column of decimals; None for other columns."""
-        if not isinstance(next(iter(self.values), None), Decimal):
+        if not self.values or not isinstance(self.values[0], Decimal):
             return None
         exponents = [one.as_tuple().exponent for one in self.values if isinstance(one, Decimal)]
         return -min(int(one) for one in exponents) if exponents else None

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, FloatValues, Ints, Longs
 from ontomask.checks import did_you_mean
 from ontomask.data.domains import Concepts, Domain, Labels, Listed, Numbers, Ranks, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
@@ -139,7 +139,7 @@ class Spelled:
 
 
 def _require_values(table: Table, name: str, batch: bool) -> None:
-    if not batch and not table.distinct(name)[1]:
+    if not batch and not table.values(name)[1]:
         raise DataError(f"Column {name!r} holds missing values only; leave it out of the schema.")
 
 
@@ -161,9 +161,10 @@ def _attribute(table: Table, name: str, column: Column, spelled: Spelled) -> Att
 def _numeric(table: Table, name: str, column: Column) -> Attribute:
     """Numbers as they are, with the nearest floats to compute with."""
     codes, distinct, numbers = table.distinct_numbers(name)
-    domain = Numbers(tuple(distinct), numbers, bool((numbers == np.rint(numbers)).all()))
+    values = distinct if isinstance(distinct, FloatValues) else tuple(distinct)
+    domain = Numbers(values, numbers, bool((numbers == np.rint(numbers)).all()))
     fits = table.fits_floats(name)
-    order = np.argsort(numbers, kind="stable") if fits else _sorted_places(distinct)
+    order = np.argsort(numbers, kind="stable") if fits else _sorted_places(list(distinct))
     return _in_order(name, column, codes, domain, order)
 
 

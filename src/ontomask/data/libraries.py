@@ -133,12 +133,12 @@ def _counted(values: list[object]) -> Distinct:
     return np.array(codes, np.int32), list(places), set(map(type, places))
 
 
-def _bytes_of(columns: Iterable[Any]) -> bytes:
+def _bytes_of(parts: Iterable[Any]) -> bytes:
     """The bits of numbers, where that is what a library keeps, and other values as they print."""
     found = []
-    for column in columns:
+    for part in parts:
         with contextlib.suppress(Exception):  # perhaps nobody uses the column
-            values = np.asarray(column)
+            values = np.asarray(part)
             plain = values.dtype != object
             found.append(values.tobytes() if plain else repr(values.tolist()).encode())
     return b"".join(found)
@@ -179,7 +179,7 @@ class _Pandas:
         return list(column.tolist())
 
     def sampled(self, frame: Any, step: int) -> bytes:
-        return _bytes_of(frame[name][::step] for name in frame.columns)
+        return _bytes_of([frame.iloc[::step]])
 
     def made(self, values: list[object] | Floats, like: Any) -> Any:
         own = None if isinstance(like.dtype, self.library.CategoricalDtype) else like.dtype
@@ -276,6 +276,8 @@ class _Polars:
         return list(column.to_list())
 
     def sampled(self, frame: Any, step: int) -> bytes:
+        if len(frame) <= FEW:
+            return repr(frame.rows()).encode()
         # a slice with a step is a query, places are not
         sample = frame[np.arange(0, len(frame), step)] if step > 1 else frame
         numbers: Longs = sample.hash_rows().to_numpy()

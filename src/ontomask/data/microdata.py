@@ -12,7 +12,7 @@ from ontomask.arrays import Bools, Floats, Ints, Longs, different
 from ontomask.data.domains import Concepts, Domain, Labels, Numbers, Ranks
 from ontomask.data.rules import Condition
 from ontomask.data.schema import Column, Schema, value_distances
-from ontomask.data.tables import FEW, ROOMY, Seen
+from ontomask.data.tables import FEW, ROOMY, Seen, with_gap
 from ontomask.errors import MethodError
 from ontomask.semantics.distances import ValueDistances
 
@@ -43,7 +43,7 @@ class Attribute:
     has_missing: bool = False
 
     @property
-    def values(self) -> tuple[object, ...]:
+    def values(self) -> Sequence[object]:
         """The domain as it is written in a release, without the missing value."""
         return self.domain.values
 
@@ -139,7 +139,7 @@ class Attribute:
 
     def seen(self) -> Seen:
         """The column as it is written."""
-        return Seen(self.codes, [*self.values, None])
+        return Seen(self.codes, with_gap(self.values))
 
     def of(self, records: Longs | Ints | Bools | slice) -> Attribute:
         """The column of some of its records, over the same domain."""

@@ -21,12 +21,21 @@ import numpy as np
 import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Floats, FloatValues, Ints, Longs, numbered, taken
 from ontomask.checks import composed
 from ontomask.data.libraries import Framed, Library, library_of
 from ontomask.errors import DataError, OntomaskError
 
-__all__ = ["LARGEST_EXACT", "Seen", "Table", "beside", "first_records", "framed", "open_table"]
+__all__ = [
+    "LARGEST_EXACT",
+    "Seen",
+    "Table",
+    "beside",
+    "first_records",
+    "framed",
+    "open_table",
+    "with_gap",
+]
 
 SAMPLED = 512
 NUMBERS = (int, float, Decimal)
@@ -67,6 +76,13 @@ class Seen:
             (self.values[own], other.values[place], round(count))
             for own, place, count in zip(*(one.tolist() for one in found), strict=True)
         ]
+
+
+def with_gap(values: Sequence[object]) -> Sequence[object]:
+    """Values, and behind them a missing one."""
+    if isinstance(values, FloatValues):
+        return FloatValues(values.numbers, gap=True)
+    return [*values, None]
 
 
 def beside(
@@ -180,33 +196,32 @@ class Table:
     def distinct(self, name: str) -> tuple[Ints, list[object]]:
         """For each record the position of its value among the distinct ones, -1 where missing.
 
-        Distinct values come in order of first appearance. A column is looked at once.
+        Distinct values come in order of first appearance, floats in that of their size.
         """
+        codes, known = self.values(name)
+        return codes, known if isinstance(known, list) else list(known)
+
+    def values(self, name: str) -> tuple[Ints, Sequence[object]]:
+        """The same as `distinct`, where it need not be a list; a column is looked at once."""
         if name not in self._known:
             self._known[name] = self._distinct(name)
         return self._known[name]
 
     @cached_property
-    def _known(self) -> dict[str, tuple[Ints, list[object]]]:
+    def _known(self) -> dict[str, tuple[Ints, Sequence[object]]]:
         """The columns that were looked at."""
-        return {}
-
-    @cached_property
-    def _floats(self) -> dict[str, Floats]:
-        """The distinct floats of columns that were looked at: making arrays of lists takes long."""
         return {}
 
     def forget(self, names: Iterable[str]) -> None:
         """Free the memory of columns that were looked at; who asks again waits again."""
         for name in names:
             self._known.pop(name, None)
-            self._floats.pop(name, None)
 
-    def _distinct(self, name: str) -> tuple[Ints, list[object]]:
+    def _distinct(self, name: str) -> tuple[Ints, Sequence[object]]:
         series, kind = self._column(name), self._types[name]
         if kind.is_float():
-            codes, self._floats[name] = _distinct_floats(series.to_numpy())
-            return codes, self._floats[name].tolist()
+            codes, numbers = _distinct_floats(series.to_numpy())
+            return codes, FloatValues(numbers)
         with self._understood(name):
             if kind.is_nested():
                 raise TypeError("lists and records have no distinct values")
@@ -218,26 +233,26 @@ class Table:
         """A column as a reader sees it."""
         if self._types[name].is_float() and not _is_plain(self._column(name)):
             return _seen_floats(self._column(name))
-        codes, known = self.distinct(name)
+        codes, known = self.values(name)
         gaps = codes < 0
         if gaps.any():
             codes = np.where(gaps, np.int32(len(known)), codes)
-        return Seen(codes, [*known, None])
+        return Seen(codes, with_gap(known))
 
     def numbers(self, name: str) -> Floats:
         """A numeric column as floats, NaN where missing; infinities are an error."""
         codes, _, known = self.distinct_numbers(name)
         return np.append(known, np.nan).take(codes)
 
-    def distinct_numbers(self, name: str) -> tuple[Ints, list[object], Floats]:
+    def distinct_numbers(self, name: str) -> tuple[Ints, Sequence[object], Floats]:
         """The distinct values of a numeric column, and the nearest floats to compute with."""
         if not self._holds_numbers(name):
             raise DataError(
                 f"Column {name!r} is said to be numeric but holds {self._kind(name)}; declare it "
                 "as nominal, or read it as numbers."
             )
-        codes, known = self.distinct(name)
-        plain: Any = self._floats.get(name, known)
+        codes, known = self.values(name)
+        plain: Any = known.numbers if isinstance(known, FloatValues) else known
         if not self.fits_floats(name):
             plain = [float(str(value)) for value in known]
         numbers = np.array(plain, np.float64)
@@ -295,11 +310,11 @@ class Table:
         """A digest of names, order and all values, the same for every kind of frame."""
         digest = hashlib.blake2b(digest_size=16)
         for name in self.names if names is None else names:
-            codes, known = self.distinct(name)
+            codes, known = self.values(name)
             # the bits of many floats are there already, and their texts would take long
-            if len(known) > MANY and name in self._floats:
+            if len(known) > MANY and isinstance(known, FloatValues):
                 digest.update(repr((name, len(known))).encode())
-                digest.update(np.array(self._floats[name], "<f8").data)
+                digest.update(np.ascontiguousarray(known.numbers, "<f8").data)
             else:
                 digest.update(repr((name, list(map(str, known)))).encode())
             digest.update(np.ascontiguousarray(codes, np.int32).data)
@@ -343,25 +358,24 @@ class Table:
     def _rebuilt(self, name: str, codes: Ints, values: Sequence[object]) -> nw.Series[Any]:
         """A column of the values that are used, and no others."""
         if codes.size <= FEW:
-            return self._made(name, [values[code] for code in codes.tolist()])
+            return self._made(name, taken(values, codes))
         used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
         if used[-1] < used.size:  # the first ones: their places stay
-            return self._made(name, list(values[: used.size]))[codes]
+            return self._made(name, values[: used.size])[codes]
         places = np.zeros(len(values), np.int64)
         places[used] = np.arange(used.size)
-        rebuilt: nw.Series[Any] = self._made(name, [values[place] for place in used.tolist()])[
-            places.take(codes)
-        ]
+        rebuilt: nw.Series[Any] = self._made(name, taken(values, used))[places.take(codes)]
         return rebuilt
 
-    def _made(self, name: str, values: list[object]) -> nw.Series[Any]:
+    def _made(self, name: str, values: Sequence[object]) -> nw.Series[Any]:
         """A column of new values, of the type of an own one where they fit."""
-        plain: Any = values
-        kinds = set(map(type, values))
-        if kinds == {float} and self._types[name] == nw.Float64:
-            plain = np.array(values)  # which every library takes as it is
-        elif any(issubclass(kind, np.generic) for kind in kinds):
+        plain: Any
+        if isinstance(values, FloatValues) and not values.gap and self._types[name] == nw.Float64:
+            plain = values.numbers  # which every library takes as they are
+        elif any(issubclass(kind, np.generic) for kind in set(map(type, values))):
             plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+        else:
+            plain = list(values)
         with self._understood(name):
             made = self._library.made(plain, self._column(name).to_native())
         series: nw.Series[Any] = nw.from_native(made, series_only=True)
@@ -393,7 +407,8 @@ def open_table(frame: object, *, keep_index: bool = False, may_be_empty: bool = 
             f"A table must be a pandas, Polars or PyArrow data frame, not {type(frame).__name__}."
         ) from None
     eager = known.collect() if isinstance(known, nw.LazyFrame) else known
-    if not eager.columns:
+    names = eager.columns
+    if not names:
         raise DataError("The table has no columns.")
     if len(eager) == 0 and not may_be_empty:
         raise DataError("The table has no records; give it at least k of them.")
@@ -402,7 +417,7 @@ def open_table(frame: object, *, keep_index: bool = False, may_be_empty: bool = 
             f"keep_index is for pandas frames: a {type(frame).__name__} of "
             f"{eager.implementation.value} has no index; leave keep_index out."
         )
-    own_names = _decomposed(eager.columns)
+    own_names = _decomposed(names)
     renamed = eager.rename({own: name for name, own in own_names.items()}) if own_names else eager
     plain = _plain_columns(renamed)
     wrapped = {name: renamed.get_column(name).to_native() for name in plain}
@@ -526,10 +541,12 @@ def _not_understood(name: str, series: nw.Series[Any]) -> DataError:
 
 
 def _distinct_floats(numbers: Floats) -> tuple[Ints, Floats]:
-    codes = np.full(numbers.size, -1, np.int32)
     present = ~np.isnan(numbers)
-    known, places = np.unique(numbers[present], return_inverse=True)
-    codes[present] = places
+    if present.all():
+        codes, known = numbered(numbers)
+    else:
+        codes = np.full(numbers.size, -1, np.int32)
+        codes[present], known = numbered(numbers[present])
     return codes, known.astype(np.float64)
 
 

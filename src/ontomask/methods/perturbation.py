@@ -69,7 +69,8 @@ class Noise(Method):
         root = self._root(numbers, microdata)
 
         def draw() -> dict[str, Attribute]:
-            noise = root @ context.generator.standard_normal(numbers.shape)
+            drawn = context.generator.standard_normal(numbers.shape)
+            noise = root @ drawn if root.ndim == 2 else root[:, None] * drawn
             return new_numbers(chosen, self._within(numbers, numbers + self.scale * noise))
 
         return Masked(redrawn(microdata, draw))
@@ -86,7 +87,7 @@ class Noise(Method):
         if not self.correlated:
             rows = zip(numbers, known, strict=True)
             spreads = [variance(row[one], counts[one], weights[one]) for row, one in rows]
-            return np.diag(np.sqrt(spreads))
+            return np.sqrt(spreads)
         complete = known.all(axis=0)
         if counts[complete].sum() < 2:
             raise MethodError(

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import PIECE, Floats, FloatValues, Ints, Longs, numbered
 from ontomask.data.domains import Concepts, Numbers
 from ontomask.data.encoding import day_value
 from ontomask.data.microdata import Attribute, Microdata, Tuples
@@ -200,15 +200,16 @@ def number_column(attribute: Attribute, numbers: Floats) -> Attribute:
     """
     _refuse_alike(attribute)
     domain = attribute.as_numbers
-    distinct, codes = np.unique(numbers, return_inverse=True)
-    distinct = distinct[~np.isnan(distinct)]
+    codes, distinct = numbered(numbers)
     own = _own_codes(domain.numbers, distinct)
-    new = np.where(own >= 0, domain.numbers[own], _rounded(attribute, distinct))
+    new, kept = _rounded(attribute, distinct), own >= 0
+    if kept.any():
+        new = np.where(kept, domain.numbers[own], new)
     return replace(
         attribute,
-        codes=np.minimum(codes, distinct.size).astype(np.int32),
+        codes=codes,
         domain=Numbers(_all_written(attribute, own, new), new, domain.whole),
-        has_missing=bool(np.isnan(numbers).any()),
+        has_missing=bool((codes == distinct.size).any()),
     )
 
 
@@ -226,12 +227,30 @@ def _rounded(attribute: Attribute, numbers: Floats) -> Floats:
 
 
 def _own_codes(known: Floats, numbers: Floats) -> Longs:
-    """Which of the known numbers each number is, if it differs by rounding only; -1 for others."""
+    """Which of the known numbers each number is, if it differs by rounding only; -1 for others.
+
+    Both ascend, so that a piece of the numbers is looked for in a piece of the known ones.
+    """
+    own = np.empty(numbers.size, np.int64)
+    for start in range(0, numbers.size, PIECE):
+        part = numbers[start : start + PIECE]
+        first, last = np.searchsorted(known, part[[0, -1]])
+        first = max(first - 1, 0)
+        found = _nearest_own(known[first : last + 1], part)
+        found[found >= 0] += first
+        own[start : start + PIECE] = found
+    return own
+
+
+def _nearest_own(known: Floats, numbers: Floats) -> Longs:
     above = np.clip(np.searchsorted(known, numbers), 0, known.size - 1)
     below = np.maximum(above - 1, 0)
-    is_below = np.abs(numbers - known[below]) < np.abs(numbers - known[above])
-    near = np.where(is_below, below, above)
-    return np.where(np.abs(numbers - known[near]) <= ROUNDING * np.abs(known[near]), near, -1)
+    lower, upper = known[below], known[above]
+    to_lower, to_upper = np.abs(numbers - lower), np.abs(numbers - upper)
+    is_below = to_lower < to_upper
+    most = ROUNDING * np.abs(np.where(is_below, lower, upper))
+    found = np.minimum(to_lower, to_upper) <= most
+    return np.where(found, np.where(is_below, below, above), -1)
 
 
 def _refuse_alike(attribute: Attribute) -> None:
@@ -244,13 +263,12 @@ def _refuse_alike(attribute: Attribute) -> None:
         )
 
 
-def _all_written(attribute: Attribute, own: Longs, numbers: Floats) -> tuple[object, ...]:
+def _all_written(attribute: Attribute, own: Longs, numbers: Floats) -> Sequence[object]:
     """Numbers as the column writes them, given which of its own each one is, if any."""
     domain = attribute.as_numbers
-    kind = type(next(iter(domain.values), None))
+    kind = type(domain.values[0]) if domain.values else None
     if kind in (int, float) and domain.fits_floats and not isinstance(attribute.column, Date):
-        written = numbers.tolist()
-        return tuple(written if kind is float else map(kind, written))
+        return FloatValues(numbers) if kind is float else tuple(map(int, numbers.tolist()))
     return tuple(
         domain.values[code] if code >= 0 else _written(attribute, number)
         for code, number in zip(own.tolist(), numbers.tolist(), strict=True)

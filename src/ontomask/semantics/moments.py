@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ontomask.arrays import Floats
+from ontomask.arrays import PIECE, Floats
 
 __all__ = ["covariances", "mean", "variance"]
 
@@ -28,8 +28,26 @@ def covariances(columns: Floats, counts: Floats, weights: Floats) -> Floats:
         return np.zeros((columns.shape[0], columns.shape[0]))
     # counted from one record, so that equal numbers have no variance, not even by rounding
     from_first = columns - columns[:, :1]
-    found = np.cov(from_first, fweights=counts.astype(np.int64), aweights=weights / counts)
-    return np.atleast_2d(found)
+    if (counts == 1.0).all() and (weights == 1.0).all():
+        total = float(counts.size)
+        centered = from_first - from_first.sum(axis=1, keepdims=True) / total
+        return _products(centered, centered.copy()) * (1.0 / (total - 1.0))
+    surveyed = weights / counts
+    amounts = counts * surveyed
+    total = float(amounts.sum())
+    centered = from_first - (from_first * amounts).sum(axis=1, keepdims=True) / total
+    divisor = total - float((amounts * surveyed).sum()) / total
+    return _products(centered, centered * amounts) * float(np.divide(1.0, max(divisor, 0.0)))
+
+
+def _products(rows: Floats, others: Floats) -> Floats:
+    """The products of rows with others, each added up."""
+    if len(rows) > 1:
+        return np.asarray(np.dot(rows, others.T), np.float64)
+    # in pieces: all at once would be divided among the cores, and rounded as many times
+    starts = range(0, rows.shape[1], PIECE)
+    parts = [np.dot(rows[0, one : one + PIECE], others[0, one : one + PIECE]) for one in starts]
+    return np.array([[sum(parts)]], np.float64)
 
 
 def variance(numbers: Floats, counts: Floats, weights: Floats) -> float:

@@ -1,0 +1,51 @@
+"""Numbers told apart, and floats that become Python's only where somebody asks for them."""
+
+import numpy as np
+import pytest
+
+from ontomask.arrays import FloatValues, numbered, taken
+
+
+@pytest.mark.parametrize("kinds", [1, 7, 10**9])
+def test_numbers_are_numbered_like_unique_ones_and_gaps_come_last(kinds):
+    generator = np.random.default_rng(1)
+    numbers = generator.integers(0, kinds, 500).astype(np.float64) / 7.0
+    numbers[generator.random(500) < 0.2] = np.nan
+    codes, known = numbered(numbers)
+    present = ~np.isnan(numbers)
+    expected, places = np.unique(numbers[present], return_inverse=True)
+    assert np.array_equal(known, expected)
+    assert np.array_equal(codes[present], places)
+    assert set(codes[~present].tolist()) == {expected.size}
+
+
+def test_no_number_is_there_where_all_are_missing():
+    codes, known = numbered(np.full(3, np.nan))
+    assert codes.tolist() == [0, 0, 0]
+    assert known.size == 0
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_floats_read_as_a_list_of_them_does(gap):
+    numbers = [0.5, -1.0, 3.25]
+    listed = [*numbers, *([None] if gap else [])]
+    values = FloatValues(np.array(numbers), gap=gap)
+    assert list(values) == listed == values
+    assert [values[place] for place in range(len(listed))] == listed
+    assert all(type(one) in (float, type(None)) for one in values)
+    assert values[-1] == listed[-1]
+    assert values[1:] == listed[1:]
+    assert values[:2] == FloatValues(np.array(numbers[:2]))
+    assert values != FloatValues(np.array(numbers), gap=not gap)
+    assert 3.25 in values
+    for wrong in (len(listed), slice(None, None, 2)):
+        with pytest.raises(IndexError):
+            values[wrong]
+
+
+@pytest.mark.parametrize("places", [[2, 0], [3, 1]])
+def test_some_values_are_taken_alike_however_they_are_held(places):
+    listed = [0.5, -1.0, 3.25, None]
+    values = FloatValues(np.array(listed[:3]), gap=True)
+    for held in (listed, tuple(listed), values):
+        assert list(taken(held, np.array(places))) == [listed[place] for place in places]
