@@ -285,8 +285,9 @@ class _Optimal:
         """Check nodes until none is left that could be better."""
         self._take(*self._examiner.examine([self._lattice.heights], complete=True))
         if self._lattice.size >= LARGE:
-            evaluator = self._evaluator
-            for possible in possible_pairs(evaluator.problem, evaluator.smallest, evaluator.limit):
+            evaluator, shares = self._evaluator, self._examiner.shares
+            asked = evaluator.problem, evaluator.smallest, evaluator.limit
+            for possible in possible_pairs(*asked, shares=shares):
                 self._open &= possible
         # several ways at a time where nodes share the cores, however many there are
         most = WAYS if self._examiner.shares else 1
