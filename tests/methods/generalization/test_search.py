@@ -561,6 +561,20 @@ def test_a_higher_limit_does_not_mislead_a_search_within_a_budget(seed, steps):
     assert losses[3:] == sorted(losses[3:], reverse=True)
 
 
+def test_looser_limits_go_on_from_what_stricter_ones_found():
+    """A climb of their own, from the bottom, would take what is left of a small budget."""
+    generator = np.random.default_rng(1)
+    values = np.minimum(generator.zipf(1.5, (600, 9)) - 1, 15)
+    rows = [tuple(f"{value:02d}" for value in row) for row in values]
+    hierarchy = [
+        [f"{value:02d}", f"a{value // 2}", f"b{value // 4}", f"c{value // 8}", "*"]
+        for value in range(16)
+    ]
+    problem, model = make_problem(rows, hierarchies=[hierarchy] * 9), [privacy.KAnonymity(5)]
+    strict, loose = (best_effort(problem, model, limit, steps=400) for limit in (0.1, 1.0))
+    assert loose.loss < 0.99 * strict.loss
+
+
 @pytest.mark.parametrize("limit", [0.0, 0.1, 1.0])
 def test_the_number_of_threads_changes_nothing(monkeypatch, limit):
     """Nodes that are looked at together are the same ones however many cores share them."""

@@ -49,7 +49,8 @@ def best_effort(
     and the node stays valid. Then again and again: raise some attributes of the best node at
     random, and climb and descend from there. Where many records may be suppressed, every node is
     valid and nothing leads upward; so the search begins as if a tenth might be, goes on to fewer
-    and then to more as long as that leads to something better, and later tries all of these again.
+    and then, from the best node, to more as long as that leads to something better, and later tries
+    all of these again.
 
     Parameters
     ----------
@@ -164,7 +165,9 @@ class _BestEffort:
             if not self._improves(levels, target):
                 break
         for target in self._more:
-            if not self._improves(self._climb(self._lowest_levels(target), target), target):
+            # most of what is below the best node was looked at already
+            best = self._incumbent.best
+            if best is None or not self._improves(best.levels, target):
                 break
 
     def _improves(self, levels: Levels, target: int) -> bool:
@@ -223,9 +226,10 @@ class _BestEffort:
     def _lowest_levels(self, target: int) -> Levels:
         """For each attribute the level it needs at least, all others being at the top.
 
-        Without a model that forbids going on below an invalid node, that is level 0.
+        Without a model that forbids going on below an invalid node, or where every record may be
+        an outlier, that is level 0.
         """
-        if not self._evaluator.all_last:
+        if not self._evaluator.all_last or target >= self._evaluator.problem.records:
             return tuple(0 for _ in self._lattice.heights)
         if target not in self._lowest:
             places = range(len(self._lattice.heights))
