@@ -13,13 +13,25 @@ from numba.core import event
 
 import ontomask as om
 from ontomask import helping, kernels, warming
-from ontomask.kernels import centroids, compiling, containment, index, neighbors, ranking, turns
+from ontomask.kernels import (
+    centroids,
+    clusters,
+    compiling,
+    containment,
+    index,
+    neighbors,
+    ranking,
+    records,
+    shrinking,
+    turns,
+)
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 LATE = {
     centroids: ("_fill_centroids",),
     neighbors: ("_link_references", "_fill_pairs"),
     containment: ("_cover",),
+    records: ("_find_nearest",),
 }
 compiled = pytest.mark.skipif(
     bool(kernels.SETTINGS.DISABLE_JIT) or not compiling.INSIDES_KNOWN, reason="nothing is compiled"
@@ -61,11 +73,29 @@ def test_what_is_compiled_beside_a_run_is_what_it_asks_for(asked, monkeypatch):
 def test_searches_are_compiled_for_the_types_that_clusterings_give_to_them(monkeypatch):
     warming.compile_for(0)
     wanted = {one: {*one.inside.overloads} for one in (index.search, ranking.farthest_from_center)}
+    # these are not loaded, but lie inside those who call them
+    formed = [*clusters._form_clusters.overloads]
+    wanted[shrinking.take_out] = {(one[0], *one[4:6], numba.int64) for one in formed}
+    wanted[centroids.count_point] = {(one[0], one[6], numba.int64) for one in formed}
     assert all(wanted.values())
     monkeypatch.delattr(Taxonomy, "from_parents")  # its kernels are for the other process
     points = warming._points(warming._tiny_table(warming.PLAIN))
     for kernel, arguments in warming._searches(points):
         assert tuple(numba.typeof(one) for one in arguments) in wanted[kernel]
+
+
+@compiled
+def test_what_few_runs_need_is_compiled_when_it_is_called_or_by_warm():
+    """In a process of its own, for here others may have called it."""
+    program = "from ontomask import warming\nfrom ontomask.kernels import formulas\n"
+    program += "warming.compile_for(0)\n"
+    program += "late = formulas.add_to_rows, formulas.fill_leaves, formulas.formed\n"
+    shown = "print(*(len(one.inside.overloads) for one in late))\n"
+    program += f"{shown}warming.compile_ahead()\n{shown}"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert ran.stdout.splitlines() == ["0 0 0", "1 1 1"]
 
 
 FIRST_RUN = """
@@ -85,12 +115,12 @@ for one in everything:
 
 @compiled
 def test_a_first_run_needs_few_kernels_each_for_one_kind_of_arguments():
-    """Each costs up to a second: 22 are what clusters, centers, linkage and taxonomies need."""
+    """Each costs up to a second: 19 are what clusters, centers, linkage and taxonomies need."""
     program = [sys.executable, "-c", FIRST_RUN]
     told = subprocess.run(program, check=True, capture_output=True, text=True).stdout
     units = dict(line.split() for line in told.splitlines())
     assert {"_form_clusters", "search.inside"} <= {*units}
-    assert len(units) <= 22, sorted(units)
+    assert len(units) <= 19, sorted(units)
     assert {*units.values()} == {"1"}, units
 
 

@@ -1,4 +1,4 @@
-"""Names for the array types that travel between rooms, and the different numbers of an array."""
+"""Names for the array types that travel between rooms, and what NumPy has no word for."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ __all__ = [
     "Shorts",
     "different",
     "numbered",
+    "offsets_of",
+    "ranges",
     "taken",
 ]
 
@@ -116,3 +118,18 @@ def taken(values: Sequence[object], places: Longs | Ints) -> Sequence[object]:
     if values.gap and places.size and int(places.max()) == values.numbers.size:
         return taken(list(values), places)
     return FloatValues(values.numbers[places])
+
+
+def offsets_of(owners: Longs | Ints, count: int) -> Longs:
+    """Where the entries of each of so many owners start, if they stand in order; and the end."""
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(owners, minlength=count), out=offsets[1:])
+    return offsets
+
+
+def ranges(firsts: Longs, sizes: Longs) -> Longs:
+    """The numbers from each of some firsts on, so many of each, one after the other."""
+    stops = np.cumsum(sizes)
+    numbers: Longs = np.repeat(firsts - stops + sizes, sizes)
+    numbers += np.arange(numbers.size)
+    return numbers

@@ -19,10 +19,11 @@ import numpy as np
 from ontomask.data.domains import Concepts, Labels, Numbers, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Flat, Nominal, Numeric, Schema
-from ontomask.kernels import centroids, index
+from ontomask.kernels import centroids, formulas, index
 from ontomask.kernels.ranking import farthest_from_center, new_ranking
-from ontomask.kernels.records import Points
+from ontomask.kernels.records import Points, nearest_references
 from ontomask.kernels.refinement import Refinement
+from ontomask.kernels.shrinking import new_shrinking, take_out
 from ontomask.methods.base import Context, Method
 from ontomask.methods.disclosure import WAYS
 from ontomask.methods.hybrid import Hybrid
@@ -77,34 +78,41 @@ def compile_beside() -> str:
     """Compile what a first run needs late while another process compiles what it needs first.
 
     That begins with words and with the index. So here come centers and searches, which can be
-    compiled without either, and then the evaluation.
+    compiled without either, what comes after them, and then the evaluation.
     """
     points = _points(_tiny_table(PLAIN))
-    centroids.centroids(points, np.zeros(points.sizes.size, np.int32), 1, np.zeros(1))
+    found = centroids.centroids(points, np.zeros(points.sizes.size, np.int32), 1, np.zeros(1))
     for kernel, arguments in _searches(points):
         types = tuple(_type_of(one) for one in arguments)
         getattr(kernel, "inside", kernel).compile(types)
+    nearest_references(points, np.zeros(1, np.int64), *found)
     _evaluate(_tiny_table())
     return "evaluation"
 
 
 def compile_ahead() -> str:
-    """Compile what refinements look ahead with, which they do in large tables only."""
+    """Compile what large tables need: looks ahead of refinements, and distances without a table."""
     points = _points(_tiny_table())
     labels = np.zeros(points.sizes.size, np.int32)
     Refinement.of(points, labels, 2.0, 1).foreseen(0, 0, np.zeros(2, np.int64))
+    for kernel in (formulas.add_to_rows, formulas.fill_leaves, formulas.formed):
+        for late in getattr(kernel, "addresses", ()):
+            kernel.inside.compile(late.arguments)
     return "refinement"
 
 
 def _searches(points: Points) -> list[tuple[Any, tuple[Any, ...]]]:
-    """What clusterings call to find points, with arguments of the types that they give to it."""
+    """What clusterings call, in that order, with arguments of the types that they give to it."""
     lists, tables = np.empty(0, np.int32), np.empty((0, 0), np.int32)
     numbers, roots, reference = np.empty((0, 0)), np.empty(0, np.int64), np.empty(0)
     nothing = index.Index(lists, tables, numbers, tables, numbers, roots, tables, tables)
     finds, ranking = index.new_finds(nothing, 1), new_ranking(points, roots)
+    tally = centroids.new_tally(points)
     return [
         (farthest_from_center, (points, ranking, lists, reference)),
         (index.search, (points, nothing, finds, reference, index.NEAREST, 1)),
+        (take_out, (points, tally, new_shrinking(points), 0)),
+        (centroids.count_point, (points, tally, 0)),
     ]
 
 

@@ -26,13 +26,12 @@ from ontomask.kernels.index import (
     NEAREST,
     Finds,
     Index,
-    bound_all,
     build_index,
     new_finds,
     remove,
     search,
 )
-from ontomask.kernels.neighbors import sort_by_keys
+from ontomask.kernels.neighbors import prepare, sort_by_keys
 from ontomask.kernels.records import (
     Points,
     contribution,
@@ -225,7 +224,6 @@ def _form_exchanges(
     held, leaver = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     keys, near = np.empty(finds.answers.shape[0]), np.empty(finds.answers.shape[0], np.int64)
     cluster, turn, count = 0, whole(0), labels.size
-    bound_all(index)
     while count >= 2 * size and signal[1] == 0:
         while labels[seeds[turn]] >= 0:
             turn += 1
@@ -267,6 +265,7 @@ def by_exchanges(
     count = values.size
     labels = np.full(count, -1, np.int32)
     index = build_index(points, np.arange(count), np.ones(count), np.zeros(count), LEAF)
+    prepare(index)
     finds = new_finds(index, min((1 + TRIED) * size + TRIED_MORE, count))
     _form_exchanges(
         *(points, index, finds, tree, values.astype(np.int32), _seeds(points), size, float(t)),

@@ -32,12 +32,12 @@ from ontomask.kernels.index import (
     NEAREST,
     Finds,
     Index,
-    bound_all,
     build_index,
     new_finds,
     remove,
     search,
 )
+from ontomask.kernels.neighbors import prepare
 from ontomask.kernels.ranking import Ranking, farthest_from_center, new_ranking
 from ontomask.kernels.records import Points, nearest_references, point_reference
 from ontomask.kernels.shrinking import Shrinking, new_shrinking, remaining_center, take_out
@@ -134,6 +134,7 @@ def _clustered(
     while more and signal[1] == 0:
         order = np.flatnonzero(labels < 0)
         index = build_index(points, order, points.factors, np.zeros(size), leaf_size)
+        prepare(index)
         finds = new_finds(index, k + 1)
         rest = Rest(index, finds, np.empty_like(center), labels, left, marks, held)
         ranking = new_ranking(points, order)
@@ -253,7 +254,6 @@ def _form_clusters(
 ) -> bool:
     """Form clusters of MDAV and SA-MDAV; whether there are more to come."""
     left, reference = rest.left, rest.reference
-    bound_all(rest.searched)
     outer = whole(-1)
     while left[RECORDS] >= (2 * k if style == FIXED else k):
         chosen, second = whole(-1), outer >= 0
@@ -343,7 +343,6 @@ def _form_extended(
     In the fringe lie, for each MEMBER of the cluster being formed, the remaining NEIGHBOR nearest
     to it and how far they are APART.
     """
-    bound_all(rest.searched)
     answers = rest.finds.answers
     while rest.left[RECORDS] >= k:
         if _interrupted(rest, signal):

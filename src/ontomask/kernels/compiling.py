@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import ctypes
+import functools
 import gc
 import hashlib
 import importlib
@@ -18,15 +20,28 @@ from typing import Any
 
 import llvmlite.binding as machine_code
 import numpy as np
-from numba import njit
-from numba.core import event
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils, event, typing
 
 from ontomask.kernels.shortcuts import INSIDES_KNOWN, shortcuts
 from ontomask.kernels.turns import WAITING, turn
 
-__all__ = ["NOTICE", "Compiling", "allocating", "apart", "compiled", "compiling", "part", "whole"]
+__all__ = [
+    "NOTICE",
+    "Compiling",
+    "allocating",
+    "apart",
+    "compiled",
+    "compiling",
+    "later",
+    "part",
+    "whole",
+]
 
 _compile: Any = njit  # whose types do not tell all of its options
+_writing: Any = cgutils  # which have none
+_typing: Any = typing
 _OPTIONS: dict[str, Any] = {
     "cache": True,
     "nogil": True,
@@ -158,6 +173,91 @@ def apart(kernel: Any) -> Any:
 
     if hasattr(kernel, "inside"):
         _afterwards(kernel.inside, publish)
+    return kernel
+
+
+KINDS = {"float": types.float64, "int": types.int64, "bool": types.boolean, "None": types.none}
+
+
+@dataclass(frozen=True)
+class Late(Called):
+    """A kernel that is not there before it is called, at an address that is found by then."""
+
+    def __call__(self) -> None:
+        """Say where the address will be and who finds it, once in a process."""
+        kernel = getattr(importlib.import_module(self.module), self.name)
+        if self in kernel.addresses:
+            return
+
+        def find() -> None:
+            # whoever interrupts this finds no address
+            with contextlib.suppress(KeyboardInterrupt):
+                kernel.inside.compile(self.arguments)
+
+        address, finder = ctypes.c_void_p(), ctypes.CFUNCTYPE(None)(find)
+        machine_code.add_symbol(self.symbol, ctypes.addressof(address))
+        machine_code.add_symbol(self.finder, ctypes.cast(finder, ctypes.c_void_p).value)
+        kernel.addresses[self] = address, finder
+        call: Any = functools.partial(self.call)
+        call.libs = (self,)
+        kernel.inside.targetctx._defns[self].append(call, self.arguments)
+
+    @property
+    def finder(self) -> str:
+        """The name of what finds the address."""
+        return f"{self.symbol}.find"
+
+    def call(self, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Write the call: look for the address, have it found if need be, go there."""
+        module, convention = builder.module, context.call_conv
+        kind = convention.get_function_type(signature.return_type, self.arguments).as_pointer()
+        place = module.globals.get(self.symbol) or ir.GlobalVariable(module, kind, self.symbol)
+        with _writing.if_unlikely(builder, _writing.is_null(builder, builder.load(place))):
+            nothing = ir.FunctionType(ir.VoidType(), ())
+            builder.call(_writing.get_or_insert_function(module, nothing, self.finder), ())
+            with _writing.if_unlikely(builder, _writing.is_null(builder, builder.load(place))):
+                convention.return_user_exc(builder, KeyboardInterrupt, ())
+        told = signature.return_type, self.arguments, arguments
+        status, result = convention.call_function(builder, builder.load(place), *told)
+        with _writing.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return result
+
+
+def later(kernel: Any) -> Any:
+    """Let other kernels call this one before it is compiled, which is done when it is first called.
+
+    For what few runs need. The kernel says by its annotation what it returns.
+
+    Parameters
+    ----------
+    kernel
+        What `compiled` or `allocating` gave.
+    """
+    if not hasattr(kernel, "inside"):
+        return kernel
+    function, inside = kernel.py_func, kernel.inside
+    kind, kernel.addresses = KINDS[function.__annotations__["return"]], {}
+
+    def late(arguments: Any) -> Late:
+        return Late(function.__module__, function.__name__, tuple(arguments))
+
+    def get_call_template(arguments: Any, named: Any) -> Any:
+        python, folded = inside._compiler.fold_argument_types(arguments, named)
+        one, signature = late(folded), _typing.signature(kind, *folded)
+        one()
+        template = _typing.make_concrete_template(one.symbol, one.symbol, [signature])
+        return template, python, folded, {}
+
+    def publish(result: Any) -> None:
+        one = late(result.signature.args)
+        one()
+        address = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+        kernel.addresses[one][0].value = address
+
+    kernel.get_call_template = get_call_template
+    kernel.get_overload = late
+    _afterwards(inside, publish)
     return kernel
 
 

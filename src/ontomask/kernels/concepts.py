@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs, different, offsets_of, ranges
 from ontomask.kernels.blocks import in_blocks
-from ontomask.kernels.compiling import allocating, compiled
+from ontomask.kernels.compiling import compiled
 
 __all__ = [
     "ancestor_sets",
@@ -31,7 +31,6 @@ __all__ = [
     "deepest_shared",
     "depths_below",
     "longest_depths",
-    "shared_counts",
     "shared_entries",
     "shortest_paths",
     "transpose",
@@ -42,146 +41,80 @@ Sets = tuple[Longs, Ints, NDArray[Any]]
 """Offsets, members and what each member costs."""
 
 
-@allocating
+MOST_CONCEPTS = 16_384
+"""So many concepts have their ancestors listed at once where only sums are asked for."""
+
+
 def transpose(offsets: Longs, targets: Ints, count: int) -> tuple[Longs, Ints]:
     """Turn child -> parents into parent -> children (children ascending)."""
-    reverse_offsets = np.zeros(count + 1, np.int64)
-    for target in targets:
-        reverse_offsets[target + 1] += 1
-    for position in range(count):
-        reverse_offsets[position + 1] += reverse_offsets[position]
-    fill = reverse_offsets[:-1].copy()
-    sources = np.empty(targets.size, np.int32)
-    for source in range(count):
-        for link in range(offsets[source], offsets[source + 1]):
-            target = targets[link]
-            sources[fill[target]] = source
-            fill[target] += 1
-    return reverse_offsets, sources
+    sources = np.repeat(np.arange(count, dtype=np.int32), np.diff(offsets))
+    return offsets_of(targets, count), sources[np.argsort(targets, kind="stable")]
 
 
-@allocating
-def longest_depths(offsets: Longs, parents: Ints, child_offsets: Longs, children: Ints) -> Ints:
+def longest_depths(offsets: Longs, child_offsets: Longs, children: Ints) -> Ints:
     """Number of nodes on the longest path from a root; 0 for concepts on or below a cycle."""
-    count = offsets.size - 1
-    waiting = np.empty(count, np.int64)
-    depths = np.zeros(count, np.int32)
-    queue = np.empty(count, np.int32)
-    head = tail = 0
-    for concept in range(count):
-        waiting[concept] = offsets[concept + 1] - offsets[concept]
-        if waiting[concept] == 0:
-            queue[tail] = concept
-            tail += 1
-    while head < tail:
-        concept = queue[head]
-        head += 1
-        deepest = 0
-        for link in range(offsets[concept], offsets[concept + 1]):
-            deepest = max(deepest, depths[parents[link]])
-        depths[concept] = deepest + 1
-        for link in range(child_offsets[concept], child_offsets[concept + 1]):
-            child = children[link]
-            waiting[child] -= 1
-            if waiting[child] == 0:
-                queue[tail] = child
-                tail += 1
+    waiting, depths = np.diff(offsets), np.zeros(offsets.size - 1, np.int32)
+    level, depth = np.flatnonzero(waiting == 0), 1
+    while level.size:
+        depths[level] = depth
+        below, _ = _linked(child_offsets, children, level)
+        np.subtract.at(waiting, below, 1)
+        level, depth = different(below[waiting[below] == 0]), depth + 1
     return depths
 
 
-@allocating
-def depths_below(offsets: Longs, parents: Ints, root: int) -> Ints:
+def depths_below(child_offsets: Longs, children: Ints, root: int) -> Ints:
     """Longest depth in nodes counted from `root` (itself 1); 0 outside the subtree of `root`."""
-    count = offsets.size - 1
-    depths = np.zeros(count, np.int32)
-    depths[root] = 1
-    for concept in range(root + 1, count):
-        deepest = 0
-        for link in range(offsets[concept], offsets[concept + 1]):
-            deepest = max(deepest, depths[parents[link]])
-        if deepest > 0:
-            depths[concept] = deepest + 1
+    depths, level, depth = np.zeros(child_offsets.size - 1, np.int32), np.array([root]), 1
+    while level.size:
+        # who is met again is met on a longer way
+        depths[level] = depth
+        level, depth = different(_linked(child_offsets, children, level)[0]), depth + 1
     return depths
 
 
-@compiled
-def _climb(
-    concept: int, offsets: Longs, parents: Ints, seen: Ints, stamp: int, queue: Ints, ups: Ints
-) -> int:
-    """Breadth-first walk up from `concept`; fills queue and ups, returns how many were found."""
-    queue[0] = concept
-    ups[0] = 0
-    seen[concept] = stamp
-    head = 0
-    tail = 1
-    while head < tail:
-        current = queue[head]
-        for link in range(offsets[current], offsets[current + 1]):
-            parent = parents[link]
-            # a stamp for every walk saves clearing the marks
-            if seen[parent] != stamp:
-                seen[parent] = stamp
-                queue[tail] = parent
-                ups[tail] = ups[head] + 1
-                tail += 1
-        head += 1
-    return tail
-
-
-@allocating
-def _grown(numbers: Ints, used: int, capacity: int) -> Ints:
-    """A longer array that begins with the same numbers."""
-    grown = np.empty(capacity, np.int32)
-    for slot in range(used):
-        grown[slot] = numbers[slot]
-    return grown
-
-
-@allocating
-def ancestor_sets(offsets: Longs, parents: Ints, concepts: Ints) -> tuple[Longs, Ints, Ints]:
-    """Ancestors of each concept, itself included, nearest first, with the shortest ways up."""
+def ancestor_sets(
+    offsets: Longs, parents: Ints, concepts: Longs | Ints
+) -> tuple[Longs, Ints, Ints]:
+    """Ancestors of each concept, itself included, ascending, with the shortest ways up."""
     count = offsets.size - 1
-    seen = np.full(count, -1, np.int32)
-    queue = np.empty(count, np.int32)
-    ups = np.empty(count, np.int32)
-    set_offsets = np.zeros(concepts.size + 1, np.int64)
-    capacity = max(64, 16 * concepts.size)
-    members = np.empty(capacity, np.int32)
-    member_ups = np.empty(capacity, np.int32)
-    for position in range(concepts.size):
-        found = _climb(concepts[position], offsets, parents, seen, position, queue, ups)
-        start = set_offsets[position]
-        if start + found > members.size:
-            members = _grown(members, start, 2 * (start + found))
-            member_ups = _grown(member_ups, start, 2 * (start + found))
-        # written out: assigning slices takes the compiler seconds, for the words of its errors
-        for slot in range(found):
-            members[start + slot], member_ups[start + slot] = queue[slot], ups[slot]
-        set_offsets[position + 1] = start + found
-    total = set_offsets[-1]
-    return set_offsets, _grown(members, total, total), _grown(member_ups, total, total)
+    # a concept and one of its ancestors are a single number, so that sorting knows both
+    level = known = np.arange(concepts.size) * count + concepts
+    levels = [level]
+    while level.size:
+        owners, numbers = np.divmod(level, count)
+        above, sizes = _linked(offsets, parents, numbers)
+        level = different(np.repeat(owners, sizes) * count + above)
+        places = np.minimum(np.searchsorted(known, level), known.size - 1)
+        level = level[known[places] != level]
+        levels.append(level)
+        known = np.sort(np.concatenate([known, level]), kind="stable")
+    ups = np.repeat(np.arange(len(levels), dtype=np.int32), [one.size for one in levels])
+    owners, members = np.divmod(known, count)
+    order = np.argsort(np.concatenate(levels), kind="stable")
+    return offsets_of(owners, concepts.size), members.astype(np.int32), ups[order]
 
 
-@allocating
 def ancestor_totals(offsets: Longs, parents: Ints, amounts: Floats) -> Floats:
     """For every concept, the sum of the amounts of its specializations, itself included.
 
     A specialization reached on several ways counts once.
     """
-    count = offsets.size - 1
-    seen = np.full(count, -1, np.int32)
-    queue = np.empty(count, np.int32)
-    ups = np.empty(count, np.int32)
-    totals = np.zeros(count, np.float64)
-    for concept in range(count):
-        if amounts[concept] != 0.0:
-            found = _climb(concept, offsets, parents, seen, concept, queue, ups)
-            for position in range(found):
-                totals[queue[position]] += amounts[concept]
+    totals, counted = np.zeros(amounts.size), np.flatnonzero(amounts)
+    for start in range(0, counted.size, MOST_CONCEPTS):
+        concepts = counted[start : start + MOST_CONCEPTS]
+        starts, members, _ = ancestor_sets(offsets, parents, concepts)
+        np.add.at(totals, members, np.repeat(amounts[concepts], np.diff(starts)))
     return totals
 
 
-@allocating
+def _linked(offsets: Longs, targets: Ints, sources: Longs | Ints) -> tuple[Ints, Longs]:
+    """What some concepts are linked to, one after the other, and how many each."""
+    firsts = offsets[sources]
+    sizes = offsets[sources + 1] - firsts
+    return targets[ranges(firsts, sizes)], sizes
+
+
 def weighted_ups(
     offsets: Longs, members: Ints, graph_offsets: Longs, graph_parents: Ints, link_lengths: Floats
 ) -> Floats:
@@ -190,9 +123,21 @@ def weighted_ups(
     The length of a link is that of its child, `link_lengths[child]`. The graph is local: numbers
     ascend from parent to child, and a set's own concept is its last member.
     """
-    count = graph_offsets.size - 1
-    costs = np.empty(count, np.float64)
-    result = np.empty(members.size, np.float64)
+    result, costs = np.empty(members.size), np.empty(graph_offsets.size - 1)
+    _add_lengths(offsets, members, graph_offsets, graph_parents, link_lengths, costs, result)
+    return result
+
+
+@compiled
+def _add_lengths(
+    offsets: Longs,
+    members: Ints,
+    graph_offsets: Longs,
+    graph_parents: Ints,
+    link_lengths: Floats,
+    costs: Floats,
+    result: Floats,
+) -> None:
     for position in range(offsets.size - 1):
         start, stop = offsets[position], offsets[position + 1]
         for slot in range(start, stop):
@@ -206,21 +151,10 @@ def weighted_ups(
                 costs[parent] = min(costs[parent], costs[child] + link_lengths[child])
         for slot in range(start, stop):
             result[slot] = costs[members[slot]]
-    return result
 
 
 LEAST_PAIRS = 100_000
 """Pairs that are enough work for one more thread."""
-
-
-def shared_counts(rows: Sets, columns: Sets, starts: Longs, targets: Longs, size: int) -> Ints:
-    """Number of common ancestors of every pair."""
-    result = np.empty(starts[-1], np.int32)
-    # the entry of a number is the number itself, whatever the profiles
-    curve = np.arange(size + 1, dtype=np.int32).reshape(1, 1, -1)
-    profiles = (np.zeros(offsets.size - 1, np.int64) for offsets, *_ in (rows, columns))
-    _by_row(_read_shared, starts, targets, rows, columns, size, False, curve, *profiles, result)
-    return result
 
 
 def shared_entries(
@@ -240,29 +174,28 @@ def shared_entries(
     """
     result = np.empty(starts[-1], np.float64)
     told = chains, curve, first_profiles, second_profiles
-    _by_row(_read_shared, starts, targets, rows, columns, size, *told, result)
+    _by_row(_read_shared, np.zeros(size, np.int32), starts, targets, rows, columns, *told, result)
     return result
 
 
-@allocating
+@compiled
 def _read_shared(
     first: int,
     last: int,
+    marks: Ints,
     starts: Longs,
     targets: Longs,
     rows: Sets,
     columns: Sets,
-    size: int,
     chains: bool,
-    curve: Ints | Floats,
+    curve: Floats,
     row_profiles: Longs,
     column_profiles: Longs,
-    result: Ints | Floats,
+    result: Floats,
 ) -> None:
     """Write the entries of the pairs of the rows from first to last."""
     row_offsets, row_members, _ = rows
     column_offsets, column_members, _ = columns
-    marks = np.zeros(size, np.int32)
     for row in range(first, last):
         for slot in range(row_offsets[row], row_offsets[row + 1]):
             marks[row_members[slot]] = 1
@@ -283,24 +216,23 @@ def _read_shared(
 def shortest_paths(rows: Sets, columns: Sets, starts: Longs, targets: Longs, size: int) -> Floats:
     """Least cost of a way from row to column through a common ancestor, for every pair."""
     result = np.empty(starts[-1], np.float64)
-    _by_row(_find_shortest, starts, targets, rows, columns, size, result)
+    _by_row(_find_shortest, np.full(size, np.inf), starts, targets, rows, columns, result)
     return result
 
 
-@allocating
+@compiled
 def _find_shortest(
     first: int,
     last: int,
+    costs: Floats,
     starts: Longs,
     targets: Longs,
     rows: Sets,
     columns: Sets,
-    size: int,
     result: Floats,
 ) -> None:
     row_offsets, row_members, row_costs = rows
     column_offsets, column_members, column_costs = columns
-    costs = np.full(size, np.inf)
     for row in range(first, last):
         for slot in range(row_offsets[row], row_offsets[row + 1]):
             costs[row_members[slot]] = row_costs[slot]
@@ -324,14 +256,16 @@ def deepest_shared(
     """
     subsumers = np.empty(starts[-1], np.int32)
     sums = np.empty(starts[-1], np.int32)
-    _by_row(_find_deepest, starts, targets, rows, columns, depths, subsumers, sums)
+    room = np.full(depths.size, -1, np.int32)
+    _by_row(_find_deepest, room, starts, targets, rows, columns, depths, subsumers, sums)
     return subsumers, sums
 
 
-@allocating
+@compiled
 def _find_deepest(
     first: int,
     last: int,
+    ways: Ints,
     starts: Longs,
     targets: Longs,
     rows: Sets,
@@ -342,7 +276,6 @@ def _find_deepest(
 ) -> None:
     row_offsets, row_members, row_ups = rows
     column_offsets, column_members, column_ups = columns
-    ways = np.full(depths.size, -1, np.int32)
     for row in range(first, last):
         for slot in range(row_offsets[row], row_offsets[row + 1]):
             ways[row_members[slot]] = row_ups[slot]
@@ -365,10 +298,13 @@ def _find_deepest(
             ways[row_members[slot]] = -1
 
 
-def _by_row(kernel: Callable[..., None], starts: Longs, *arguments: object) -> None:
+def _by_row(
+    kernel: Callable[..., None], room: NDArray[Any], starts: Longs, *arguments: object
+) -> None:
+    """Let a kernel do all rows; each thread has a room of its own, which is left as it was."""
     count = starts.size - 1
 
     def work(first: int, last: int) -> None:
-        kernel(first, last, starts, *arguments)
+        kernel(first, last, room.copy(), starts, *arguments)
 
     in_blocks(work, count, 1 + LEAST_PAIRS * count // max(1, int(starts[-1])))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import allocating, apart, compiled, part
+from ontomask.kernels.compiling import allocating, compiled, later, part
 
 __all__ = [
     "ANY",
@@ -257,6 +257,7 @@ def _formed(
     return float(plain)
 
 
+@later
 @compiled
 def formed(
     heads: Longs, lineages: Longs, tables: Floats, attribute: int, row: int, value: int, asked: int
@@ -321,7 +322,7 @@ def _add_to_points(
         result[point] += _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
 
 
-@apart
+@later
 @allocating
 def add_to_points(
     heads: Longs,
@@ -357,7 +358,7 @@ def _fill_leaves(
         extremes[turns[slot, 0]] = direction * found
 
 
-@apart
+@later
 @allocating
 def fill_leaves(
     heads: Longs,
@@ -396,7 +397,7 @@ def _add_to_rows(
         )
 
 
-@apart
+@later
 @allocating
 def add_to_rows(
     heads: Longs,

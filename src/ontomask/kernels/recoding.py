@@ -25,13 +25,13 @@ from ontomask.kernels.index import (
     NEAREST,
     Finds,
     Index,
-    bound_all,
     build_index,
     new_finds,
     remove,
     search,
     set_factor,
 )
+from ontomask.kernels.neighbors import prepare
 from ontomask.kernels.records import Points, point_reference
 from ontomask.kernels.units import add_units, new_count, new_marks
 
@@ -141,7 +141,6 @@ def _merge_rare(
 ) -> bool:
     """Merge tuples until half of those indexed are gone; whether there are more to merge."""
     size, half, indexed = tuples.shape[1], sizes.size // 2, index.columns.shape[1]
-    bound_all(index)
     while state[COUNT] > 1 and signal[1] == 0 and _next_turn(sizes, state, size, k, order):
         if guide == SEMANTIC and indexed >= SMALLEST_REBUILD and 2 * state[COUNT] < indexed:
             return True
@@ -215,6 +214,7 @@ def recode(
         factors = current**points.power if by_size else np.ones(size)
         living = np.sort(tuples[LIVING, : state[COUNT]])
         index = build_index(points, living, factors, current, LEAF)
+        prepare(index)
         finds = new_finds(index, 1)
         more = _merge_rare(
             *(points, index, finds, reference, tuples, sizes, marks, state),

@@ -18,11 +18,11 @@ from ontomask.kernels.index import (
     NEAREST,
     Finds,
     Index,
-    bound_all,
     build_index,
     new_finds,
     search,
 )
+from ontomask.kernels.neighbors import prepare
 from ontomask.kernels.records import Points, replacement_cost
 
 __all__ = ["PARTNERS", "Clusters", "described", "united"]
@@ -92,7 +92,6 @@ def _choose(
     partners: Longs,
 ) -> None:
     """Write for the clusters of `order` their partners; one that has one already waits."""
-    bound_all(index)
     room, reference = np.empty(members.size, np.int64), np.empty(references.shape[1])
     for cluster in order:
         if partners[cluster] >= 0:
@@ -153,6 +152,7 @@ def _partners(points: Points, clusters: Clusters, failing: Longs) -> Longs:
     owners, partners = np.full(size, -1), np.full(count, -1)
     owners[middles] = np.arange(count)
     index = build_index(points, middles, np.ones(size), np.zeros(size), LEAF)
+    prepare(index)
     finds = new_finds(index, min(PARTNERS + 1, count))
     _choose(
         *(points, index, finds, new_tally(points), *members_by_cluster(labels, count)),

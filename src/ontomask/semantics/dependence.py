@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels import concepts as kernel
 from ontomask.kernels.centroids import first_least
 from ontomask.semantics.sample import Compared, Sample, check_same_records
 from ontomask.sparse import SparseRows
@@ -55,9 +54,7 @@ def _candidates(sample: Sample) -> Ints:
     """
     taxonomy = sample.taxonomy
     top = taxonomy.lcs_number(sample.concepts)
-    inside = np.flatnonzero(
-        kernel.depths_below(taxonomy.parent_offsets, taxonomy.parent_numbers, top)
-    )
+    inside = np.flatnonzero(taxonomy.depths_below(top))
     if not sample.space.measure.ancestors_dominate:
         return inside.astype(np.int32)
     joining = inside[np.diff(taxonomy.parent_offsets)[inside] > 1]

@@ -25,7 +25,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs, offsets_of
 from ontomask.kernels import formulas
 from ontomask.kernels import records as kernel
 from ontomask.kernels.blocks import in_blocks
@@ -343,9 +343,7 @@ def _ancestors_among(taxonomy: Taxonomy, rows: Longs) -> tuple[Longs, Longs]:
     found = places[members]
     owners = np.repeat(np.arange(rows.size), np.diff(offsets))
     kept = found >= 0
-    new_offsets = np.zeros(rows.size + 1, np.int64)
-    np.cumsum(np.bincount(owners[kept], minlength=rows.size), out=new_offsets[1:])
-    return new_offsets, found[kept]
+    return offsets_of(owners[kept], rows.size), found[kept]
 
 
 def _height(taxonomy: Taxonomy, concepts: Longs) -> float:

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ontomask.arrays import Ints, Longs, Shorts
+from ontomask.arrays import Ints, Longs, Shorts, offsets_of
 from ontomask.errors import (
     CycleError,
     EmptyTaxonomyError,
@@ -126,7 +126,7 @@ def _depths(draft: Draft, children: Ints, parents: Ints) -> Ints:
     """Longest depth of every concept; a cycle is an error that names it."""
     offsets, targets = _links_by_child(children, parents, len(draft))
     reverse_offsets, sources = kernel.transpose(offsets, targets, len(draft))
-    depths: Ints = kernel.longest_depths(offsets, targets, reverse_offsets, sources)
+    depths = kernel.longest_depths(offsets, reverse_offsets, sources)
     if not depths.all():
         raise _cycle(draft, offsets, targets, depths)
     return depths
@@ -134,9 +134,7 @@ def _depths(draft: Draft, children: Ints, parents: Ints) -> Ints:
 
 def _links_by_child(children: Ints, parents: Ints, count: int) -> tuple[Longs, Ints]:
     order = np.lexsort((parents, children))
-    offsets = np.zeros(count + 1, np.int64)
-    np.cumsum(np.bincount(children, minlength=count), out=offsets[1:])
-    return offsets, np.ascontiguousarray(parents[order])
+    return offsets_of(children, count), parents[order]
 
 
 def _cycle(draft: Draft, offsets: Longs, targets: Ints, depths: Ints) -> CycleError:

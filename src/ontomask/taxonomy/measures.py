@@ -19,7 +19,6 @@ from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import Choice, Constraint, Flag, check
 from ontomask.errors import ParameterError
 from ontomask.extensions import declared
-from ontomask.kernels import concepts as kernel
 from ontomask.kernels import formulas
 from ontomask.taxonomy.content import IC_KINDS, InformationContent
 from ontomask.taxonomy.pairs import AncestorSets, Pair, Pairs, Summaries
@@ -123,7 +122,7 @@ class Space:
         top = taxonomy.lcs_number(values) if rebased else 0
         depths = taxonomy.depths
         if top:
-            depths = kernel.depths_below(taxonomy.parent_offsets, taxonomy.parent_numbers, top)
+            depths = taxonomy.depths_below(top)
         return cls(taxonomy, np.asarray(values, np.int32), chosen, top, depths, settings)
 
     @functools.cached_property

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs, offsets_of, ranges
 from ontomask.kernels import concepts as kernel
 from ontomask.kernels.formulas import EQUAL, Formula
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -116,12 +116,11 @@ class AncestorSets:
     def _links(self) -> tuple[Longs, Ints]:
         """The is-a links among the local ancestors, by child."""
         taxonomy, local = self.taxonomy, self.local
-        starts, stops = taxonomy.parent_offsets[local], taxonomy.parent_offsets[local + 1]
-        owners = np.repeat(np.arange(local.size), stops - starts)
-        firsts = np.repeat(np.cumsum(stops - starts) - stops, stops - starts)
-        parents = _places(taxonomy, local)[taxonomy.parent_numbers[np.arange(owners.size) - firsts]]
+        firsts, sizes = taxonomy.parent_offsets[local], np.diff(taxonomy.parent_offsets)[local]
+        owners = np.repeat(np.arange(local.size), sizes)
+        parents = _places(taxonomy, local)[taxonomy.parent_numbers[ranges(firsts, sizes)]]
         kept = parents >= 0
-        return _offsets(owners[kept], local.size), np.ascontiguousarray(parents[kept])
+        return offsets_of(owners[kept], local.size), np.ascontiguousarray(parents[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +142,11 @@ class Pairs:
         """How many ancestors the first and the second concepts have."""
         return self._spread(np.diff(self.rows.offsets), np.diff(self.sets.columns.offsets))
 
-    def shared(self) -> Ints:
+    def shared(self) -> Floats:
         """The number of common ancestors."""
-        return self._shaped(kernel.shared_counts(*self._arguments(), self.sets.local.size))
+        numbers = np.arange(self.sets.local.size + 1.0)[None, None]
+        sides = self.rows, self.sets.columns
+        return self.on_curve(numbers, *(np.zeros(one.concepts.size, np.int64) for one in sides))
 
     def on_curve(self, curve: Floats, first: Longs, second: Longs) -> Floats:
         """The entries of a curve by the profiles of both and the number of common ancestors."""
@@ -258,7 +259,7 @@ def _localized(concepts: Ints, offsets: Longs, members: Ints, ups: Ints, places:
     translated = places[members]
     kept = np.flatnonzero(translated >= 0)
     order = kept[np.lexsort((translated[kept], owners[kept]))]
-    return _Side(concepts, _offsets(owners[order], concepts.size), translated[order], ups[order])
+    return _Side(concepts, offsets_of(owners[order], concepts.size), translated[order], ups[order])
 
 
 def _places(taxonomy: Taxonomy, local: Ints) -> Ints:
@@ -266,10 +267,3 @@ def _places(taxonomy: Taxonomy, local: Ints) -> Ints:
     places = np.full(len(taxonomy), -1, np.int32)
     places[local] = np.arange(local.size, dtype=np.int32)
     return places
-
-
-def _offsets(owners: Longs, count: int) -> Longs:
-    """Where the entries of each owner begin, if they stand in order."""
-    offsets = np.zeros(count + 1, np.int64)
-    np.cumsum(np.bincount(owners, minlength=count), out=offsets[1:])
-    return offsets

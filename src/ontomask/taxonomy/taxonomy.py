@@ -35,10 +35,10 @@ REMEMBERED = 2**16
 """The ancestors of so many concepts are kept for questions about single ones."""
 
 FOR_ROOMS = {
-    *("ancestor_arrays", "children_arrays", "depths", "hyponym_counts", "ids_of", "index_of"),
-    *("indices_of", "lcs_number", "leaf_counts", "leaf_mask", "minimum_hierarchy_numbers"),
-    *("name_offsets", "name_ranks", "parent_numbers", "parent_offsets", "space", "subsumer_counts"),
-    *("term_index", "totals", "ways_up"),
+    *("ancestor_arrays", "children_arrays", "depths", "depths_below", "hyponym_counts", "ids_of"),
+    *("index_of", "indices_of", "lcs_number", "leaf_counts", "leaf_mask", "name_offsets"),
+    *("minimum_hierarchy_numbers", "name_ranks", "parent_numbers", "parent_offsets", "space"),
+    *("subsumer_counts", "term_index", "totals", "ways_up"),
 }
 """What other rooms ask of a taxonomy, in numbers; an editor does not offer it."""
 
@@ -267,8 +267,7 @@ class Taxonomy:
     @functools.cached_property
     def children_arrays(self) -> tuple[Longs, Ints]:
         """Offsets and numbers of the children of each concept."""
-        offsets, numbers = kernel.transpose(self.parent_offsets, self.parent_numbers, len(self))
-        return offsets, numbers
+        return kernel.transpose(self.parent_offsets, self.parent_numbers, len(self))
 
     @functools.cached_property
     def leaf_mask(self) -> Bools:
@@ -333,9 +332,7 @@ class Taxonomy:
 
     def subtree(self, identifier: str) -> tuple[str, ...]:
         """Return a concept and all its specializations."""
-        below = kernel.depths_below(
-            self.parent_offsets, self.parent_numbers, self.index_of(identifier)
-        )
+        below = self.depths_below(self.index_of(identifier))
         return self.ids_of(np.flatnonzero(below).tolist())
 
     def minimum_hierarchy(self, identifiers: Iterable[str]) -> tuple[str, ...]:
@@ -363,12 +360,11 @@ class Taxonomy:
 
     def ancestor_arrays(self, numbers: Ints) -> tuple[Longs, Ints, Ints]:
         """Offsets, members (ascending) and shortest ways up of each concept's ancestor set."""
-        offsets, members, ups = kernel.ancestor_sets(
-            self.parent_offsets, self.parent_numbers, np.ascontiguousarray(numbers, np.int32)
-        )
-        owners = np.repeat(np.arange(numbers.size), np.diff(offsets))
-        order = np.lexsort((members, owners))
-        return offsets, members[order], ups[order]
+        return kernel.ancestor_sets(self.parent_offsets, self.parent_numbers, numbers)
+
+    def depths_below(self, top: int) -> Ints:
+        """Longest depth of each concept from a top on, itself 1, in nodes; 0 outside."""
+        return kernel.depths_below(*self.children_arrays, top)
 
     def lcs_number(self, numbers: Ints) -> int:
         """The least common subsumer of a set of concepts, all in numbers."""
@@ -387,7 +383,7 @@ class Taxonomy:
         distinct = np.unique(numbers)
         top = self.lcs_number(distinct)
         _, members, _ = self.ancestor_arrays(distinct)
-        below: Ints = kernel.depths_below(self.parent_offsets, self.parent_numbers, top)
+        below = self.depths_below(top)
         candidates = np.unique(members)
         return candidates[below[candidates] > 0].astype(np.int32)
 
@@ -410,10 +406,7 @@ class Taxonomy:
 
     def totals(self, weights: Floats) -> Floats:
         """For every concept the sum of the weights of its specializations, itself included."""
-        totals: Floats = kernel.ancestor_totals(
-            self.parent_offsets, self.parent_numbers, np.ascontiguousarray(weights, np.float64)
-        )
-        return totals
+        return kernel.ancestor_totals(self.parent_offsets, self.parent_numbers, weights)
 
     # Terms ----------------------------------------------------------------------------------
 

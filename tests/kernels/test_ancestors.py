@@ -1,0 +1,80 @@
+"""Questions about all concepts at once, against walks along the links of single ones."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from ontomask.kernels import concepts
+
+DRAWN = 12
+
+
+def drawn(seed):
+    """Parents of concepts that are numbered from parent to child, several for many."""
+    generator = np.random.default_rng(seed)
+    return [
+        sorted({int(generator.integers(child)) for _ in range(generator.integers(1, 4))})
+        if child
+        else []
+        for child in range(DRAWN + seed)
+    ]
+
+
+def laid_out(parents):
+    offsets = np.cumsum([0, *map(len, parents)])
+    return offsets, np.array([one for above in parents for one in above], np.int32)
+
+
+def ways(parents, concept):
+    """The lengths of all ways up to each ancestor."""
+    found = {concept: {0}}
+    for above in parents[concept]:
+        for ancestor, lengths in ways(parents, above).items():
+            found.setdefault(ancestor, set()).update(1 + length for length in lengths)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ancestors_depths_and_totals_are_those_of_single_walks(seed):
+    parents = drawn(seed)
+    links, count = laid_out(parents), len(parents)
+    walked = [ways(parents, concept) for concept in range(count)]
+    asked = np.array([5, 0, count - 1, 5], np.int32)
+    offsets, members, ups = concepts.ancestor_sets(*links, asked)
+    found = [
+        list(zip(members[start:stop].tolist(), ups[start:stop].tolist(), strict=True))
+        for start, stop in pairwise(offsets)
+    ]
+    assert found == [
+        [(ancestor, min(walked[one][ancestor])) for ancestor in sorted(walked[one])]
+        for one in asked.tolist()
+    ]
+    children = concepts.transpose(*links, count)
+    for root in (0, 3):
+        longest = [1 + max(one[root]) if root in one else 0 for one in walked]
+        assert concepts.depths_below(*children, root).tolist() == longest
+    assert concepts.longest_depths(links[0], *children).tolist() == [
+        1 + max(max(lengths) for lengths in one.values()) for one in walked
+    ]
+    amounts = np.arange(count) % 3 * 0.1
+    assert concepts.ancestor_totals(*links, amounts).tolist() == [
+        sum(amounts[low] for low in range(count) if high in walked[low]) for high in range(count)
+    ]
+
+
+def test_sums_are_the_same_however_many_concepts_are_listed_at_once(monkeypatch):
+    links, amounts = laid_out(drawn(5)), np.linspace(0.1, 0.7, DRAWN + 5)
+    at_once = concepts.ancestor_totals(*links, amounts)
+    monkeypatch.setattr(concepts, "MOST_CONCEPTS", 3)
+    assert concepts.ancestor_totals(*links, amounts).tolist() == at_once.tolist()
+
+
+def test_children_are_listed_in_order_and_nothing_on_or_below_a_circle_has_a_depth():
+    parents = [[], [0], [1, 4], [2], [3], [0, 2]]
+    links = laid_out(parents)
+    offsets, children = concepts.transpose(*links, len(parents))
+    assert [children[a:b].tolist() for a, b in pairwise(offsets)] == [
+        [child for child, above in enumerate(parents) if one in above] for one in range(6)
+    ]
+    assert concepts.longest_depths(links[0], offsets, children).tolist() == [1, 2, 0, 0, 0, 0]
