@@ -5,7 +5,15 @@ import pytest
 from numba import njit
 
 from ontomask.kernels import index as kernel
-from ontomask.kernels.index import FARTHEST, NEAREST, new_finds, remove, restore, set_factor
+from ontomask.kernels.index import (
+    FARTHEST,
+    NEAREST,
+    farthest_points,
+    new_finds,
+    remove,
+    restore,
+    set_factor,
+)
 from ontomask.kernels.records import distances, farthest, nearest
 from reference import clusters as oracle
 from reference.points import only_numbers, random_points, shuffled
@@ -105,6 +113,30 @@ def test_points_that_are_put_back_are_found_again(kind):
         assert found(points, index, reference, NEAREST, 7) == near[:7]
     assert np.array_equal(index.boxes, bounds[0])
     assert np.array_equal(index.nodes, bounds[1])
+
+
+@pytest.mark.parametrize("stress", [0.0, 1.0, 4.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_farthest_points_are_found_however_the_index_is_divided(kind, stress):
+    rng = np.random.default_rng(13)
+    points = random_points(rng, 120, **kind)
+    # everybody is there twice, and so are the farthest
+    points = shuffled(points, np.tile(np.arange(120), 2))
+    index = build_index(points, np.arange(240), points.factors, np.zeros(240), 4, stress)
+    alive, listed = np.ones(240, bool), np.empty(240, np.int64)
+    several = 0
+    for point in rng.permutation(240)[:200].tolist():
+        remove(index, point)
+        alive[point] = False
+        reference = reference_arrays(points, point)
+        scan = np.where(alive, distances(points, *reference), -1.0)
+        expected = np.flatnonzero(scan == scan.max()).tolist()
+        size = farthest_points(
+            points, index, new_finds(index, 0), np.concatenate(reference), listed
+        )
+        assert sorted(listed[:size].tolist()) == expected
+        several += size > 1
+    assert several > 20
 
 
 def test_index_follows_factors_and_ranks():

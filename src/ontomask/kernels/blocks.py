@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["allowed_threads", "in_blocks", "side_by_side", "workers"]
+__all__ = ["allowed_threads", "beside", "in_blocks", "side_by_side", "workers"]
 
 Result = TypeVar("Result")
 
@@ -83,6 +84,12 @@ def workers(count: int) -> ThreadPoolExecutor:
     """Threads for so many works, but no more than the cores; a single one may use all of them."""
     threads = max(1, min(allowed_threads(), count))
     return _pool(threads, shares=threads > 1)
+
+
+def beside() -> AbstractContextManager[ThreadPoolExecutor | None]:
+    """Threads that work beside this one, where it may have any."""
+    threads = allowed_threads() - 1
+    return _pool(threads, shares=True) if threads else nullcontext()
 
 
 def _pool(threads: int, *, shares: bool) -> ThreadPoolExecutor:

@@ -36,6 +36,7 @@ __all__ = [
     "compiling",
     "later",
     "part",
+    "unsigned",
     "whole",
 ]
 
@@ -264,6 +265,10 @@ def later(kernel: Any) -> Any:
 whole: Any = np.int64
 """The type all loops use. A plain 0, or a number from a narrower array, is a type of its own to the
 compiler: every function it is passed to would be compiled once more."""
+
+unsigned: Any = np.uint64
+"""The type of places in arrays in the innermost loops. Signed ones may count from the end, and the
+compiler asks each of them, which can take as long as all else. Sums need it on both sides."""
 
 NOTICE = "compiling, once on this machine, about 10 s"
 """What a person is told, in the middle of a sentence."""

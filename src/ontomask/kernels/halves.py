@@ -14,9 +14,12 @@ __all__ = ["split"]
 
 @part
 def _widest(
-    points: Points, trees: ValueTrees, order: Longs, start: int, stop: int
+    points: Points, trees: ValueTrees, order: Longs, start: int, stop: int, stress: float
 ) -> tuple[int, int]:
-    """The attribute in which these points spread most (-1: they are equal), and its value node."""
+    """The attribute in which these points spread most (-1: they are equal), and its value node.
+
+    The spread of numbers counts `stress` times.
+    """
     codes, numbers = points.codes, points.numbers
     links, leaves = trees.links, trees.leaves
     coded = codes.shape[0]
@@ -43,8 +46,8 @@ def _widest(
             # missing and known numbers can always be split
             if hole:
                 width = points.gaps[attribute] + (width + 1e-300)
-        if width > best_width:
-            best, best_node, best_width = coded + attribute, -1, width
+        if stress * width > best_width:
+            best, best_node, best_width = coded + attribute, -1, stress * width
     return best, best_node
 
 
@@ -76,10 +79,16 @@ def _select(keys: Floats, order: Longs, start: int, stop: int) -> int:
 
 @part
 def split(
-    points: Points, trees: ValueTrees, order: Longs, keys: Floats, start: int, stop: int
+    points: Points,
+    trees: ValueTrees,
+    order: Longs,
+    keys: Floats,
+    start: int,
+    stop: int,
+    stress: float,
 ) -> int:
     """Reorder a range of points into two sides; where the second starts."""
-    attribute, node = _widest(points, trees, order, start, stop)
+    attribute, node = _widest(points, trees, order, start, stop, stress)
     codes, numbers, leaves = points.codes, points.numbers, trees.leaves
     coded = codes.shape[0]
     if 0 <= attribute < coded:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import apart, compiled, part, whole
+from ontomask.kernels.compiling import apart, compiled, part, unsigned, whole
 from ontomask.kernels.halves import split
 from ontomask.kernels.records import VALUE_START, Points, number_difference
 from ontomask.kernels.value_trees import (
@@ -32,10 +32,12 @@ __all__ = [
     "LEAF",
     "NEAREST",
     "POINT",
+    "TO_FIND_FARTHEST",
     "Finds",
     "Index",
     "bound_all",
     "build_index",
+    "farthest_points",
     "new_finds",
     "points_within",
     "remove",
@@ -46,6 +48,9 @@ __all__ = [
 
 LEAF = 16
 """Points of a leaf, at most."""
+TO_FIND_FARTHEST = 4.0
+"""What to stress numbers by where the farthest points are looked for: most concepts are unrelated,
+so in coded attributes nearly all values are equally far."""
 STRETCH = 32
 """So many points of a leaf are measured at once."""
 NEAREST = 1.0
@@ -135,6 +140,7 @@ def _shape(
     trees: ValueTrees,
     order: Longs,
     leaf_size: int,
+    stress: float,
     nodes: Ints,
     stack: Longs,
     keys: Floats,
@@ -150,7 +156,7 @@ def _shape(
         if parent >= 0 and parent != node - 1:
             nodes[parent, FOLLOWING] = node
         if stop - start > leaf_size:
-            middle = split(points, trees, order, keys, start, stop)
+            middle = split(points, trees, order, keys, start, stop, stress)
             # the left side lies on top: it becomes the next node, as preorder wants
             stack[depth, 0], stack[depth, 1], stack[depth, 2] = middle, stop, node
             stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = start, middle, node
@@ -160,18 +166,25 @@ def _shape(
 
 
 def build_index(
-    points: Points, order: Longs, factors: Floats, ranks: Floats, leaf_size: int
+    points: Points,
+    order: Longs,
+    factors: Floats,
+    ranks: Floats,
+    leaf_size: int,
+    stress: float = 1.0,
 ) -> Index:
     """Index over the points of `order`; factors and ranks are given for all points.
 
-    A leaf size of at least the number of points makes one leaf: the full scan.
+    A leaf size of at least the number of points makes one leaf: the full scan. Points are divided
+    by the attribute in which they spread most; the spread of numbers counts `stress` times.
     """
     order = np.array(order, np.int64)
     coded, numeric = points.codes.shape[0], points.numbers.shape[0]
     trees = value_trees(points, order)
     nodes = np.empty((2 * order.size + 1, SPANS + coded), np.int32)
     stack = np.empty((2 * order.size + 2, 3), np.int64)
-    count = _shape(points, trees, order, leaf_size, nodes, stack, np.empty(order.size))
+    keys = np.empty(order.size)
+    count = _shape(points, trees, order, leaf_size, stress, nodes, stack, keys)
     places = np.full(points.weights.size, -1, np.int32)
     places[order] = np.arange(order.size)
     cells = np.zeros((CODES + coded, order.size), np.int32)
@@ -346,15 +359,15 @@ def _bound(
     node: int,
 ) -> float:
     """What the best point below the node can reach at most; smaller is better."""
-    nodes, boxes = index.nodes, index.boxes
+    nodes, boxes, here = index.nodes, index.boxes, unsigned(node)
     total, coded = 0.0, nodes.shape[1] - SPANS
     for attribute in range(coded):
-        total += extremes[nodes[node, SPANS + attribute]]
+        total += extremes[unsigned(nodes[here, SPANS + attribute])]
     for attribute in range(gaps.size):
         number, gap = reference[coded + attribute], gaps[attribute]
-        total += _bound_difference(boxes, node, NUMBERS + attribute, number, gap, power, direction)
+        total += _bound_difference(boxes, here, NUMBERS + attribute, number, gap, power, direction)
     # the least factor, or the greatest
-    return total * direction * boxes[node, LIMITS + side]
+    return total * direction * boxes[here, LIMITS + side]
 
 
 @part
@@ -374,19 +387,20 @@ def _measure(
     """
     cells, columns, distances = index.cells, index.columns, finds.distances
     extremes, coded = finds.extremes[1 if direction < 0.0 else 0], cells.shape[0] - CODES
-    count = stop - start
+    count, first = stop - start, unsigned(start)
     for slot in range(count):
         distances[slot] = 0.0
     for attribute in range(coded):
         for slot in range(count):
-            distances[slot] += extremes[cells[CODES + attribute, start + slot]]
+            code = cells[CODES + attribute, first + unsigned(slot)]
+            distances[slot] += extremes[unsigned(code)]
     for attribute in range(gaps.size):
         other, gap = reference[coded + attribute], gaps[attribute]
         for slot in range(count):
-            number = columns[NUMBERS + attribute, start + slot]
+            number = columns[NUMBERS + attribute, first + unsigned(slot)]
             distances[slot] += direction * number_difference(number, other, gap, power)
     for slot in range(count):
-        distances[slot] *= columns[FACTOR, start + slot]
+        distances[slot] *= columns[FACTOR, first + unsigned(slot)]
 
 
 @compiled
@@ -430,6 +444,36 @@ def _offer(
     return count if full else count + 1
 
 
+@part
+def _push_children(
+    index: Index,
+    extremes: Floats,
+    reference: Floats,
+    gaps: Floats,
+    power: int,
+    direction: float,
+    side: int,
+    node: int,
+    stack: Floats,
+    top: int,
+) -> int:
+    """Lay the living children of a node and their bounds on the stack; where it ends now."""
+    bottom = top
+    for child in (node + 1, whole(index.nodes[node, FOLLOWING])):
+        # an empty node has no bounds
+        if index.nodes[child, LIVE] == 0:
+            continue
+        bound = _bound(index, extremes, reference, gaps, power, direction, side, child)
+        slot = top
+        if top > bottom and bound >= stack[bottom, 1]:
+            # the better one lies on top and comes first
+            stack[top, 0], stack[top, 1] = stack[bottom, 0], stack[bottom, 1]
+            slot = bottom
+        stack[slot, 0], stack[slot, 1] = child, bound
+        top += 1
+    return top
+
+
 @apart
 @compiled
 def search(
@@ -451,10 +495,9 @@ def search(
     while top > 0:
         top -= 1
         node = whole(stack[top, 0])
-        # an empty node has no bounds; one that cannot beat the worst answer is left out
-        if nodes[node, LIVE] == 0 or (
-            count == wanted
-            and not _precedes(answers, whole(0), stack[top, 1], boxes[node, LOWEST], boxes[node, 0])
+        # one that cannot beat the worst answer is left out
+        if count == wanted and not _precedes(
+            answers, whole(0), stack[top, 1], boxes[node, LOWEST], boxes[node, 0]
         ):
             continue
         if nodes[node, FOLLOWING] < 0:
@@ -462,8 +505,8 @@ def search(
             for start in range(first, first + nodes[node, LIVE], STRETCH):
                 stop = min(start + STRETCH, first + nodes[node, LIVE])
                 _measure(index, finds, reference, gaps, power, direction, start, stop)
-                for place in range(start, stop):
-                    distance = finds.distances[place - start]
+                for slot in range(stop - start):
+                    distance, place = finds.distances[slot], start + slot
                     # equals go in as well: rank and number decide between them
                     if (count < wanted or distance <= answers[0, 0]) and (
                         counts.size == 0 or counts[cells[POINT, place]] > 0
@@ -471,15 +514,9 @@ def search(
                         rank, number = columns[RANK, place], float(cells[POINT, place])
                         count = _offer(answers, count, wanted, distance, rank, number)
             continue
-        for child in (node + 1, whole(nodes[node, FOLLOWING])):
-            bound = _bound(index, extremes, reference, gaps, power, direction, side, child)
-            slot = top
-            if child != node + 1 and bound >= stack[top - 1, 1]:
-                # the better one lies on top and comes first
-                stack[top, 0], stack[top, 1] = stack[top - 1, 0], stack[top - 1, 1]
-                slot = top - 1
-            stack[slot, 0], stack[slot, 1] = child, bound
-            top += 1
+        top = _push_children(
+            index, extremes, reference, gaps, power, direction, side, node, stack, top
+        )
     return count
 
 
@@ -523,5 +560,39 @@ def points_within(
                 distance, point = finds.distances[place - start], cells[POINT, place]
                 if distance <= radius and (counts.size == 0 or counts[point] > 0):
                     keys[size], found[size] = distance, point
+                    size += 1
+    return size
+
+
+@apart
+@compiled
+def farthest_points(
+    points: Points, index: Index, finds: Finds, reference: Floats, found: Longs
+) -> int:
+    """List all living points at the greatest distance of any, in no order; how many."""
+    extremes, gaps, power = finds.extremes[1], points.gaps, points.power
+    fill_extremes(points, index.roots, index.turns, reference, FARTHEST, extremes)
+    nodes, cells, stack = index.nodes, index.cells, finds.stack
+    stack[0, 0], stack[0, 1] = 0.0, -np.inf
+    top, size, best = 1, whole(0), np.inf
+    while top > 0:
+        top -= 1
+        node = whole(stack[top, 0])
+        if stack[top, 1] > best:
+            continue
+        if nodes[node, FOLLOWING] >= 0:
+            top = _push_children(
+                index, extremes, reference, gaps, power, FARTHEST, whole(1), node, stack, top
+            )
+            continue
+        first = whole(nodes[node, FIRST])
+        for start in range(first, first + nodes[node, LIVE], STRETCH):
+            stop = min(start + STRETCH, first + nodes[node, LIVE])
+            _measure(index, finds, reference, gaps, power, FARTHEST, start, stop)
+            for place in range(start, stop):
+                distance = finds.distances[place - start]
+                if distance <= best:
+                    size = size if distance == best else whole(0)
+                    best, found[size] = distance, cells[POINT, place]
                     size += 1
     return size

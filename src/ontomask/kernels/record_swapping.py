@@ -13,22 +13,32 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.kernels.blocks import beside
 from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.foresight import (
     Foreseen,
     amount_ahead,
     foresee,
+    look_out,
     most_ahead,
     nothing_foreseen,
 )
-from ontomask.kernels.index import Finds, Index, build_index, new_finds, remove
+from ontomask.kernels.index import (
+    TO_FIND_FARTHEST,
+    Finds,
+    Index,
+    build_index,
+    new_finds,
+    remove,
+)
 from ontomask.kernels.neighbors import prepare, sort_by_keys
 from ontomask.kernels.records import Points, contribution, point_reference
 from ontomask.kernels.swapping import pick
 from ontomask.kernels.tuple_ranking import (
     Scratch,
     count_nearer,
-    farthest_tuple,
+    drawn_tuple,
+    farthest_tuples,
     list_nearest,
     new_scratch,
     ranked_at,
@@ -299,10 +309,12 @@ def _edge(
 
 
 @part
-def _leave(room: Room, state: State, point: int) -> None:
+def _leave(room: Room, state: State, point: int, everyone: bool) -> None:
     """Take a tuple out of those that are unfinished when it is not."""
     if state.unfinished[point] == 0 and room.rest.places[point] >= 0:
         remove(room.rest, point)
+        if not everyone:
+            remove(room.near, point)
 
 
 @part
@@ -392,13 +404,14 @@ def _next_tuple(
     scratch: Scratch,
 ) -> int:
     """The tuple of the next reference, or -1."""
-    if slot < foreseen.expected.size and foreseen.sure[slot]:
-        point = foreseen.expected[slot]
-        # those farther were finished before, so it is the farthest still
-        if state.unfinished[point] > 0:
-            return whole(point)
-    finds, counts = room.rest_finds, state.unfinished
-    return whole(farthest_tuple(points, room.rest, finds, counts, uniform, scratch)[0])
+    if slot < foreseen.expected.size:
+        # those farther were finished before: whoever is left of these is farthest still
+        tied = foreseen.tied[slot, : foreseen.ties[slot]]
+        point = drawn_tuple(state.unfinished, tied, uniform)
+        if point >= 0:
+            return point
+    size = farthest_tuples(points, room.rest, room.rest_finds, scratch)
+    return whole(drawn_tuple(state.unfinished, scratch.tied[:size], uniform))
 
 
 @compiled
@@ -464,9 +477,9 @@ def _swap_some(
             nearer[step],
         )
         references[step] = reference
-        _leave(room, state, point)
+        _leave(room, state, point, everyone)
         for attribute in range(attributes):
-            _leave(room, state, whole(tuple_of[partners[attribute, reference]]))
+            _leave(room, state, whole(tuple_of[partners[attribute, reference]]), everyone)
         used += 1
         progress[STEP] += 1
         signal[0] = count - _most(left)
@@ -475,9 +488,10 @@ def _swap_some(
     progress[USED] = used
 
 
-def _searched(points: Points, order: Longs) -> Index:
+def _searched(points: Points, order: Longs, stress: float = 1.0) -> Index:
     """An index over some tuples."""
-    index = build_index(points, order, points.factors, np.zeros(points.weights.size), LEAF)
+    ranks = np.zeros(points.weights.size)
+    index = build_index(points, order, points.factors, ranks, LEAF, stress)
     prepare(index)
     return index
 
@@ -515,26 +529,27 @@ def swap_records(
     nearer = np.zeros((count, attributes), np.int64)
     progress = np.array([state.buckets[-1, state.starts[first]], 0, 0])
     everything = _searched(points, np.arange(size)) if everyone else None
-    while progress[REFERENCE] >= 0 and signal[1] == 0:
-        rest = _searched(points, np.flatnonzero(state.unfinished > 0))
-        near = rest if everything is None else everything
-        room = Room(near, rest, new_finds(near, listed), new_finds(rest, 2))
-        ahead = most_ahead(int(rest.nodes[0, 1]))
-        while progress[REFERENCE] >= 0 and signal[1] == 0 and not _worn(rest):
-            ahead = min(ahead, most_ahead(int(rest.nodes[0, 1])))
-            steps = uniforms[progress[STEP] :][:ahead]
-            foreseen = nothing_foreseen(listed)
-            if steps.size:
-                wanted = _wanted(steps, state, left, k, everyone, listed)
-                point, draws = int(tuple_of[progress[REFERENCE]]), steps[:, NEXT]
-                foreseen = foresee(
-                    points, near, rest, state.unfinished, point, draws, wanted, listed
+    with beside() as pool:
+        while progress[REFERENCE] >= 0 and signal[1] == 0:
+            unfinished = np.flatnonzero(state.unfinished > 0)
+            rest = _searched(points, unfinished, TO_FIND_FARTHEST)
+            near = _searched(points, unfinished) if everything is None else everything
+            room = Room(near, rest, new_finds(near, listed), new_finds(rest, 0))
+            outlook = look_out(points, near, rest, listed, pool)
+            ahead = most_ahead(int(rest.nodes[0, 1]))
+            while progress[REFERENCE] >= 0 and signal[1] == 0 and not _worn(rest):
+                ahead = min(ahead, most_ahead(int(rest.nodes[0, 1])))
+                steps = uniforms[progress[STEP] :][:ahead]
+                foreseen = nothing_foreseen(listed)
+                if steps.size:
+                    wanted = _wanted(steps, state, left, k, everyone, listed)
+                    point = int(tuple_of[progress[REFERENCE]])
+                    foreseen = foresee(outlook, state.unfinished, point, steps[:, NEXT], wanted)
+                _swap_some(
+                    *(points, room, state, tuple_of, foreseen, progress, left, k, everyone),
+                    *(uniforms, *rooms, partners, references, nearer, signal),
                 )
-            _swap_some(
-                *(points, room, state, tuple_of, foreseen, progress, left, k, everyone),
-                *(uniforms, *rooms, partners, references, nearer, signal),
-            )
-            ahead = amount_ahead(foreseen.expected.size, int(progress[USED]))
+                ahead = amount_ahead(foreseen.expected.size, int(progress[USED]))
     return partners, references[: progress[STEP]], nearer[: progress[STEP]]
 
 

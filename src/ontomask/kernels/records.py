@@ -24,7 +24,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks, side_by_side
-from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.compiling import compiled, part, unsigned, whole
 from ontomask.kernels.formulas import (
     COLUMNS,
     COMPARED,
@@ -434,9 +434,9 @@ def fill_distances(points: Points, reference: Floats, result: Floats) -> None:
         if heads[attribute, WAY] != LOOKED_UP:
             add_to_points(heads, points.lineages, tables, attribute, row, codes, result)
             continue
-        base = heads[attribute, START] + row * heads[attribute, VALUES]
+        base = unsigned(heads[attribute, START] + row * heads[attribute, VALUES])
         for point in range(result.size):
-            result[point] += tables[base + codes[attribute, point]]
+            result[point] += tables[base + unsigned(codes[attribute, point])]
     for attribute in range(gaps.size):
         number, gap = reference[coded + attribute], gaps[attribute]
         for point in range(result.size):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.compiling import apart, compiled, whole
-from ontomask.kernels.index import FARTHEST, NEAREST, Finds, Index, points_within, search
+from ontomask.kernels.index import NEAREST, Finds, Index, farthest_points, points_within, search
 from ontomask.kernels.neighbors import sort_by_keys
 from ontomask.kernels.records import Points
 from ontomask.kernels.swapping import pick
@@ -20,7 +20,8 @@ from ontomask.kernels.swapping import pick
 __all__ = [
     "Scratch",
     "count_nearer",
-    "farthest_tuple",
+    "drawn_tuple",
+    "farthest_tuples",
     "list_nearest",
     "new_scratch",
     "ranked_at",
@@ -114,14 +115,13 @@ def tied_at(
     index: Index,
     finds: Finds,
     counts: Ints,
-    direction: float,
     radius: float,
     scratch: Scratch,
 ) -> int:
     """Collect all tuples with a count at a distance; how many."""
     counted = Finds(finds.answers, finds.stack, finds.extremes, counts, finds.distances)
     reference, keys, tied = scratch.reference, scratch.order, scratch.tied
-    found = points_within(points, index, counted, reference, direction, radius, keys, tied)
+    found = points_within(points, index, counted, reference, NEAREST, radius, keys, tied)
     size = whole(0)
     for slot in range(found):
         if keys[slot] == radius:
@@ -156,7 +156,7 @@ def ranked_at(
     if slot >= 0:
         return scratch.keys[slot], found, tied_in_list(scratch, counts, found, slot)
     radius = scratch.keys[slot_at(scratch, counts, found, position)]
-    return radius, found, tied_at(points, index, finds, counts, NEAREST, radius, scratch)
+    return radius, found, tied_at(points, index, finds, counts, radius, scratch)
 
 
 @compiled
@@ -169,22 +169,19 @@ def count_nearer(scratch: Scratch, counts: Ints, found: int, radius: float) -> i
     return records
 
 
-@apart
 @compiled
-def farthest_tuple(
-    points: Points, index: Index, finds: Finds, counts: Ints, uniform: float, scratch: Scratch
-) -> tuple[int, bool]:
-    """The tuple of a counted record among the farthest ones, or -1; whether it is the only one."""
-    found = search(points, index, finds, scratch.reference, FARTHEST, whole(2))
-    if found == 0:
-        return whole(-1), False
-    # the worse of two answers lies on top
-    radius, point = finds.answers[found - 1, 0], whole(finds.answers[found - 1, 2])
-    if found < 2 or finds.answers[0, 0] != radius:
-        return point, True
-    size = tied_at(points, index, finds, counts, FARTHEST, radius, scratch)
-    tied = scratch.tied[:size]
-    return whole(tuple_at(counts, tied, pick(uniform, total(counts, tied)))), False
+def farthest_tuples(points: Points, index: Index, finds: Finds, scratch: Scratch) -> int:
+    """Collect the tuples of the index that are farthest; how many."""
+    size = farthest_points(points, index, finds, scratch.reference, scratch.tied)
+    _by_number(scratch, size)
+    return size
+
+
+@compiled
+def drawn_tuple(counts: Ints, listed: Longs, uniform: float) -> int:
+    """The tuple of a record drawn from those of listed tuples that count, or -1."""
+    records = total(counts, listed)
+    return whole(tuple_at(counts, listed, pick(uniform, records)) if records > 0 else -1)
 
 
 @compiled

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.compiling import compiled, part, unsigned, whole
 from ontomask.kernels.formulas import fill_leaves
 from ontomask.kernels.records import LOOKED_UP, START, VALUE_START, VALUES, WAY, Points, entry
 
@@ -265,16 +265,18 @@ def fill_extremes(
             continue
         extremes[filled + attribute] = reference[attribute]
         row = whole(reference[attribute])
-        first_inner = (roots[attribute] + roots[attribute + 1] + 1) // 2
+        start, end = unsigned(roots[attribute]), unsigned(roots[attribute + 1])
+        first_inner = unsigned((roots[attribute] + roots[attribute + 1] + 1) // 2)
         if heads[attribute, WAY] == LOOKED_UP:
-            base = heads[attribute, START] + row * heads[attribute, VALUES]
-            for slot in range(roots[attribute], first_inner):
-                extremes[turns[slot, TURN]] = direction * tables[base + turns[slot, SOURCE]]
+            base = unsigned(heads[attribute, START] + row * heads[attribute, VALUES])
+            for slot in range(start, first_inner):
+                value = base + unsigned(turns[slot, SOURCE])
+                extremes[unsigned(turns[slot, TURN])] = direction * tables[value]
         else:
-            leaves = turns[roots[attribute] : first_inner]
+            leaves = turns[start:first_inner]
             lineages = points.lineages
             fill_leaves(heads, lineages, tables, attribute, row, leaves, direction, extremes)
-        for slot in range(first_inner, roots[attribute + 1]):
-            node = turns[slot, TURN]
-            first, second = extremes[node + 1], extremes[turns[slot, SOURCE]]
+        for slot in range(first_inner, end):
+            node = unsigned(turns[slot, TURN])
+            first, second = extremes[node + unsigned(1)], extremes[unsigned(turns[slot, SOURCE])]
             extremes[node] = first if first < second else second
