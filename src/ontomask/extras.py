@@ -35,6 +35,7 @@ EXTRAS = {
     "pyspark": Extra("Tables of Spark", "pyspark[sql]", "spark"),
     "sklearn": Extra("Classifiers", "scikit-learn", "classify"),
     "scipy": Extra("Classifiers", "scipy", "classify"),
+    "threadpoolctl": Extra("Classifiers", "threadpoolctl", "classify"),
     "fastexcel": Extra("Excel workbooks", "fastexcel", "excel"),
     "xlsxwriter": Extra("Excel workbooks", "xlsxwriter", "excel"),
     "pyreadstat": Extra("SPSS and Stata files", "pyreadstat", "stats"),

@@ -335,6 +335,29 @@ def test_the_seed_fixes_everything(name):
         assert found.masked != judged(5).masked
 
 
+def test_matrices_are_multiplied_on_one_thread(monkeypatch):
+    pools = pytest.importorskip("threadpoolctl")
+    model = pytest.importorskip("sklearn.linear_model").LogisticRegression
+    seen = []
+
+    def noting(step: Any) -> Any:
+        def noted(*arguments: Any, **named: Any) -> Any:
+            found = pools.threadpool_info()
+            seen.append({one["num_threads"] for one in found if one["user_api"] == "blas"})
+            return step(*arguments, **named)
+
+        return noted
+
+    for name in ("fit", "predict_proba"):
+        monkeypatch.setattr(model, name, noting(getattr(model, name)))
+    with pools.threadpool_limits(2, user_api="blas"):
+        judge_classification(
+            pl.DataFrame(people(40)), SCHEMA, "outcome", same, classifiers="logistic", folds=2
+        )
+    assert seen
+    assert all(threads <= {1} for threads in seen)
+
+
 def test_all_kinds_of_frames_give_the_same(make_frame):
     columns = people(90)
     expected = judge_classification(pl.DataFrame(columns), SCHEMA, "outcome", published, folds=3)

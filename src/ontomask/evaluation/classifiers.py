@@ -89,13 +89,24 @@ def _forest(training: Features, labels: Longs, weights: Floats, seed: int) -> Pr
 
 def _on_matrix(model: Any, training: Features, labels: Longs, weights: Floats) -> Predict:
     encoder = Encoder.of(training)
-    model.fit(encoder.matrix(training), labels, sample_weight=weights)
+    with _single_thread():
+        model.fit(encoder.matrix(training), labels, sample_weight=weights)
 
     def predict(features: Features) -> Floats:
-        probabilities: Floats = model.predict_proba(encoder.matrix(features))
+        with _single_thread():
+            probabilities: Floats = model.predict_proba(encoder.matrix(features))
         return probabilities
 
     return predict
+
+
+def _single_thread() -> Any:
+    """Let one thread multiply matrices.
+
+    These are many and small: several threads wait for each other, sixty times as long on a busy
+    machine, and the last digits of sums depend on how many there are.
+    """
+    return optional("threadpoolctl").threadpool_limits(1, user_api="blas")
 
 
 def _naive_bayes(training: Features, labels: Longs, weights: Floats, seed: int) -> Predict:  # noqa: ARG001
