@@ -8,7 +8,8 @@ e^epsilon, that is (epsilon, delta)-differentially private for beta <= 1 - e^-ep
 
     delta = max over n >= ceil(k / gamma - 1) of P(Binomial(n, beta) > gamma n),
 
-where no term exceeds exp(-n (gamma ln(gamma / beta) - (gamma - beta))).
+where no term exceeds exp(-n (gamma ln(gamma / beta) + (1 - gamma) ln((1 - gamma) / (1 - beta))))
+(Hoeffding 1963).
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ import math
 
 import numpy as np
 
+from ontomask.arrays import Floats
 from ontomask.chances import binomial_tail
 
 __all__ = ["least_class", "sampling_probability", "spent_delta"]
 
-BLOCK = 512
+BLOCK = 64
 """So many terms are computed at a time."""
 
-SAFETY = 1.0 + 1e-9
+ROUNDING = 1e-9
+SAFETY = 1.0 + ROUNDING
 """Rounding is taken to be to the disadvantage of protection."""
 
 
@@ -35,16 +38,33 @@ def sampling_probability(epsilon: float) -> float:
 
 def spent_delta(k: int, beta: float, epsilon: float) -> float:
     """The delta of sampling with probability beta and leaving out classes below k."""
-    gamma = (math.expm1(epsilon) + beta) / math.exp(epsilon)
-    rate = gamma * math.log(gamma / beta) - (gamma - beta)
-    first, largest = max(1, math.ceil(k / gamma - 1.0 - 1e-9)), 0.0
+    # 1 - gamma, which for a large epsilon would be rounded to 0
+    rest = (1.0 - beta) * math.exp(-epsilon)
+    gamma = 1.0 - rest
+    rate = gamma * math.log(gamma / beta) - rest * epsilon
+    first, largest, start = max(1, math.ceil(k / gamma - 1.0 - ROUNDING)), 0.0, 0.0
     while True:
-        sizes = np.arange(first, first + BLOCK)
-        terms = binomial_tail(np.floor(gamma * sizes - 1e-9), sizes, beta) * SAFETY
+        counts, sizes = _peaks(first, gamma, rest, np.arange(start, start + BLOCK))
+        terms = binomial_tail(counts, sizes, beta) * SAFETY
         largest = max(largest, float(terms.max()))
-        first += BLOCK
-        if math.exp(-first * rate) <= largest:
+        start += BLOCK
+        if math.exp(-sizes[-1] * rate) <= largest:
             return largest
+
+
+def _peaks(first: int, gamma: float, rest: float, steps: Floats) -> tuple[Floats, Floats]:
+    """The largest count that is no more than gamma n, and n, where no other n has larger terms.
+
+    One more record makes more than a count likelier, unless the count is one more, too: then less
+    so. That leaves the largest n of each count or, as well, the least n of each number of records
+    that may be missing, of which there are fewer if gamma is above 1/2.
+    """
+    if gamma < 0.5:
+        counts = math.floor(gamma * first - ROUNDING) + steps
+        return counts, np.maximum(np.ceil((counts + 1 + ROUNDING) / gamma) - 1, first)
+    missing = math.ceil(rest * first + ROUNDING) - 1 + steps
+    sizes = np.maximum(np.floor((missing - ROUNDING) / rest) + 1, first)
+    return sizes - missing - 1, sizes
 
 
 def least_class(epsilon: float, delta: float, beta: float) -> int:

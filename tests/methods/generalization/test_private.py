@@ -2,11 +2,12 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import binom, chisquare
+from scipy.stats import binom, chisquare, poisson
 
 import ontomask as om
 from ontomask.data.encoding import encode
@@ -17,7 +18,7 @@ from ontomask.privacy.differential import least_class, sampling_probability, spe
 from ontomask.promises import DifferentialPrivacy
 from ontomask.verify import verify
 
-PARAMETERS = [(0.5, 1e-2), (1.0, 1e-2), (1.0, 1e-4), (2.0, 1e-3), (3.0, 1e-6)]
+PARAMETERS = [(0.5, 1e-2), (1.0, 1e-2), (1.0, 1e-4), (2.0, 1e-3), (3.0, 1e-1)]
 SEX = {"sex": [["f", "*"], ["m", "*"]], "age": [["30", "30s", "*"], ["40", "40s", "*"]]}
 
 
@@ -55,6 +56,30 @@ def test_the_parameters_are_enough_and_not_too_strict(epsilon, delta):
 
     assert needed(k) <= delta
     assert needed(max(2, k // 3)) > delta
+
+
+@pytest.mark.parametrize("share", [1.0, 0.6, 0.05])
+@pytest.mark.parametrize("epsilon", [0.01, 0.2, 0.7, 1.0, 3.0, 5.0])
+@pytest.mark.parametrize("k", [2, 3, 10, 40])
+def test_delta_is_the_largest_of_all_terms(k, epsilon, share):
+    beta = share * sampling_probability(epsilon)
+    gamma = Fraction(1) - Fraction(1 - beta) / Fraction(math.exp(epsilon))
+    sizes = range(max(1, math.ceil(k / gamma - 1)), 8000)
+    terms = binom.sf([math.floor(gamma * n) for n in sizes], sizes, beta)
+    assert spent_delta(k, beta, epsilon) == pytest.approx(terms.max(), rel=1e-8)
+
+
+@pytest.mark.parametrize("delta", [1e-12, 0.1])
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 10.0, 15.0, 20.0])
+def test_least_classes_of_extreme_parameters_are_found_at_once(epsilon, delta):
+    """With a large epsilon, a class is drawn whole with beta^n; a small one has Poisson's limit."""
+    beta = sampling_probability(epsilon)
+    k = least_class(epsilon, delta, beta)
+    assert spent_delta(k, beta, epsilon) <= delta < spent_delta(k - 1, beta, epsilon)
+    if epsilon > 9:
+        assert k == pytest.approx(1 + math.log(delta) / math.log(beta), rel=1e-3)
+    else:
+        assert poisson.sf(k - 1, k / 2) <= delta < poisson.sf(k - 2, (k - 1) / 2)
 
 
 @pytest.mark.parametrize("k", [2, 3])
