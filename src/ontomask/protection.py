@@ -222,13 +222,22 @@ def _changed(start: State, end: State) -> dict[str, float]:
 
 def _differing(before: Attribute, after: Attribute, counts: Floats) -> int:
     """How many records have values that are not written alike."""
-    if all(isinstance(one.domain, Numbers) and one.domain.are_floats for one in (before, after)):
+    kind = _plain_kind(before.domain)
+    if kind is not None and kind is _plain_kind(after.domain):
         old, new = before.record_numbers(), after.record_numbers()
         # a gap is NaN, which no value is; it differs from itself
         unlike = (old != new) & ((old == old) | (new == new))
         return round(float(counts[unlike].sum()))
     pairs = before.seen().beside(after.seen(), counts)
     return sum(count for old, new, count in pairs if not _reads_alike(old, new))
+
+
+def _plain_kind(domain: Domain) -> type | None:
+    """The type of plain numbers, which read alike where they are equal."""
+    if not isinstance(domain, Numbers) or not domain.values or not domain.fits_floats:
+        return None
+    kind = type(domain.values[0])
+    return kind if kind in (int, float) else None
 
 
 def _reads_alike(old: object, new: object) -> bool:

@@ -215,3 +215,15 @@ def test_a_forgotten_column_is_looked_at_again():
     table.forget(["a", "b"])
     assert table.distinct("a")[0] is not before[0]
     assert table.distinct("a")[1] == before[1]
+
+
+@pytest.mark.parametrize("count", [libraries.FEW, libraries.MODERATE, libraries.MODERATE + 1])
+@pytest.mark.parametrize("kind", [pl.Int64, pl.UInt8, pl.Int128])
+def test_whole_numbers_are_told_apart_in_the_order_of_their_appearance(count, kind):
+    """Few are counted, more are sorted, and many looked up: all alike."""
+    numbers = np.random.default_rng(1).integers(0, 200, count).tolist()
+    codes, known = open_table(pl.DataFrame({"n": pl.Series(numbers, dtype=kind)})).distinct("n")
+    assert known == list(dict.fromkeys(numbers))
+    assert {type(one) for one in known} == {int}
+    assert [known[code] for code in codes.tolist()] == numbers
+    assert codes.dtype == np.int32

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -274,10 +276,22 @@ def test_the_share_of_changed_values_counts_records_not_rows():
     assert release.changed["age"] == 1 / 20
 
 
-@pytest.mark.parametrize("gap", [None, 2.5])
-def test_changed_numbers_are_those_written_otherwise(gap):
+LARGE = 2**53
+
+
+@pytest.mark.parametrize(
+    "ages",
+    [
+        [1.0, 1.0, None, -0.0, 0.0, 7.25, 7.25, 3.0, None, 9.0],
+        [1.0, 1.0, 2.5, -0.0, 0.0, 7.25, 7.25, 3.0, 2.5, 9.0],
+        [1, 1, None, 0, 0, 7, 7, 3, None, 9],
+        [LARGE + 4 * one for one in (1, 1, 9, 8, 30, 31, 31, 90, 90, 92)],
+        [Decimal(one) for one in ("1.0", "1.0", "2.5", "0.0", "0.0", "7.2", "7.2", "3", "5", "9")],
+    ],
+    ids=["gaps", "floats", "whole", "large", "decimals"],
+)
+def test_changed_numbers_are_those_written_otherwise(ages):
     """Numbers are compared all at once, gaps included: as many as a person would count."""
-    ages = [1.0, 1.0, gap, -0.0, 0.0, 7.25, 7.25, 3.0, gap, 9.0]
     schema = om.Schema(age=om.Numeric())
     release = om.protect(pl.DataFrame({"age": ages}), schema, om.Microaggregation(2), seed=1)
     pairs = list(zip(ages, release.frame["age"].to_list(), strict=True))

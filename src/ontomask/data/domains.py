@@ -165,7 +165,11 @@ class Numbers(Domain):
     @functools.cached_property
     def fits_floats(self) -> bool:
         """Whether floats hold the numbers as they are; not so decimals and large whole numbers."""
-        return self.are_floats or all(map(_fits, self.values))
+        if self.are_floats:
+            return True
+        # seen at a glance; beyond, a whole number may have been rounded
+        small = isinstance(self.values[0], int) and np.abs(self.numbers).max() < LARGEST_EXACT
+        return bool(small) or all(map(_fits, self.values))
 
     @property
     def are_floats(self) -> bool:
