@@ -67,10 +67,9 @@ class Grouper:
         self._rows = [one.rows for one in problem.hierarchies]
         self._words, place_values = _place_values(self._rows)
         pairs = zip(problem.hierarchies, place_values, strict=True)
-        shifts = [one.levels.ravel() * np.int64(value) for one, value in pairs]
-        # behind them a level at which an attribute adds nothing to a key
-        self._nothing = sum(one.size for one in shifts)
-        self._shifts = np.concatenate([*shifts, np.zeros(max(self._rows), np.int64)])
+        self._shifts = np.concatenate(
+            [one.levels.ravel() * np.int64(value) for one, value in pairs]
+        )
         self.finest = self._finest()
 
     def _finest(self) -> Grouping:
@@ -100,8 +99,14 @@ class Grouper:
 
     def without(self, grouping: Grouping, attribute: int) -> Ints:
         """Number classes so that those that differ only in one attribute are the same."""
-        start = self._starts[attribute][grouping.levels[attribute]]
-        return self._raised(grouping, [(attribute, start, self._nothing)])[0]
+        level = grouping.levels[attribute]
+        if self.problem.hierarchies[attribute].widths[level] == 1:
+            return np.arange(len(grouping), dtype=np.int32)
+        rows = self.tuples[attribute].take(grouping.representatives)
+        keys = grouping.keys.copy()
+        keys[self._words[attribute]] -= self._shifts[self._starts[attribute][level] :].take(rows)
+        numbers: Ints = kernel.number_keys(keys, 0)[0]
+        return numbers
 
     def roll_up(self, finer: Grouping, levels: Levels) -> Grouping:
         """Unite the classes of a finer grouping that are equal at the given levels."""
