@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from dataclasses import replace
 
@@ -11,8 +12,10 @@ import pytest
 
 import ontomask as om
 from ontomask.errors import MethodError
+from ontomask.kernels import refinement
 from ontomask.kernels.blocks import in_blocks
 from ontomask.methods import blocks as rules
+from ontomask.methods import microaggregation
 from ontomask.methods.base import Context, Method, watched_parts
 from tables import mixed_columns, mixed_schema
 
@@ -167,6 +170,39 @@ def test_very_large_tables_are_cut_into_pieces_first(monkeypatch):
     assert (whole, first, second) == ([sum(pieces)], whole[0] // 3, 20)
     blocks = masked(om.Microaggregation(K, block_size=20)).details[0]["blocks"]
     assert blocks >= whole[0] / 20 > len(pieces) >= 3
+
+
+def test_the_longest_work_begins_first_and_answers_keep_their_order(monkeypatch):
+    monkeypatch.setenv("ONTOMASK_THREADS", "1")
+    begun = []
+
+    def work(place, signal):
+        begun.append(place)
+        return place
+
+    works = [functools.partial(work, place) for place in range(4)]
+    for efforts, order in ((None, [3, 0, 1, 2]), ([1.0, 9.0, 3.0, 9.0], [1, 3, 2, 0])):
+        begun.clear()
+        given = {"context": context(lambda *_: None), "message": "", "efforts": efforts}
+        assert watched_parts(works, totals=[2.0, 2.0, 1.0, 5.0], **given) == [0, 1, 2, 3]
+        assert begun == order
+
+
+@pytest.mark.parametrize("refine", [True, "thorough"])
+def test_who_is_near_whom_is_found_beside_the_clustering_and_only_once(monkeypatch, refine):
+    method = om.Microaggregation(K, refine=refine, rounds=2)
+    with monkeypatch.context() as apart:
+        # the refinement looks for them itself
+        apart.setattr(microaggregation, "_neighbors_of", lambda _: (32, [lambda signal: None]))
+        expected = masked(method).frame
+
+    def again(*_):
+        raise AssertionError("found again")
+
+    monkeypatch.setattr(refinement, "nearest_points", again)
+    for threads in ("1", "2"):
+        monkeypatch.setenv("ONTOMASK_THREADS", threads)
+        assert masked(method).frame.equals(expected)
 
 
 def test_blocks_that_would_do_nothing_are_refused():

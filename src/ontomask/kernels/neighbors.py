@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
@@ -21,10 +23,17 @@ from ontomask.kernels.index import (
 )
 from ontomask.kernels.records import VALUES, Points, contribution, point_reference
 
-__all__ = ["closest_links", "nearest_points", "paired_distances", "prepare", "sort_by_keys"]
+__all__ = [
+    "Neighborhood",
+    "closest_links",
+    "nearest_points",
+    "paired_distances",
+    "prepare",
+    "sort_by_keys",
+]
 
-SMALLEST_SHARE = 2048
-"""Points for which it pays to start a thread."""
+SMALLEST_SHARE = 256
+"""Points for which it pays to start a thread: to find the nearest takes tens of microseconds."""
 
 
 @compiled
@@ -79,28 +88,43 @@ def _link_nearest(
                 filled += 1
 
 
+class Neighborhood(NamedTuple):
+    """Points whose nearest ones are being found, some at a time."""
+
+    points: Points
+    searched: Index
+    asked: Ints
+    """The points that ask."""
+    graph: Ints
+    """[p, wanted] what they found, -1 where there are fewer or nobody asked."""
+
+    @classmethod
+    def of(cls, points: Points, wanted: int, chosen: Longs | None = None) -> Neighborhood:
+        """Make ready to find so many others for every point, or for those that are chosen."""
+        size = points.weights.size
+        index = build_index(points, np.arange(size), np.ones(size), np.zeros(size), LEAF)
+        prepare(index)
+        # neighbors one after the other find the same things in the cache
+        asked = index.cells[POINT].copy() if chosen is None else chosen.astype(np.int32)
+        return cls(points, index, asked, np.full((size, wanted), -1, np.int32))
+
+    def fill(self, first: int, last: int) -> None:
+        """Find the nearest of the askers from first to last, by plain distance."""
+        points, index, asked, graph = self
+        wanted = graph.shape[1] + 1
+        reference = np.empty(points.codes.shape[0] + points.gaps.size)
+        room = new_finds(index, wanted), reference, np.empty(wanted), np.empty(wanted, np.int64)
+        _link_nearest(points, index, *room, asked, first, last, graph)
+
+
 def nearest_points(points: Points, wanted: int, chosen: Longs | None = None) -> Ints:
     """For every point the `wanted` nearest others (-1 where there are fewer), by plain distance.
 
     Where points are chosen, the rows of all others are -1.
     """
-    size = points.weights.size
-    index = build_index(points, np.arange(size), np.ones(size), np.zeros(size), LEAF)
-    graph = np.full((size, wanted), -1, np.int32)
-    # neighbors one after the other find the same things in the cache
-    asked = index.cells[POINT].copy() if chosen is None else chosen.astype(np.int32)
-    prepare(index)
-
-    def work(first: int, last: int) -> None:
-        finds, reference = (
-            new_finds(index, wanted + 1),
-            np.empty(points.codes.shape[0] + points.gaps.size),
-        )
-        keys, near = np.empty(wanted + 1), np.empty(wanted + 1, np.int64)
-        _link_nearest(points, index, finds, reference, keys, near, asked, first, last, graph)
-
-    in_blocks(work, asked.size, SMALLEST_SHARE)
-    return graph
+    found = Neighborhood.of(points, wanted, chosen)
+    in_blocks(found.fill, found.asked.size, SMALLEST_SHARE)
+    return found.graph
 
 
 @compiled

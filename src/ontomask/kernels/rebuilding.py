@@ -269,7 +269,7 @@ def rebuild(
     points: Points,
     labels: Ints,
     k: float,
-    neighbors: int,
+    neighbors: int | Ints,
     passes: int,
     rounds: int,
     seconds: float,

@@ -338,14 +338,19 @@ class Refinement(NamedTuple):
     """Benches that no thread works at; there are as many as threads have worked side by side."""
 
     @classmethod
-    def of(cls, points: Points, labels: Ints, k: float, neighbors: int) -> Refinement:
-        """Make ready; `neighbors` nearest points of a point name the clusters that it tries."""
+    def of(cls, points: Points, labels: Ints, k: float, neighbors: int | Ints) -> Refinement:
+        """Make ready; the nearest points of a point name the clusters that it tries.
+
+        `neighbors` says how many, or who they are, as `nearest_points` does.
+        """
         size = labels.size
         # with room for two more than there can be, to put things aside
         capacity = max(int(labels.max()) + 1, int(points.sizes.sum() / k)) + 2
         partition = new_partition(points, labels, capacity)
         bench = new_bench(points, partition.figures.shape[1])
-        graph = nearest_points(points, min(neighbors, size - 1))
+        graph = neighbors
+        if not isinstance(graph, np.ndarray):
+            graph = nearest_points(points, min(graph, size - 1))
         since = np.zeros(size + capacity, np.int64)
         return cls(points, partition, bench, graph, since, float(k), [])
 
@@ -418,7 +423,7 @@ class Refinement(NamedTuple):
 
 
 def refine(
-    points: Points, labels: Ints, k: float, neighbors: int, rounds: int, signal: Longs
+    points: Points, labels: Ints, k: float, neighbors: int | Ints, rounds: int, signal: Longs
 ) -> Ints:
     """Labels of less loss; every cluster has k records (persons) or more, if it had before.
 

@@ -258,19 +258,24 @@ def watched_parts(
     context: Context,
     message: str,
     brief: bool = False,
+    efforts: Sequence[float] | None = None,
 ) -> list[Result]:
     """Do works that are independent of each other, on all cores, each as `watched` does one.
 
-    Where they are `brief`, they are done before a thread for them would have begun.
+    Where they are `brief`, they are done before a thread for them would have begun. The `efforts`
+    tell how long each takes beside the others, if the totals do not.
     """
     signals: Longs = np.zeros((len(works), 2), np.int64)
-    amounts = np.maximum(totals, 1.0)
+    amounts, efforts = np.maximum(totals, 1.0), totals if efforts is None else efforts
     if brief:
         made = [work(own) for work, own in zip(works, signals, strict=True)]
         context.progress(1.0, message)
         return made
     with workers(len(works)) as pool:
-        running = [pool.submit(work, own) for work, own in zip(works, signals, strict=True)]
+        # the longest begin first, so that all threads end at about the same time
+        order = sorted(range(len(works)), key=lambda place: -efforts[place])
+        begun = {place: pool.submit(works[place], signals[place]) for place in order}
+        running = [begun[place] for place in range(len(works))]
         try:
             more = True
             while more:

@@ -108,6 +108,7 @@ def in_every(
         totals=[float(members.size) if total is None else total for members in parts],
         context=context,
         message=message,
+        efforts=[members.size for members in parts],
     )
 
 

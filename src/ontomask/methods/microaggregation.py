@@ -8,8 +8,9 @@ Valls (2012).
 from __future__ import annotations
 
 import functools
+import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
@@ -22,6 +23,7 @@ from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.errors import MethodError
 from ontomask.kernels import centroids as centers
 from ontomask.kernels import clusters as kernel
+from ontomask.kernels.neighbors import Neighborhood
 from ontomask.kernels.rebuilding import rebuild
 from ontomask.kernels.records import Points, select_points
 from ontomask.kernels.refinement import refine
@@ -69,6 +71,8 @@ PASSES = 60
 """How far a refinement looks around a point, and how often it goes over the table."""
 WATCHED_FROM = 100
 """Fewer points are clustered in less time than a thread takes to begin."""
+SLICES = 16
+"""Into so many the search for near points is cut, so that threads end at the same time."""
 LOSSES = ("loss_before", "loss_after")
 
 
@@ -267,38 +271,48 @@ class Microaggregation(Method):
             points = plain._replace(factors=plain.sizes**plain.power)
         classes = [np.arange(plain.sizes.size)] if frame is None else members_of(frame)
         parts = blocks_of(points, classes, self.k, self.block_size, details)
-        labels = self._formed(plain, points, parts, context)
+        labels, near = self._formed(plain, points, parts, context)
         if self.refine:
             before = float(centers.loss(plain, labels, int(labels.max()) + 1))
-            labels = self._refined(plain, labels, parts, context)
+            labels = self._refined(plain, labels, parts, near, context)
             if frame is None and len(parts) > 1:
                 parts = around_clusters(plain, labels, parts)
-                labels = self._refined(plain, labels, parts, context)
+                labels = self._refined(plain, labels, parts, near, context)
             if self.refine == "thorough":
-                labels, details["rounds"] = self._rebuilt(plain, labels, parts, context)
+                labels, details["rounds"] = self._rebuilt(plain, labels, parts, near, context)
             after = float(centers.loss(plain, labels, int(labels.max()) + 1))
             details["refinement"] = _gain(before, after)
         return labels
 
     def _formed(
         self, plain: Points, points: Points, parts: Sequence[Longs], context: Context
-    ) -> Ints:
-        """The clusters of every part; where they are formed in two ways, those that lose less."""
+    ) -> tuple[Ints, int | Ints]:
+        """The clusters of every part; where they are formed in two ways, those that lose less.
+
+        With them who is near whom, as far as that is known before a refinement: a single part is
+        clustered by one thread, and others find it out beside that.
+        """
+        near: int | Ints = NEIGHBORS
         ways = self._ways(points)
-        works = [
+        works: list[Callable[[Longs], Any]] = [
             functools.partial(self._clustered, points, members, way)
             for way in ways
             for members in parts
         ]
         totals = [float(members.size) for members in parts] * len(ways)
+        if self.refine and len(parts) == 1:
+            near, finding = _neighbors_of(plain)
+            works += finding
+            totals += [points.sizes.size / len(finding)] * len(finding)
         few = points.sizes.size < WATCHED_FROM
         found = watched_parts(
             works, totals=totals, context=context, message="clustering", brief=few
         )
-        if len(ways) == 1:
-            return numbered(parts, found)
-        pairs = zip(parts, found[: len(parts)], found[len(parts) :], strict=True)
-        return numbered(parts, [_better(select_points(plain, one), *pair) for one, *pair in pairs])
+        first, second = found[: len(parts)], found[len(parts) : len(parts) * len(ways)]
+        if second:
+            triples = zip(parts, first, second, strict=True)
+            first = [_better(select_points(plain, one), *pair) for one, *pair in triples]
+        return numbered(parts, first), near
 
     def _ways(self, points: Points) -> tuple[bool, ...]:
         """What to try of `dynamic`."""
@@ -318,18 +332,28 @@ class Microaggregation(Method):
         return kernel.sa_mdav(points, self.k, dynamic, signal)
 
     def _refined(
-        self, points: Points, labels: Ints, parts: Sequence[Longs], context: Context
+        self,
+        points: Points,
+        labels: Ints,
+        parts: Sequence[Longs],
+        near: int | Ints,
+        context: Context,
     ) -> Ints:
         """Better clusters, each made of those of one part."""
 
         def work(members: Longs, signal: Longs) -> Ints:
-            own = _own_labels(labels, members), float(self.k), NEIGHBORS, PASSES
+            own = _own_labels(labels, members), float(self.k), near, PASSES
             return refine(select_points(points, members), *own, signal)
 
         return numbered(parts, in_every(parts, work, float(PASSES), context, "refining"))
 
     def _rebuilt(
-        self, points: Points, labels: Ints, parts: Sequence[Longs], context: Context
+        self,
+        points: Points,
+        labels: Ints,
+        parts: Sequence[Longs],
+        near: int | Ints,
+        context: Context,
     ) -> tuple[Ints, int]:
         """Clusters that were taken apart and built anew, and the rounds made in every part.
 
@@ -339,7 +363,7 @@ class Microaggregation(Method):
         started = time.monotonic()
 
         def work(members: Longs, draws: np.random.Generator, signal: Longs) -> tuple[Ints, int]:
-            own = _own_labels(labels, members), float(self.k), NEIGHBORS, PASSES
+            own = _own_labels(labels, members), float(self.k), near, PASSES
             left = started + self.seconds - time.monotonic()
             seconds = max(left, 1e-9) if len(parts) == 1 else self.seconds * members.size / size
             return rebuild(
@@ -411,6 +435,19 @@ class Clustering:
 def _centroids(points: Points, labels: Ints, context: Context) -> tuple[Ints, Floats]:
     count = int(labels.max()) + 1
     return centers.centroids(points, labels, count, context.generator.random(count))
+
+
+def _neighbors_of(points: Points) -> tuple[Ints, list[Callable[[Longs], None]]]:
+    """Room for the points that are near each one, and works that find them."""
+    size = points.sizes.size
+    around = Neighborhood.of(points, min(NEIGHBORS, size - 1))
+
+    def work(first: int, last: int, signal: Longs) -> None:
+        if signal[1] == 0:
+            around.fill(first, last)
+
+    bounds = np.linspace(0, size, 1 + min(SLICES, size)).astype(int).tolist()
+    return around.graph, [functools.partial(work, *one) for one in itertools.pairwise(bounds)]
 
 
 def _gain(before: float, after: float) -> dict[str, float]:
