@@ -228,8 +228,13 @@ def _differing(before: Attribute, after: Attribute, counts: Floats) -> int:
         # a gap is NaN, which no value is; it differs from itself
         unlike = (old != new) & ((old == old) | (new == new))
         return round(float(counts[unlike].sum()))
-    pairs = before.seen().beside(after.seen(), counts)
-    return sum(count for old, new, count in pairs if not _reads_alike(old, new))
+    texts: dict[str, int] = {}
+    own, others = (
+        np.array([texts.setdefault(str(value), len(texts)) for value in (*one.values, None)])
+        for one in (before, after)
+    )
+    unlike = own.take(before.codes) != others.take(after.codes)
+    return round(float(counts[unlike].sum()))
 
 
 def _plain_kind(domain: Domain) -> type | None:
@@ -238,10 +243,3 @@ def _plain_kind(domain: Domain) -> type | None:
         return None
     kind = type(domain.values[0])
     return kind if kind in (int, float) else None
-
-
-def _reads_alike(old: object, new: object) -> bool:
-    """Whether two values are written alike; plain ones are compared as they are, for speed."""
-    if type(old) is type(new) and isinstance(old, (str, int, float)):
-        return old == new
-    return str(old) == str(new)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 import ontomask as om
 from ontomask.errors import MethodError
 from ontomask.evaluation.classification import judge_classification
+from ontomask.methods.generalization.method import told_apart
 from tables import mixed_columns, mixed_hierarchies, mixed_schema
 
 QUASI = ["age", "sex"]
@@ -153,3 +155,37 @@ def test_classifiers_are_judged_on_all_test_records_though_some_would_be_left_ou
     judged = judge_classification(frame, SCHEMA, "ill", lambda _: release, **options)
     assert (judged.records, judged.trained) == (len(frame), len(release.frame))
     assert judged.suppressed == len(frame) - len(release.frame)
+
+
+def test_a_scheme_knows_all_combinations_of_generalized_values_in_the_release():
+    generator = np.random.default_rng(1)
+    rows = [[value, value[0], "*"] for value in ("aa", "ab", "ba", "bb", "ca")]
+    table = pl.DataFrame(
+        {
+            name: generator.choice([row[0] for row in rows], 60, p=generator.dirichlet(np.ones(5)))
+            for name in "xyz"
+        }
+    )
+    method = om.Generalization(k=3, suppression_limit=0.3, hierarchies=dict.fromkeys("xyz", rows))
+    release = om.protect(table, om.Schema(x=om.Flat(), y=om.Flat(), z=om.Flat()), method, seed=1)
+    (scheme,) = release.scheme.schemes
+    labels = [scheme.columns[name].hierarchy.labels[release.levels[name]] for name in "xyz"]
+    known = {
+        tuple(own[code] for own, code in zip(labels, one, strict=True)) for one in scheme.classes
+    }
+    shown = {row for row in release.frame.rows() if row != ("*", "*", "*")}
+    assert known == shown
+    assert len(known) == len(scheme.classes) > 3
+
+
+@pytest.mark.parametrize(("looks", "expected"), [([1, 2, 3], [0, 3]), ([1, 2, 2], [0, 1, 3])])
+def test_values_that_look_alike_are_still_told_apart(looks, expected):
+    """One kind of each class is enough, unless a class may hold different values."""
+    kinds = SimpleNamespace(
+        suppressed=np.array([False, False, True, False]), classes=np.array([0, 0, 0, 1])
+    )
+    column = SimpleNamespace(looks=[np.array(looks)], hierarchy=SimpleNamespace(widths=[3]))
+    outcome = SimpleNamespace(kinds=kinds, columns={"x": column})
+    found = told_apart(outcome, {"x": 0})
+    assert kinds.classes[found].tolist() == kinds.classes[expected].tolist()
+    assert not kinds.suppressed[found].any()

@@ -79,7 +79,7 @@ class Grouper:
         keys = np.zeros((max(self._words) + 1, count), np.int64)
         for attribute in attributes:
             shifts = self._shifts[self._starts[attribute][0] :]
-            keys[self._words[attribute]] += shifts[self.tuples[attribute]]
+            keys[self._words[attribute]] += shifts.take(self.tuples[attribute])
         return Grouping(
             tuple(0 for _ in attributes),
             np.arange(count, dtype=np.int32),

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from ontomask.arrays import Bools
+from ontomask.arrays import Bools, Longs
 from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Real, TableOf, Text, Typed
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Microdata, group_rows
@@ -343,7 +343,7 @@ def _scheme(outcome: Outcome, levels: object) -> Levels | None:
     """The scheme for records not seen, where all records have the same levels."""
     if not isinstance(levels, dict):
         return None
-    shown = outcome.kinds.rows[~outcome.kinds.suppressed].T
+    shown = outcome.kinds.rows[told_apart(outcome, levels)].T
     hierarchies = {name: column.hierarchy for name, column in outcome.columns.items()}
     codes = [
         one.levels[levels[name]].take(rows)
@@ -353,3 +353,16 @@ def _scheme(outcome: Outcome, levels: object) -> Levels | None:
     classes = np.array(codes, np.int32)[:, firsts[0]].T
     star = bool((outcome.kinds.looks == 0).all(axis=0)[outcome.kept].any())
     return Levels(levels, dict(outcome.columns), classes, star)
+
+
+def told_apart(outcome: Outcome, levels: Mapping[str, int]) -> Longs:
+    """Kinds that are not suppressed, as many as have all combinations of generalized values."""
+    shown = np.flatnonzero(~outcome.kinds.suppressed)
+    for name, column in outcome.columns.items():
+        level = levels[name]
+        if np.unique(column.looks[level]).size < column.hierarchy.widths[level]:
+            return shown  # some of these values look alike
+    classes = outcome.kinds.classes
+    firsts = np.full(int(classes.max()) + 1, -1, np.int64)
+    firsts[classes[shown]] = shown
+    return firsts[firsts >= 0]
