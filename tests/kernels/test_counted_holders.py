@@ -6,8 +6,6 @@ from pathlib import Path
 from ontomask import kernels
 
 SLOW_STEPS = {
-    "_choose",
-    "_form_exchanges",
     "kept_at_most",
     "least_cost",
     "swap_coded",

@@ -20,7 +20,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.centroids import centroids
-from ontomask.kernels.compiling import allocating, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
@@ -61,19 +61,20 @@ class Tree(NamedTuple):
     """[nodes] what the table has at or below the node."""
 
 
-@allocating
+@compiled
 def _form_slices(
     points: Points,
     slices: Ints,
     seeds: Longs,
     clusters: int,
     labels: Ints,
+    left: Longs,
     reference: Floats,
     nearest: Longs,
+    least: Floats,
     signal: Longs,
 ) -> None:
-    """Form clusters that take one point of every slice."""
-    left, least = np.arange(labels.size), np.empty(nearest.size)
+    """Form clusters that take one point of every slice; `left` holds all points."""
     count, turn = whole(labels.size), whole(0)
     for cluster in range(clusters):
         if signal[1] != 0:
@@ -81,7 +82,8 @@ def _form_slices(
         while labels[seeds[turn]] >= 0:
             turn += 1
         point_reference(points, seeds[turn], reference)
-        least[:] = np.inf
+        for number in range(least.size):
+            least[number] = np.inf
         for place in range(count):
             point = left[place]
             number = slices[point]
@@ -102,7 +104,8 @@ def _form_slices(
 @part
 def _spread(tree: Tree, values: Ints, chosen: Longs, size: int, flows: Floats) -> float:
     """What must pass each node for the first `size` chosen points; what that costs."""
-    flows[:] = 0.0
+    for node in range(flows.size):
+        flows[node] = 0.0
     for slot in range(size):
         flows[values[chosen[slot]]] += 1.0
     total = 0.0
@@ -205,7 +208,7 @@ def _exchange_members(
             near[slot], near[candidate] = near[candidate], near[slot]
 
 
-@allocating
+@compiled
 def _form_exchanges(
     points: Points,
     index: Index,
@@ -216,13 +219,16 @@ def _form_exchanges(
     size: int,
     t: float,
     labels: Ints,
+    reference: Floats,
+    flows: Floats,
+    least: Floats,
+    held: Longs,
+    leaver: Longs,
+    keys: Floats,
+    near: Longs,
     signal: Longs,
 ) -> None:
     """Form clusters of the nearest points, changed until their values are t-close."""
-    nodes, width = tree.shares.size, points.codes.shape[0] + points.gaps.size
-    flows, least, reference = np.empty(nodes), np.empty(nodes), np.empty(width)
-    held, leaver = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    keys, near = np.empty(finds.answers.shape[0]), np.empty(finds.answers.shape[0], np.int64)
     cluster, turn, count = 0, whole(0), labels.size
     while count >= 2 * size and signal[1] == 0:
         while labels[seeds[turn]] >= 0:
@@ -237,8 +243,6 @@ def _form_exchanges(
         count -= size
         cluster += 1
         signal[0] = labels.size - count
-    if count >= size:
-        labels[labels < 0] = cluster
 
 
 def _seeds(points: Points) -> Longs:
@@ -253,7 +257,8 @@ def by_slices(points: Points, slices: Ints, signal: Longs) -> Ints:
     reference = np.empty(points.codes.shape[0] + points.gaps.size)
     _form_slices(
         *(points, slices.astype(np.int32), _seeds(points), int(sizes.min()), labels),
-        *(reference, np.empty(sizes.size, np.int64), signal),
+        *(np.arange(labels.size), reference, np.empty(sizes.size, np.int64)),
+        *(np.empty(sizes.size), signal),
     )
     return _distributed(points, labels)
 
@@ -267,10 +272,16 @@ def by_exchanges(
     index = build_index(points, np.arange(count), np.ones(count), np.zeros(count), LEAF)
     prepare(index)
     finds = new_finds(index, min((1 + TRIED) * size + TRIED_MORE, count))
+    nodes, wanted = tree.shares.size, finds.answers.shape[0]
     _form_exchanges(
         *(points, index, finds, tree, values.astype(np.int32), _seeds(points), size, float(t)),
-        *(labels, signal),
+        *(labels, np.empty(points.codes.shape[0] + points.gaps.size)),
+        *(np.empty(nodes), np.empty(nodes), np.empty(nodes, np.int64), np.empty(nodes, np.int64)),
+        *(np.empty(wanted), np.empty(wanted, np.int64), signal),
     )
+    left = np.flatnonzero(labels < 0)
+    if left.size >= size:
+        labels[left] = labels.max() + 1
     return _distributed(points, labels)
 
 

@@ -145,7 +145,8 @@ def _choose_few(points: Points, tally: Tally, shrinking: Shrinking, attribute: i
         total = tally.sums[start + row]
         slot = count
         if count == FEW:
-            floor = min(floor, max(total, least[FEW - 1]))
+            other = total if total > least[FEW - 1] else least[FEW - 1]
+            floor = other if other < floor else floor
             slot = whole(FEW - 1)
             if total >= least[FEW - 1]:
                 continue

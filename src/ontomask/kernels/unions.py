@@ -12,7 +12,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.centroids import Tally, members_by_cluster, new_tally, price
-from ontomask.kernels.compiling import allocating, compiled, part, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.index import (
     LEAF,
     NEAREST,
@@ -77,7 +77,7 @@ def _joined(offsets: Longs, members: Longs, room: Longs, one: int, other: int) -
     return count
 
 
-@allocating
+@compiled
 def _choose(
     points: Points,
     index: Index,
@@ -90,9 +90,10 @@ def _choose(
     owners: Longs,
     order: Longs,
     partners: Longs,
+    room: Longs,
+    reference: Floats,
 ) -> None:
     """Write for the clusters of `order` their partners; one that has one already waits."""
-    room, reference = np.empty(members.size, np.int64), np.empty(references.shape[1])
     for cluster in order:
         if partners[cluster] >= 0:
             continue
@@ -157,5 +158,6 @@ def _partners(points: Points, clusters: Clusters, failing: Longs) -> Longs:
     _choose(
         *(points, index, finds, new_tally(points), *members_by_cluster(labels, count)),
         *(references, losses, owners, failing, partners),
+        *(np.empty(size, np.int64), np.empty(references.shape[1])),
     )
     return partners
