@@ -296,19 +296,32 @@ def _differential_privacy(
     enough = (
         smallest >= promise.k
         and 0.0 < promise.beta <= -math.expm1(-left)
-        and _largest_tail(promise.k, promise.beta, left) <= promise.delta
+        and _largest_tail(promise.k, promise.beta, left, promise.delta) <= promise.delta
     )
     return Finding(promise, enough, smallest, f"no class below {smallest:.0f}")
 
 
-def _largest_tail(k: int, beta: float, epsilon: float) -> float:
-    """The largest P(Binomial(n, beta) > gamma n) over all n that can give a class of k."""
-    gamma = 1.0 - (1.0 - beta) * math.exp(-epsilon)
-    first = math.ceil(k / gamma - 1.0 - ROUNDING)
+def _largest_tail(k: int, beta: float, epsilon: float, delta: float) -> float:
+    """The largest P(Binomial(n, beta) > gamma n) over all n that can give a class of k.
+
+    What is certain to be below delta is left out, and all others where the first is above it.
+    """
+    rest = (1.0 - beta) * math.exp(-epsilon)  # more exact than 1 - gamma
+    gamma = 1.0 - rest
+
+    def tails(sizes: Longs) -> Floats:
+        if gamma < 0.5:
+            return binomial_tail(np.floor(gamma * sizes + ROUNDING), sizes, beta)
+        missing = np.maximum(np.ceil(rest * sizes - ROUNDING), 1.0)
+        return binomial_tail(sizes - missing, sizes, beta)
+
+    first = max(1, math.ceil(k / gamma - 1.0 - ROUNDING))
+    largest = float(tails(np.array([first]))[0])
+    if largest > delta:
+        return largest
     # tails fall like exp(-n D), D being the divergence of gamma from beta
-    fall = gamma * math.log(gamma / beta) + (1 - gamma) * math.log((1 - gamma) / (1 - beta))
-    sizes = np.arange(max(first, 1), max(first, 1) + 2 + math.ceil(40.0 / fall))
-    return float(binomial_tail(np.floor(gamma * sizes + ROUNDING), sizes, beta).max())
+    last = -math.log(delta) / (gamma * math.log(gamma / beta) - rest * epsilon)
+    return float(tails(np.arange(first, max(first, math.ceil(last)) + 2)).max())
 
 
 @_recount.register

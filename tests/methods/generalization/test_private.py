@@ -16,7 +16,7 @@ from ontomask.methods.base import Context
 from ontomask.methods.generalization import private
 from ontomask.privacy.differential import least_class, sampling_probability, spent_delta
 from ontomask.promises import DifferentialPrivacy
-from ontomask.verify import verify
+from ontomask.verify import _largest_tail, verify
 
 PARAMETERS = [(0.5, 1e-2), (1.0, 1e-2), (1.0, 1e-4), (2.0, 1e-3), (3.0, 1e-1)]
 SEX = {"sex": [["f", "*"], ["m", "*"]], "age": [["30", "30s", "*"], ["40", "40s", "*"]]}
@@ -76,6 +76,9 @@ def test_least_classes_of_extreme_parameters_are_found_at_once(epsilon, delta):
     beta = sampling_probability(epsilon)
     k = least_class(epsilon, delta, beta)
     assert spent_delta(k, beta, epsilon) <= delta < spent_delta(k - 1, beta, epsilon)
+    if epsilon > 1e-5:  # the recount agrees
+        assert _largest_tail(k, beta, epsilon, delta) <= delta
+        assert _largest_tail(math.floor(k * 0.99), beta, epsilon, delta) > delta
     if epsilon > 9:
         assert k == pytest.approx(1 + math.log(delta) / math.log(beta), rel=1e-3)
     else:
