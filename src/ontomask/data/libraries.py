@@ -186,6 +186,8 @@ class _Pandas:
     def listed(self, column: Any) -> list[object]:
         kind = column.dtype
         full = isinstance(kind, np.dtype) and kind.kind in "biu"  # there is no room for gaps
+        if not full and len(column) <= FEW:
+            return [None if is_missing(value) else value for value in column.tolist()]
         if not full and column.hasnans:  # NA, NaT and NaN are pandas' own
             column = column.astype(object).where(column.notna(), None)
         return list(column.tolist())
