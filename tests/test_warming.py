@@ -85,6 +85,7 @@ def test_searches_are_compiled_for_the_types_that_clusterings_give_to_them(monke
 
 
 @compiled
+@pytest.mark.skipif(not compiling.REACHES_FAR, reason="everything is compiled at once")
 def test_what_few_runs_need_is_compiled_when_it_is_called_or_by_warm():
     """In a process of its own, for here others may have called it."""
     program = "from ontomask import warming\nfrom ontomask.kernels import formulas\n"

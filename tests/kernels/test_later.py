@@ -10,7 +10,8 @@ from ontomask import kernels
 from ontomask.kernels import compiling
 
 pytestmark = pytest.mark.skipif(
-    bool(kernels.SETTINGS.DISABLE_JIT) or not compiling.INSIDES_KNOWN, reason="nothing is compiled"
+    bool(kernels.SETTINGS.DISABLE_JIT) or not compiling.INSIDES_KNOWN or not compiling.REACHES_FAR,
+    reason="nothing is compiled later",
 )
 
 MODULE = """
@@ -83,6 +84,9 @@ print(rarely.judged(5.0, np.array([8.0])))
 """
 
 
+NEAR = "from ontomask.kernels import compiling\ncompiling.REACHES_FAR = False\n"
+
+
 @pytest.fixture
 def run(tmp_path):
     """Run a program beside the kernels; what it says."""
@@ -110,6 +114,11 @@ def test_what_is_called_rarely_is_compiled_when_it_is_called_and_kept_on_disk(ru
     first = ["0.0 1 1 0 0 1 1 0 0", "{4.0}", "10.0 1 1 1 1 1 1 1 1", *rest]
     assert run(PROGRAM) == first
     assert run(PROGRAM) == ["0.0 1 0 0 0 0 0 0 0", "{4.0}", "10.0 1 0 1 1 0 0 0 0", *rest]
+
+
+def test_where_data_must_lie_near_everything_is_compiled_at_once(run):
+    told = run(NEAR + PROGRAM)
+    assert told == ["0.0 1 1 1 1 1 1 1 1", "{4.0}", "10.0 1 1 1 1 1 1 1 1", "too large", "1.5"]
 
 
 def test_who_interrupts_what_is_compiled_meanwhile_interrupts_the_kernel(run):

@@ -177,6 +177,9 @@ def apart(kernel: Any) -> Any:
     return kernel
 
 
+REACHES_FAR = machine_code.get_process_triple().startswith("x86_64")
+"""Whether programs reach data wherever it lies. With other processors it must lie near them, but
+functions need not."""
 KINDS = {"float": types.float64, "int": types.int64, "bool": types.boolean, "None": types.none}
 
 
@@ -235,8 +238,8 @@ def later(kernel: Any) -> Any:
     kernel
         What `compiled` or `allocating` gave.
     """
-    if not hasattr(kernel, "inside"):
-        return kernel
+    if not hasattr(kernel, "inside") or not REACHES_FAR:
+        return apart(kernel)
     function, inside = kernel.py_func, kernel.inside
     kind, kernel.addresses = KINDS[function.__annotations__["return"]], {}
 
