@@ -103,8 +103,8 @@ def _on_matrix(model: Any, training: Features, labels: Longs, weights: Floats) -
 def _single_thread() -> Any:
     """Let one thread multiply matrices.
 
-    These are many and small: several threads wait for each other, sixty times as long on a busy
-    machine, and the last digits of sums depend on how many there are.
+    These are many and small: several threads wait for each other, up to sixty times as long on a
+    busy machine, and the last digits of sums depend on how many there are.
     """
     return optional("threadpoolctl").threadpool_limits(1, user_api="blas")
 
