@@ -41,7 +41,7 @@ FEWEST_AHEAD = 4
 """Where no more steps than these come true, it is given up."""
 MOST_TIED = 32
 """So many of the tuples that are farthest alike are kept for a step, at most."""
-PIECE = 4
+PIECE = 8
 """So many steps are followed before a thread may list the tuples nearest to them."""
 
 
