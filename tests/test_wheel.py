@@ -93,7 +93,7 @@ def test_tests_can_be_run_from_the_sdist(distributions):
 COMPILED = """
 import ontomask as om
 taxonomy = om.Taxonomy.from_edges([("flu", "illness"), ("cold", "illness")])
-print(taxonomy.lcs(["flu", "cold"]), taxonomy.distance("flu", "cold") > 0)
+print(taxonomy.lcs(["flu", "cold"]), taxonomy.distances(["flu", "cold"])[0, 1] > 0)
 """
 
 

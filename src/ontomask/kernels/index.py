@@ -281,7 +281,8 @@ def _tighten(index: Index, leaf: int) -> None:
         node = whole(index.nodes[node, ABOVE])
 
 
-@part
+@apart
+@compiled
 def remove(index: Index, point: int) -> None:
     """Take a point out; it changes places with the last living one of its leaf."""
     places, cells = index.places, index.cells

@@ -14,7 +14,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.kernels.blocks import beside
-from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.foresight import (
     Foreseen,
     amount_ahead,
@@ -127,7 +127,8 @@ def _first_unfinished(state: State, point: int) -> int:
     return int(state.buckets[row, top])
 
 
-@part
+@apart
+@compiled
 def _nearest_partner(
     points: Points,
     room: Room,
@@ -271,7 +272,8 @@ def _start(tuple_of: Ints, size: int, priorities: Longs) -> State:
     )
 
 
-@part
+@apart
+@compiled
 def _edge(
     points: Points,
     room: Room,
@@ -308,7 +310,7 @@ def _edge(
     return inside, chosen
 
 
-@part
+@compiled
 def _leave(room: Room, state: State, point: int, everyone: bool) -> None:
     """Take a tuple out of those that are unfinished when it is not."""
     if state.unfinished[point] == 0 and room.rest.places[point] >= 0:
