@@ -281,8 +281,7 @@ def _tighten(index: Index, leaf: int) -> None:
         node = whole(index.nodes[node, ABOVE])
 
 
-@apart
-@compiled
+@part
 def remove(index: Index, point: int) -> None:
     """Take a point out; it changes places with the last living one of its leaf."""
     places, cells = index.places, index.cells

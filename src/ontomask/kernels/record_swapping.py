@@ -310,6 +310,7 @@ def _edge(
     return inside, chosen
 
 
+@apart
 @compiled
 def _leave(room: Room, state: State, point: int, everyone: bool) -> None:
     """Take a tuple out of those that are unfinished when it is not."""
