@@ -527,25 +527,22 @@ def points_within(
     index: Index,
     finds: Finds,
     reference: Floats,
-    direction: float,
     radius: float,
     keys: Floats,
     found: Longs,
 ) -> int:
-    """List the living points no farther (direction -1: no nearer) than a radius; how many.
+    """List the living points no farther than a radius, and their distances; how many.
 
-    Asked after a search of the same direction and reference, whose extremes are used again; radius
-    and the keys that are written are as its answers are, negative for farthest.
+    Asked after a search for the points nearest to the same reference: its extremes are used again.
     """
-    side = 1 if direction < 0.0 else 0
-    extremes, gaps, power = finds.extremes[side], points.gaps, points.power
+    extremes, gaps, power = finds.extremes[0], points.gaps, points.power
     nodes, cells, stack, counts = index.nodes, index.cells, finds.stack, finds.counts
     stack[0, 0], top, size = 0.0, 1, whole(0)
     while top > 0:
         top -= 1
         node = whole(stack[top, 0])
         if nodes[node, LIVE] == 0 or (
-            _bound(index, extremes, reference, gaps, power, direction, side, node) > radius
+            _bound(index, extremes, reference, gaps, power, NEAREST, whole(0), node) > radius
         ):
             continue
         if nodes[node, FOLLOWING] >= 0:
@@ -555,7 +552,7 @@ def points_within(
         first = whole(nodes[node, FIRST])
         for start in range(first, first + nodes[node, LIVE], STRETCH):
             stop = min(start + STRETCH, first + nodes[node, LIVE])
-            _measure(index, finds, reference, gaps, power, direction, start, stop)
+            _measure(index, finds, reference, gaps, power, NEAREST, start, stop)
             for place in range(start, stop):
                 distance, point = finds.distances[place - start], cells[POINT, place]
                 if distance <= radius and (counts.size == 0 or counts[point] > 0):

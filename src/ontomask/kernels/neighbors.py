@@ -148,7 +148,7 @@ def _link_references(
         search(points, index, finds, reference, NEAREST, whole(1))
         links[0, number] = finds.answers[0, 0]
         radius = finds.answers[0, 0] + tolerance
-        found = points_within(points, index, finds, reference, NEAREST, radius, keys, near)
+        found = points_within(points, index, finds, reference, radius, keys, near)
         links[1, number] = 0.0
         for place in range(found):
             links[1, number] += points.sizes[near[place]]

@@ -104,7 +104,7 @@ def _fill_nearer(
         point_reference(points, own, reference)
         farthest = _fill_limits(points, story, step, reference, limits)
         fill_extremes(points, index.roots, index.turns, reference, NEAREST, finds.extremes[0])
-        size = points_within(points, index, finds, reference, NEAREST, farthest, keys, found)
+        size = points_within(points, index, finds, reference, farthest, keys, found)
         for attribute in range(attributes):
             for slot in range(size):
                 if keys[slot] < limits[attribute]:

@@ -121,7 +121,7 @@ def tied_at(
     """Collect all tuples with a count at a distance; how many."""
     counted = Finds(finds.answers, finds.stack, finds.extremes, counts, finds.distances)
     reference, keys, tied = scratch.reference, scratch.order, scratch.tied
-    found = points_within(points, index, counted, reference, NEAREST, radius, keys, tied)
+    found = points_within(points, index, counted, reference, radius, keys, tied)
     size = whole(0)
     for slot in range(found):
         if keys[slot] == radius:
