@@ -10,13 +10,26 @@ many are foreseen, or on how many threads do it.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import compiled, whole
+from ontomask.kernels.blocks import allowed_threads
+from ontomask.kernels.boards import (
+    PATIENCE,
+    close,
+    exchange,
+    new_board,
+    offer,
+    read,
+    take,
+    withdraw,
+)
+from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.index import Finds, Index, new_finds, remove, restore
 from ontomask.kernels.records import Points, point_reference
 from ontomask.kernels.tuple_ranking import (
@@ -31,18 +44,19 @@ __all__ = [
     "Foreseen",
     "Outlook",
     "amount_ahead",
-    "foresee",
+    "foreseeing",
+    "has_list",
     "look_out",
     "most_ahead",
-    "nothing_foreseen",
 ]
 
 FEWEST_AHEAD = 4
 """Where no more steps than these come true, it is given up."""
+UNLISTED = -1
+MOST_LISTERS = 2
+"""So many threads list while another one follows references: no more of them would be busy."""
 MOST_TIED = 32
 """So many of the tuples that are farthest alike are kept for a step, at most."""
-PIECE = 8
-"""So many steps are followed before a thread may list the tuples nearest to them."""
 
 
 class Foreseen(NamedTuple):
@@ -57,16 +71,13 @@ class Foreseen(NamedTuple):
     wanted: Longs
     """[steps] how many tuples were asked for."""
     found: Longs
-    """[steps] how many there were."""
+    """[steps] how many there were, or UNLISTED."""
     keys: Floats
     """[steps, listed] their distances, ascending."""
     near: Longs
     """[steps, listed] the tuples."""
-
-
-def nothing_foreseen(listed: int) -> Foreseen:
-    """No expectations."""
-    return _empty(0, listed)
+    board: Longs
+    """Tells which of them have been followed, and for which of those somebody lists the tuples."""
 
 
 def _empty(steps: int, listed: int) -> Foreseen:
@@ -75,10 +86,21 @@ def _empty(steps: int, listed: int) -> Foreseen:
         np.empty(steps, np.int32),
         np.empty((steps, MOST_TIED), np.int32),
         np.empty(steps, np.int64),
-        np.empty(steps, np.int64),
+        np.full(steps, UNLISTED),
         np.empty((steps, listed)),
         np.empty((steps, listed), np.int64),
+        new_board(),
     )
+
+
+@part
+def _put_back(rest: Index, unfinished: Ints, expected: Longs) -> None:
+    """Make all as it was before these references were followed."""
+    for step in range(expected.size - 1, -1, -1):
+        point = expected[step]
+        if unfinished[point] == 0:
+            restore(rest, point)
+        unfinished[point] += 1
 
 
 @compiled
@@ -91,62 +113,80 @@ def _follow(
     uniforms: Floats,
     scratch: Scratch,
     foreseen: Foreseen,
-    first: int,
-    last: int,
-) -> tuple[int, int]:
-    """Write which references are expected in the steps from first to last, as if `point` was first.
+) -> int:
+    """Offer the references that are expected, as if `point` was the first; how many there are.
 
-    Returns how many there are, and the tuple of the one behind them or -1.
+    Afterwards all is as it was before.
     """
-    count = whole(0)
-    for step in range(first, last):
-        if point < 0:
-            break
-        count += 1
-        foreseen.expected[step] = point
+    count, steps = whole(0), foreseen.expected.size
+    while count < steps and point >= 0:
+        foreseen.expected[count] = point
+        offer(foreseen.board)
         unfinished[point] -= 1
         if unfinished[point] == 0:
             remove(rest, point)
         point_reference(points, point, scratch.reference)
         size = farthest_tuples(points, rest, finds, scratch)
-        point = drawn_tuple(unfinished, scratch.tied[:size], uniforms[step])
-        if step + 1 < foreseen.expected.size:
+        point = drawn_tuple(unfinished, scratch.tied[:size], uniforms[count])
+        count += 1
+        if count < steps:
             kept = size if size <= MOST_TIED else whole(0)
-            foreseen.ties[step + 1] = kept
+            foreseen.ties[count] = kept
             for slot in range(kept):
-                foreseen.tied[step + 1, slot] = scratch.tied[slot]
-    return count, point
+                foreseen.tied[count, slot] = scratch.tied[slot]
+    close(foreseen.board)
+    _put_back(rest, unfinished, foreseen.expected[:count])
+    return count
 
 
+@apart
 @compiled
-def _put_back(rest: Index, unfinished: Ints, expected: Longs) -> None:
-    """Make all as it was before these references were followed."""
-    for step in range(expected.size - 1, -1, -1):
-        point = expected[step]
-        if unfinished[point] == 0:
-            restore(rest, point)
-        unfinished[point] += 1
+def _list_one(
+    points: Points, near: Index, finds: Finds, scratch: Scratch, foreseen: Foreseen, slot: int
+) -> None:
+    """List the tuples nearest to an expected reference."""
+    here = Scratch(
+        scratch.reference,
+        foreseen.keys[slot],
+        foreseen.near[slot],
+        scratch.order,
+        scratch.tied,
+        scratch.inside,
+        scratch.sampled,
+    )
+    point_reference(points, foreseen.expected[slot], here.reference)
+    found = list_nearest(points, near, finds, finds.counts, foreseen.wanted[slot], here)
+    exchange(foreseen.found, slot, UNLISTED, found)
 
 
 @compiled
 def _list_some(
-    points: Points, index: Index, finds: Finds, scratch: Scratch, slots: Longs, foreseen: Foreseen
+    points: Points, near: Index, foreseen: Foreseen, finds: Finds, scratch: Scratch
 ) -> None:
-    """List the tuples nearest to some of the expected references."""
-    for slot in slots:
-        here = Scratch(
-            scratch.reference,
-            foreseen.keys[slot],
-            foreseen.near[slot],
-            scratch.order,
-            scratch.tied,
-            scratch.inside,
-            scratch.sampled,
-        )
-        point_reference(points, foreseen.expected[slot], here.reference)
-        foreseen.found[slot] = list_nearest(
-            points, index, finds, finds.counts, foreseen.wanted[slot], here
-        )
+    """List the tuples nearest to references that are offered, as long as there are any."""
+    slot = take(foreseen.board)
+    while slot >= 0:
+        _list_one(points, near, finds, scratch, foreseen, slot)
+        slot = take(foreseen.board)
+
+
+@apart
+@compiled
+def has_list(
+    points: Points, near: Index, finds: Finds, scratch: Scratch, foreseen: Foreseen, slot: int
+) -> bool:
+    """See that the tuples nearest to an expected reference are listed, if all have been followed.
+
+    While another thread is at it, others are listed here. Whether they are: one that does not come
+    to an end, because something else has its processor, is not waited for.
+    """
+    for _ in range(PATIENCE):
+        if read(foreseen.found, slot) != UNLISTED:
+            return True
+        another = take(foreseen.board)
+        if another >= 0:
+            _list_one(points, near, finds, scratch, foreseen, another)
+    return False
 
 
 class Outlook(NamedTuple):
@@ -161,7 +201,7 @@ class Outlook(NamedTuple):
     """How many tuples a list has room for."""
     following: tuple[Finds, Scratch]
     listing: list[tuple[Finds, Scratch]]
-    """What no thread is using now."""
+    """For each thread that lists."""
     pool: ThreadPoolExecutor | None
     """Threads that list while references are followed; None where this one is alone."""
 
@@ -172,55 +212,41 @@ def look_out(
     """Prepare to look ahead over these tuples."""
     attributes, alive = points.codes.shape[0] + points.gaps.size, rest.cells.shape[1]
     following = new_finds(rest, 0), new_scratch(attributes, alive, 0, 0)
-    return Outlook(points, near, rest, listed, following, [], pool)
+    threads = min(allowed_threads() - 1, MOST_LISTERS) if pool else 0
+    listing = [(new_finds(near, listed), new_scratch(attributes, 0, 0, 0)) for _ in range(threads)]
+    return Outlook(points, near, rest, listed, following, listing, pool)
 
 
-def foresee(
+@contextmanager
+def foreseeing(
     outlook: Outlook, unfinished: Ints, point: int, uniforms: Floats, wanted: Longs
-) -> Foreseen:
-    """The references of the next steps, from a tuple on, and the tuples nearest to them.
+) -> Iterator[Foreseen]:
+    """The references of the next steps, from a tuple on; beside, the tuples nearest to them.
 
     `uniforms` and `wanted` have an entry for each step: the draw of the reference after it, and how
     many tuples to list around its reference.
     """
     points, rest, (finds, scratch) = outlook.points, outlook.rest, outlook.following
-    steps, foreseen, count = wanted.size, _empty(wanted.size, outlook.listed), 0
-    foreseen.wanted[:], foreseen.ties[0] = wanted, 0
-    works: list[tuple[Future[None], tuple[int, int]]] = []
-    while count < steps and point >= 0:
-        last = steps if outlook.pool is None else min(count + PIECE, steps)
-        more, point = _follow(
-            points, rest, finds, unfinished, point, uniforms, scratch, foreseen, count, last
-        )
-        if outlook.pool is not None:
-            span = count, count + more
-            works.append((outlook.pool.submit(_list_span, outlook, foreseen, *span), span))
-        count += more
-    _put_back(rest, unfinished, foreseen.expected[:count])
-    if outlook.pool is None:
-        _list_span(outlook, foreseen, 0, count)
-    for work, span in reversed(works):
-        if work.cancel():
-            _list_span(outlook, foreseen, *span)
-    for work, _ in works:
-        if not work.cancelled():
-            work.result()
-    return foreseen._replace(**{name: one[:count] for name, one in foreseen._asdict().items()})
-
-
-def _list_span(outlook: Outlook, foreseen: Foreseen, first: int, last: int) -> None:
-    """List the tuples nearest to the references that are expected from first to last."""
-    points, near, listing = outlook.points, outlook.near, outlook.listing
-    # what the index knows of a value is found again when the value changes: let it change rarely
-    values = points.codes[:, foreseen.expected[first:last]]
-    order = first + (np.lexsort(values) if values.shape[0] else np.arange(last - first))
+    foreseen = _empty(wanted.size, outlook.listed)
+    foreseen.wanted[:], foreseen.ties[:1] = wanted, 0
+    if wanted.size == 0:
+        yield foreseen
+        return
+    others: list[Future[None]] = []
+    if outlook.pool is not None:
+        others = [
+            outlook.pool.submit(_list_some, points, outlook.near, foreseen, own, room)
+            for own, room in outlook.listing
+        ]
     try:
-        finds, scratch = listing.pop()
-    except IndexError:
-        finds = new_finds(near, outlook.listed)
-        scratch = new_scratch(values.shape[0] + points.gaps.size, 0, 0, 0)
-    _list_some(points, near, finds, scratch, order, foreseen)
-    listing.append((finds, scratch))
+        count = _follow(points, rest, finds, unfinished, point, uniforms, scratch, foreseen)
+        rows = {name: one[:count] for name, one in foreseen._asdict().items() if name != "board"}
+        yield foreseen._replace(**rows)
+    finally:
+        withdraw(foreseen.board)
+        for other in others:
+            if not other.cancel():
+                other.result()
 
 
 def most_ahead(alive: int) -> int:

@@ -18,10 +18,10 @@ from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.foresight import (
     Foreseen,
     amount_ahead,
-    foresee,
+    foreseeing,
+    has_list,
     look_out,
     most_ahead,
-    nothing_foreseen,
 )
 from ontomask.kernels.index import (
     TO_FIND_FARTHEST,
@@ -58,6 +58,8 @@ MORE_LISTED = 8
 """So many more than twice the interval are listed around a reference for all attributes at once."""
 LEAF = 64
 """Points of a leaf: dozens of neighbors are asked for at once, so leaves can be large."""
+MOST_UNFORESEEN = 64
+"""So many steps are done at once where nothing is foreseen: finished tuples stay in the way."""
 SMALLEST_REBUILD = 256
 """An index over fewer points is not made anew: that would hardly repay."""
 
@@ -312,12 +314,20 @@ def _edge(
 
 @apart
 @compiled
-def _leave(room: Room, state: State, point: int, everyone: bool) -> None:
-    """Take a tuple out of those that are unfinished when it is not."""
-    if state.unfinished[point] == 0 and room.rest.places[point] >= 0:
-        remove(room.rest, point)
-        if not everyone:
-            remove(room.near, point)
+def _leave(index: Index, state: State, point: int) -> None:
+    """Take a tuple out of an index of those that are unfinished when it is not."""
+    if state.unfinished[point] == 0 and index.places[point] >= 0:
+        remove(index, point)
+
+
+@part
+def _leave_with_partners(
+    index: Index, state: State, tuple_of: Ints, partners: Longs, reference: int
+) -> None:
+    """The same for the tuples of a reference and its partners."""
+    _leave(index, state, whole(tuple_of[reference]))
+    for attribute in range(partners.shape[0]):
+        _leave(index, state, whole(tuple_of[partners[attribute, reference]]))
 
 
 @part
@@ -380,7 +390,8 @@ def _listed(
     first: Scratch,
 ) -> Listed:
     """The tuples nearest to the reference: foreseen, or asked for now."""
-    if slot < foreseen.expected.size and foreseen.expected[slot] == point:
+    finds, wanted = room.near_finds, whole(first.keys.size)
+    if slot < foreseen.expected.size and has_list(points, room.near, finds, first, foreseen, slot):
         there = Scratch(
             first.reference,
             foreseen.keys[slot],
@@ -391,7 +402,7 @@ def _listed(
             first.sampled,
         )
         return Listed(there, foreseen.found[slot], foreseen.wanted[slot])
-    finds, wanted = room.near_finds, whole(first.keys.size)
+    point_reference(points, point, first.reference)
     found = list_nearest(points, room.near, finds, finds.counts, wanted, first)
     return Listed(first, found, wanted)
 
@@ -452,17 +463,17 @@ def _swap_some(
     signal: Longs,
 ) -> None:
     """Go on as far as was foreseen, until half of the tuples are finished, or on request."""
-    attributes, count = partners.shape
-    ahead, used = foreseen.expected.size, whole(0)
-    while progress[REFERENCE] >= 0 and signal[1] == 0:
+    count, ahead, used = partners.shape[1], foreseen.expected.size, whole(0)
+    most = ahead if ahead > 0 else MOST_UNFORESEEN
+    while used < most and progress[REFERENCE] >= 0 and signal[1] == 0:
         if _worn(room.rest):
             break
         reference, step = progress[REFERENCE], progress[STEP]
         point = whole(tuple_of[reference])
-        if ahead > 0 and (used == ahead or foreseen.expected[used] != point):
+        if ahead > 0 and foreseen.expected[used] != point:
             break
-        point_reference(points, point, scratch.reference)
         listed = _listed(points, room, foreseen, used, point, first)
+        point_reference(points, point, scratch.reference)
         draws = uniforms[step]
         _swap_reference(
             points,
@@ -480,15 +491,20 @@ def _swap_some(
             nearer[step],
         )
         references[step] = reference
-        _leave(room, state, point, everyone)
-        for attribute in range(attributes):
-            _leave(room, state, whole(tuple_of[partners[attribute, reference]]), everyone)
+        _leave_with_partners(room.rest, state, tuple_of, partners, reference)
         used += 1
         progress[STEP] += 1
         signal[0] = count - _most(left)
         point = _next_tuple(points, room, state, foreseen, used, draws[NEXT], scratch)
         progress[REFERENCE] = _first_unfinished(state, point) if point >= 0 else -1
     progress[USED] = used
+
+
+@compiled
+def _thin_out(near: Index, state: State, tuple_of: Ints, partners: Longs, records: Longs) -> None:
+    """Take the tuples out that are finished after some references were swapped."""
+    for reference in records:
+        _leave_with_partners(near, state, tuple_of, partners, reference)
 
 
 def _searched(points: Points, order: Longs, stress: float = 1.0) -> Index:
@@ -535,6 +551,7 @@ def swap_records(
     with beside() as pool:
         while progress[REFERENCE] >= 0 and signal[1] == 0:
             unfinished = np.flatnonzero(state.unfinished > 0)
+            amount = float(state.unfinished.sum())
             rest = _searched(points, unfinished, TO_FIND_FARTHEST)
             near = _searched(points, unfinished) if everything is None else everything
             room = Room(near, rest, new_finds(near, listed), new_finds(rest, 0))
@@ -542,28 +559,33 @@ def swap_records(
             ahead = most_ahead(int(rest.nodes[0, 1]))
             while progress[REFERENCE] >= 0 and signal[1] == 0 and not _worn(rest):
                 ahead = min(ahead, most_ahead(int(rest.nodes[0, 1])))
-                steps = uniforms[progress[STEP] :][:ahead]
-                foreseen = nothing_foreseen(listed)
-                if steps.size:
-                    wanted = _wanted(steps, state, left, k, everyone, listed)
-                    point = int(tuple_of[progress[REFERENCE]])
-                    foreseen = foresee(outlook, state.unfinished, point, steps[:, NEXT], wanted)
-                _swap_some(
-                    *(points, room, state, tuple_of, foreseen, progress, left, k, everyone),
-                    *(uniforms, *rooms, partners, references, nearer, signal),
-                )
+                steps, before = uniforms[progress[STEP] :][:ahead], progress[STEP]
+                # about as many records are left of the tuples as before
+                records = amount * rest.nodes[0, 1] / unfinished.size
+                wanted = _wanted(steps, records, left, k, everyone, listed)
+                point = int(tuple_of[progress[REFERENCE]])
+                with foreseeing(
+                    outlook, state.unfinished, point, steps[:, NEXT], wanted
+                ) as foreseen:
+                    _swap_some(
+                        *(points, room, state, tuple_of, foreseen, progress, left, k, everyone),
+                        *(uniforms, *rooms, partners, references, nearer, signal),
+                    )
+                if not everyone:
+                    # not before: other threads look at it
+                    done = references[before : progress[STEP]]
+                    _thin_out(near, state, tuple_of, partners, done)
                 ahead = amount_ahead(foreseen.expected.size, int(progress[USED]))
     return partners, references[: progress[STEP]], nearer[: progress[STEP]]
 
 
 def _wanted(
-    uniforms: Floats, state: State, left: Longs, k: int, everyone: bool, listed: int
+    uniforms: Floats, unfinished: float, left: Longs, k: int, everyone: bool, listed: int
 ) -> Longs:
     """How many tuples to list around each reference: lists should hardly ever be too short."""
     if everyone:
         # the reference's own tuple may hold no other record, and one shows whether ties go on
         return np.full(uniforms.shape[0], min(k + 2, listed))
     positions = uniforms[:, FIRST::2].max(axis=1) * k + 1.0
-    unfinished = state.unfinished.sum() / max(1, left.min())
-    wanted = 6.0 + 1.4 * positions * unfinished
+    wanted = 6.0 + 1.4 * positions * unfinished / max(1, left.min())
     return np.minimum(wanted.astype(np.int64), listed)

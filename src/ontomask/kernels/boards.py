@@ -1,0 +1,118 @@
+"""How a kernel hands works over to another one that runs beside it, within a microsecond.
+
+One thread makes works ready, one after the other; whoever is free takes the next. What they must
+know of each other lies on a *board*. Through Python it would take longer than many a work does.
+Nobody has to wait for a work that is not begun: who has made them ready takes part, and does all of
+them where no other thread comes.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from ontomask.arrays import Longs
+from ontomask.kernels.compiling import compiled, part, whole
+
+__all__ = ["PATIENCE", "close", "exchange", "new_board", "offer", "read", "take", "withdraw"]
+
+READY, TAKEN, CLOSED = 0, 8, 16
+"""Places of a board: how many works are ready, how many are taken, and whether no more will come.
+They lie so far apart that one thread's writing does not hold up another's reading."""
+SIZE = 24
+PATIENCE = 1 << 14
+"""So often one looks for a work before one leaves, which takes some dozen microseconds."""
+
+
+def new_board() -> Longs:
+    """A board for works, none of which is ready."""
+    return np.zeros(SIZE, np.int64)
+
+
+# Numbers that several threads read and write -----------------------------------------------------
+
+_writing: Any = cgutils  # which has no types
+_NUMBER, _WIDTH = types.int64, 8
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def _plain_read(board: Longs, place: int) -> int:
+    return int(board[place])
+
+
+def _plain_exchange(board: Longs, place: int, old: int, new: int) -> bool:
+    with _ONE_AT_A_TIME:
+        found = int(board[place]) == old
+        if found:
+            board[place] = new
+    return found
+
+
+def _address(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    """The address of a place of a board."""
+    kind = signature.args[0]
+    board = context.make_array(kind)(context, builder, given[0])
+    return _writing.get_item_pointer(context, builder, kind, board, [given[1]])
+
+
+def _read_at_once(_context: Any, board: Any, _place: Any) -> Any:
+    def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        address = _address(context, builder, signature, given)
+        return builder.load_atomic(address, "acquire", _WIDTH)
+
+    return _NUMBER(board, _NUMBER), write
+
+
+def _exchange_at_once(_context: Any, board: Any, _place: Any, _old: Any, _new: Any) -> Any:
+    def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        address = _address(context, builder, signature, given)
+        both = builder.cmpxchg(address, given[2], given[3], "seq_cst", "seq_cst")
+        return builder.extract_value(both, 1)
+
+    return types.boolean(board, _NUMBER, _NUMBER, _NUMBER), write
+
+
+_settings: Any = config
+read: Any = _plain_read if _settings.DISABLE_JIT else intrinsic(_read_at_once)
+"""A number as it is now; what was written before it is seen, too."""
+exchange: Any = _plain_exchange if _settings.DISABLE_JIT else intrinsic(_exchange_at_once)
+"""Write a new number where the old one still is; whether it was."""
+
+
+# Works -------------------------------------------------------------------------------------------
+
+
+@part
+def offer(board: Longs) -> None:
+    """Let another work be taken: the one whose number is that of the works before it."""
+    ready = read(board, READY)
+    exchange(board, READY, ready, ready + 1)
+
+
+@part
+def close(board: Longs) -> None:
+    """Tell that no more will come."""
+    exchange(board, CLOSED, 0, 1)
+
+
+@compiled
+def take(board: Longs) -> int:
+    """The number of the next work, or -1: all are taken, or the next one is long in coming."""
+    for _ in range(PATIENCE):
+        taken = read(board, TAKEN)
+        if taken < read(board, READY):
+            if exchange(board, TAKEN, taken, taken + 1):
+                return whole(taken)
+        elif read(board, CLOSED) != 0:
+            break
+    return whole(-1)
+
+
+def withdraw(board: Longs) -> None:
+    """Let nobody begin another work."""
+    board[READY] = 0
