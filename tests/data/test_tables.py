@@ -198,8 +198,9 @@ def test_columns_stand_beside_each_other_by_value():
 
 
 @pytest.mark.parametrize("later", [0, 1, 900])
-@pytest.mark.parametrize("values", [3, 900, 200_000])
-def test_texts_get_their_codes_however_many_differ(values, later):
+@pytest.mark.parametrize("values", [1, 3, 80, 900, 200_000])
+def test_texts_get_their_codes_however_many_differ(values, later, monkeypatch):
+    monkeypatch.setattr(libraries, "PIECE", 700)
     generator = np.random.default_rng(values)
     texts = [str(one) if one % 7 else None for one in generator.integers(0, values, 2_000)]
     # some values, few or many, that the first records do not have
@@ -207,6 +208,20 @@ def test_texts_get_their_codes_however_many_differ(values, later):
     codes, known = open_table(pl.DataFrame({"a": texts})).distinct("a")
     assert [None if code < 0 else known[code] for code in codes] == texts
     assert known == [one for one in dict.fromkeys(texts) if one is not None]
+
+
+@pytest.mark.parametrize("known", [["a", "bb", "ccc"], ["a", "b", "ccc"]])
+def test_texts_are_told_apart_though_their_hashes_are_not(known, monkeypatch):
+    """Hashes of texts of equal length are equal here: those of some known ones, or of others."""
+    monkeypatch.setattr(
+        pl.DataFrame,
+        "hash_rows",
+        lambda frame: frame.to_series().str.len_bytes().fill_null(2).cast(pl.UInt64),
+    )
+    texts = [*known * 400, *["dd", None, "e", "ccc", "ffff"] * 3]
+    codes, found = open_table(pl.DataFrame({"a": texts})).distinct("a")
+    assert [None if code < 0 else found[code] for code in codes] == texts
+    assert found == [*known, "dd", "e", "ffff"]
 
 
 def test_a_forgotten_column_is_looked_at_again():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import narwhals as nw
@@ -31,6 +32,15 @@ MODERATE = 10_000
 
 OFTEN = 10
 """Texts that occur so often on the average are found faster as categories than by a join."""
+
+SEVERAL, AHEAD = 100, 1000
+"""Up to so many texts among so many first records are looked for by their hashes."""
+
+PIECE = 1 << 16
+"""So many texts are compared together: what is made of them on the way takes little memory."""
+
+UNKNOWN = -2
+"""The place of a text that is not among those looked for."""
 
 Distinct = tuple[Ints, list[object], set[type]]
 """For each record the position of its value, -1 where missing; the values; all their types."""
@@ -136,6 +146,14 @@ def _counted(values: list[object]) -> Distinct:
     return np.array(codes, np.int32), list(places), set(map(type, places))
 
 
+def _first_places(values: list[object]) -> Longs:
+    """Where each value appears first, in their order; that of a gap is not told."""
+    # backwards, so that the first one is written last
+    places = dict(zip(reversed(values), range(len(values) - 1, -1, -1), strict=True))
+    places.pop(None, None)
+    return np.array(sorted(places.values()), np.int64)
+
+
 def _bytes_of(parts: Iterable[Any]) -> bytes:
     """The bits of numbers, where that is what a library keeps, and other values as they print."""
     found = []
@@ -154,6 +172,34 @@ def _sorted_apart(numbers: Longs) -> Distinct:
     ranks = np.empty(order.size, np.int32)
     ranks[order] = np.arange(order.size, dtype=np.int32)
     return ranks.take(places), numbers[firsts[order]].tolist(), {int}
+
+
+@dataclass(frozen=True, eq=False)
+class _Slots:
+    """Places by some bits of hashes: those of different values that are known are different."""
+
+    places: Any
+    shift: int
+
+    @classmethod
+    def apart(cls, hashes: Any) -> _Slots | None:
+        """Slots that keep some hashes apart, if that is found."""
+        bits, numbers = 4 + 2 * len(hashes).bit_length(), np.arange(len(hashes), dtype=np.uint32)
+        for shift in range(0, 64 - bits, bits):
+            found = cls(np.zeros(1 << bits, np.uint32), shift)
+            found.places[found._bits(hashes)] = numbers
+            if (found.of(hashes) == numbers).all():
+                return found
+        return None
+
+    def of(self, hashes: Any) -> Any:
+        """The place for each hash, that of any known value where it is not known."""
+        return self.places.take(self._bits(hashes))
+
+    def _bits(self, hashes: Any) -> Longs:
+        some = (hashes >> np.uint64(self.shift)) & np.uint64(self.places.size - 1)
+        numbers: Longs = some.view(np.int64)
+        return numbers
 
 
 class _Pandas:
@@ -251,10 +297,14 @@ class _Polars:
         whole = kind.is_integer() and not str(kind).endswith("128")  # NumPy has none so long
         if whole and len(column) <= MODERATE and not column.null_count():
             return _sorted_apart(column.to_numpy())
-        head = column.head(FEW + len(column) // OFTEN)
-        first = self._found(head)
-        if column.dtype == self.library.String and len(first) * OFTEN < len(head):
-            return self._looked_up(column, first)
+        if kind == self.library.String:
+            firsts = _first_places(column.head(AHEAD).to_list())
+            if 0 < firsts.size <= SEVERAL:
+                return self._guessed(column, firsts)
+            head = column.head(FEW + len(column) // OFTEN)
+            found = self._found(head)
+            if len(found) * OFTEN < len(head):
+                return self._looked_up(column, found)
         found = self._found(column).alias("value")
         places = found.to_frame().with_row_index("place")
         values = column.alias("value").to_frame()
@@ -282,6 +332,33 @@ class _Polars:
             found[later.to_numpy()] = others + np.int32(len(known))
             known += new
         return found, known, set(map(type, known))
+
+    def _guessed(self, column: Any, firsts: Longs) -> Distinct:
+        """The same, guessed by hashes and then compared: half as long as looking every text up."""
+        texts, hashes = column[firsts], column.to_frame().hash_rows().to_numpy()
+        slots = _Slots.apart(hashes[firsts])
+        if slots is None:
+            return self._looked_up(column, texts)
+        found, known = np.empty(len(column), np.int32), self.listed(texts)
+        for start in range(0, len(column), PIECE):
+            piece, places = column.slice(start, PIECE), slots.of(hashes[start : start + PIECE])
+            found[start : start + PIECE] = self._compared(piece, texts, places)
+        later = found == UNKNOWN
+        if later.any():
+            others, new, _ = self.distinct(column.filter(self.library.Series(later)))
+            found[later] = others + np.int32(len(known))
+            known += new
+        return found, known, set(map(type, known))
+
+    def _compared(self, column: Any, texts: Any, places: Any) -> Ints:
+        """The place of each text among a few, given where it is if it is there."""
+        found: Ints = places.view(np.int32)
+        unlike = texts[places] != column
+        if unlike.any():
+            found[unlike.fill_null(value=False).to_numpy()] = UNKNOWN
+        if column.null_count():
+            found[column.is_null().to_numpy()] = -1
+        return found
 
     def listed(self, column: Any) -> list[object]:
         """The values; Polars would panic at dates that Python has none for."""

@@ -72,8 +72,8 @@ class Combinations:
 
     Attributes
     ----------
-    rows
-        The rows of their hierarchies (tuples x attributes).
+    columns
+        The rows of their hierarchies (attributes x tuples).
     amounts
         How many records each stands for; in a second line those of the population, if there is one.
     places
@@ -82,15 +82,15 @@ class Combinations:
         The histograms of sensitive attributes and targets over tuples.
     """
 
-    rows: Ints
+    columns: Ints
     amounts: Longs
     places: Ints
     pairs: Mapping[str, Pairs]
 
     @functools.cached_property
-    def columns(self) -> Ints:
-        """The same, attribute by attribute (attributes x tuples)."""
-        return np.ascontiguousarray(self.rows.T)
+    def rows(self) -> Ints:
+        """The same, tuple by tuple (tuples x attributes)."""
+        return np.ascontiguousarray(self.columns.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,13 +243,13 @@ class Problem:
         if self.population is not None:
             codes = np.concatenate([codes, self.population], axis=1)
         firsts, places = distinct_rows(codes, [one.rows for one in self.hierarchies])
-        rows = np.ascontiguousarray(codes[:, firsts].T, np.int32)
+        columns = codes.take(firsts, axis=1).astype(np.int32, copy=False)
         own = places[: self.codes.shape[1]]
         amounts = [counted(own, self.counts, firsts.size)]
         if self.population is not None:
             others = np.ones(self.population.shape[1], np.int64)
             amounts.append(counted(places[own.size :], others, firsts.size))
-        return Combinations(rows, np.array(amounts), own, self.histograms(own))
+        return Combinations(columns, np.array(amounts), own, self.histograms(own))
 
     @functools.cached_property
     def facts(self) -> Facts:
@@ -260,10 +260,10 @@ class Problem:
             AttributeFacts(
                 name,
                 one.levels,
-                counted(tuples.rows[:, place], occurring, one.rows),
+                counted(rows, occurring, one.rows),
                 one.distances,
             )
-            for place, (name, one) in enumerate(zip(self.names, self.hierarchies, strict=True))
+            for rows, name, one in zip(tuples.columns, self.names, self.hierarchies, strict=True)
         )
         targets = {name: one.size for name, one in self.targets.items()}
         return Facts(self.records, attributes, tuples.rows, occurring, targets)
@@ -293,7 +293,8 @@ def looks_of(written: Sequence[Sequence[object]], levels: Ints) -> Ints:
 
 def counted(places: Ints | Longs, counts: Longs, size: int) -> Longs:
     """How many records go to each place."""
-    return np.rint(np.bincount(places, weights=counts, minlength=size)).astype(np.int64)
+    sums: Longs = kernel.sum_groups(places.astype(np.int32, copy=False), counts[None], size)[0]
+    return sums
 
 
 def _of_people(name: str) -> str:

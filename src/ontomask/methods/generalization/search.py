@@ -19,7 +19,7 @@ from ontomask.methods.generalization.examination import Examiner
 from ontomask.methods.generalization.groupings import Grouping, Levels
 from ontomask.methods.generalization.lattice import Bounds, Lattice, below, spread
 from ontomask.methods.generalization.problem import Problem
-from ontomask.methods.generalization.projections import possible_pairs
+from ontomask.methods.generalization.projections import possible_nodes
 from ontomask.privacy import PrivacyModel
 from ontomask.quality import Loss, Quality
 
@@ -287,8 +287,7 @@ class _Optimal:
         if self._lattice.size >= LARGE:
             evaluator, shares = self._evaluator, self._examiner.shares
             asked = evaluator.problem, evaluator.smallest, evaluator.limit
-            for possible in possible_pairs(*asked, shares=shares):
-                self._open &= possible
+            self._open &= possible_nodes(*asked, shares=shares)
         # several ways at a time where nodes share the cores, however many there are
         most = WAYS if self._examiner.shares else 1
         ways: list[_Way] = []
