@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ontomask.arrays import FloatValues, numbered, taken
+from ontomask.arrays import COUNTED, FloatValues, numbered, taken
 
 
 @pytest.mark.parametrize("kinds", [1, 7, 10**9])
@@ -17,6 +17,31 @@ def test_numbers_are_numbered_like_unique_ones_and_gaps_come_last(kinds):
     assert np.array_equal(known, expected)
     assert np.array_equal(codes[present], places)
     assert set(codes[~present].tolist()) == {expected.size}
+
+
+LOOKS = {
+    "normal": lambda numbers: numbers,
+    "equal ones": lambda numbers: np.round(numbers, 1),
+    "one alone": lambda numbers: np.zeros(numbers.size),
+    "cells of many": lambda numbers: np.append(numbers[1:], 1e12),
+    "all in one cell but one": lambda numbers: np.append(numbers[1:], 1e300),
+    "infinite": lambda numbers: np.append(numbers[2:], [np.inf, -np.inf]),
+    "farther apart than floats reach": lambda numbers: np.append(numbers[2:], [1.7e308, -1.7e308]),
+    "next to nothing": lambda numbers: np.rint(numbers * 1e6) * 5e-324,
+    "single precision": lambda numbers: numbers.astype(np.float32),
+    "next to nothing in single precision": lambda numbers: (numbers * 1e-40).astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("gaps", [False, True])
+def test_many_numbers_are_numbered_as_few_are(look, gaps):
+    numbers = LOOKS[look](np.random.default_rng(2).normal(size=COUNTED.start + 2_000))
+    if gaps:
+        numbers[::7] = -np.float64(np.nan)
+    codes, known = numbered(numbers)
+    assert np.array_equal(known, np.unique(numbers[~np.isnan(numbers)]))
+    assert np.array_equal(np.append(known, np.nan).take(codes), numbers, equal_nan=True)
 
 
 def test_no_number_is_there_where_all_are_missing():

@@ -126,7 +126,10 @@ def released(
     if not published:
         raise MethodError("Nothing would be published: every column is an identifier or dropped.")
     table.forget(end.columns)
+    if start.is_whole:
+        table.expect({name: one.seen() for name, one in start.microdata.attributes.items()})
     outgoing = open_table(end.frame(published))
+    outgoing.expect({name: one.seen() for name, one in end.columns.items()})
     started = time.perf_counter()
     verification = prove(outgoing, published, made, end)
     timings["verify"] = time.perf_counter() - started

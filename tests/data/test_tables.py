@@ -1,6 +1,7 @@
 import datetime
 from collections import Counter
 from decimal import Decimal
+from hashlib import blake2b
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,9 @@ import pyarrow as pa
 import pytest
 
 import ontomask as om
+from ontomask.arrays import FloatValues
 from ontomask.data import libraries, tables
-from ontomask.data.tables import Table, beside, open_table
+from ontomask.data.tables import Seen, Table, beside, open_table
 from ontomask.errors import DataError
 
 
@@ -173,6 +175,62 @@ def test_floats_have_one_digest_in_every_library(many, monkeypatch):
     ]
     assert [len(one) for one in found] == [1, 1, 1]
     assert len(set.union(*found)) == 3
+
+
+def test_floats_are_digested_as_python_writes_them():
+    """Large and small ones, those between two shortest texts, and neighbors of powers."""
+    generator = np.random.default_rng(1)
+    powers = np.append(2.0 ** np.arange(-1074, 1024, 4), 10.0 ** np.arange(-30, 30))
+    halves = generator.integers(2**49, 2**53, 500) / 8.0
+    spread = generator.normal(size=500) * 10.0 ** generator.integers(-20, 20, 500)
+    every = np.unique([*powers, *np.nextafter(powers, 0), *halves, *spread, *np.round(spread, 3)])
+    table = open_table(pl.DataFrame({"a": np.append(every, -every[every > 0])}))
+    codes, known = table.distinct("a")
+    text = repr(("a", list(map(str, known)))).encode()
+    assert len(known) < tables.MANY
+    assert table.digest() == blake2b(text + codes.tobytes(), digest_size=16).hexdigest()
+
+
+EXPECTED = {
+    "true": ([1, 0, 2, 0], [-1.5, 0.5, 2.0]),
+    "another number": ([1, 0, 2, 0], [-1.5, 0.5, 2.5]),
+    "another record": ([1, 0, 2, 1], [-1.5, 0.5, 2.0]),
+    "fewer records": ([1, 0, 2], [-1.5, 0.5, 2.0]),
+    "not in order": ([1, 2, 0, 2], [2.0, 0.5, -1.5]),
+    "one twice": ([1, 0, 3, 0], [-1.5, 0.5, 0.5, 2.0]),
+    "one that nobody has": ([1, 0, 3, 0], [-1.5, 0.5, 1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("kind", [pl.Float64, pl.Float32])
+@pytest.mark.parametrize("expected", EXPECTED)
+def test_what_is_expected_of_a_column_is_not_believed(expected, kind):
+    codes, known = EXPECTED[expected]
+    table = open_table(pl.DataFrame({"a": pl.Series([0.5, -1.5, 2.0, -1.5], dtype=kind)}))
+    values = FloatValues(np.array(known), gap=True)
+    table.expect({"a": Seen(np.array(codes, np.int32), values)})
+    found, listed = table.distinct("a")
+    assert (found.tolist(), listed) == ([1, 0, 2, 0], [-1.5, 0.5, 2.0])
+
+
+@pytest.mark.parametrize("values", FLOATS)
+def test_zeros_and_gaps_are_compared_with_what_is_expected(values):
+    frame = pl.DataFrame({"a": values})
+    for others in FLOATS:
+        table, plain = open_table(frame), open_table(pl.DataFrame({"a": others}))
+        codes, known = plain.values("a")
+        shown = np.where(codes < 0, len(known), codes).astype(np.int32)
+        table.expect({"a": Seen(shown, FloatValues(known.numbers, gap=True))})
+        assert table.digest() == open_table(frame).digest()
+
+
+def test_a_column_that_is_as_expected_is_not_sorted(monkeypatch):
+    frame, schema = pl.DataFrame({"a": [0.5, -1.5, 2.0, None]}), om.Schema(a=om.Numeric())
+    sorted_ones = []
+    sort = tables.numbered
+    monkeypatch.setattr(tables, "numbered", lambda one: sorted_ones.append(one) or sort(one))
+    om.protect(frame, schema, om.RankSwapping(k=2), seed=1)
+    assert len(sorted_ones) == 1
 
 
 @pytest.mark.parametrize("size", [3, 10**8])

@@ -163,6 +163,10 @@ def _numeric(table: Table, name: str, column: Column) -> Attribute:
     codes, distinct, numbers = table.distinct_numbers(name)
     values = distinct if isinstance(distinct, FloatValues) else tuple(distinct)
     domain = Numbers(values, numbers, bool((numbers == np.rint(numbers)).all()))
+    if isinstance(values, FloatValues):  # which are in order
+        gaps = codes < 0
+        shown = np.where(gaps, np.int32(domain.size), codes) if gaps.any() else codes
+        return Attribute(name, column, shown, domain, bool(gaps.any()))
     fits = table.fits_floats(name)
     order = np.argsort(numbers, kind="stable") if fits else _sorted_places(list(distinct))
     return _in_order(name, column, codes, domain, order)

@@ -135,7 +135,8 @@ class Attribute:
 
     def record_numbers(self) -> Floats:
         """The column as numbers, one per record, NaN where missing."""
-        return np.append(self.numbers, np.nan).take(self.codes)
+        known = np.append(self.numbers, np.nan) if self.has_missing else self.numbers
+        return known.take(self.codes)
 
     def seen(self) -> Seen:
         """The column as it is written."""

@@ -48,6 +48,9 @@ ROOMY, FEW = 4, 1000
 MANY = 10_000
 """More different floats than this are digested by their bits, fewer by their texts."""
 
+LEAST_PLAIN, MOST_PLAIN = 1e-4, 1e16
+"""Python writes floats from the one to below the other without an exponent."""
+
 LARGEST_EXACT = 2**53
 """Floats hold every whole number up to this one."""
 
@@ -217,11 +220,23 @@ class Table:
         for name in names:
             self._known.pop(name, None)
 
+    def expect(self, columns: Mapping[str, Seen]) -> None:
+        """Tell what columns are thought to hold: to compare them with it is quicker than to sort.
+
+        Nothing of it is believed; a column that holds anything else is looked at as ever.
+        """
+        self._expected.update(columns)
+
+    @cached_property
+    def _expected(self) -> dict[str, Seen]:
+        return {}
+
     def _distinct(self, name: str) -> tuple[Ints, Sequence[object]]:
         series, kind = self._column(name), self._types[name]
         if kind.is_float():
-            codes, numbers = _distinct_floats(series.to_numpy())
-            return codes, FloatValues(numbers)
+            floats = series.to_numpy()
+            found = _as_expected(floats, self._expected.get(name)) or _distinct_floats(floats)
+            return found[0], FloatValues(found[1])
         with self._understood(name):
             if kind.is_nested():
                 raise TypeError("lists and records have no distinct values")
@@ -316,7 +331,7 @@ class Table:
                 digest.update(repr((name, len(known))).encode())
                 digest.update(np.ascontiguousarray(known.numbers, "<f8").data)
             else:
-                digest.update(repr((name, list(map(str, known)))).encode())
+                digest.update(repr((name, _texts(known))).encode())
             digest.update(np.ascontiguousarray(codes, np.int32).data)
         return digest.hexdigest()
 
@@ -541,13 +556,42 @@ def _not_understood(name: str, series: nw.Series[Any]) -> DataError:
 
 
 def _distinct_floats(numbers: Floats) -> tuple[Ints, Floats]:
-    present = ~np.isnan(numbers)
-    if present.all():
-        codes, known = numbered(numbers)
-    else:
-        codes = np.full(numbers.size, -1, np.int32)
-        codes[present], known = numbered(numbers[present])
-    return codes, known.astype(np.float64)
+    codes, known = numbered(numbers)
+    return _with_gaps(codes, known.size), known.astype(np.float64)
+
+
+def _with_gaps(codes: Ints, missing: int) -> Ints:
+    """Codes with -1 in place of a missing value's."""
+    gaps = codes == missing
+    return np.where(gaps, np.int32(-1), codes) if gaps.any() else codes
+
+
+def _as_expected(numbers: Floats, expected: Seen | None) -> tuple[Ints, Floats] | None:
+    """What `_distinct_floats` finds, if every record has the number that it is expected to have."""
+    if expected is None or not isinstance(expected.values, FloatValues):
+        return None
+    codes, known = expected.codes, expected.values.numbers
+    is_listed = (known[1:] > known[:-1]).all() and np.bincount(codes, minlength=known.size).all()
+    if not is_listed or not _have_same_bits(np.append(known, np.nan).take(codes), numbers):
+        return None
+    return _with_gaps(codes, known.size), known
+
+
+def _have_same_bits(numbers: Floats, others: Floats) -> bool:
+    """Whether floats are the same ones; 0.0 and -0.0 are not, and NaN is."""
+    same = numbers.dtype == others.dtype
+    return same and np.array_equal(numbers.view(np.int64), others.view(np.int64))
+
+
+def _texts(values: Sequence[object]) -> list[str]:
+    """Values as Python writes them; of floats that need no exponent Polars makes the same texts."""
+    if not isinstance(values, FloatValues):
+        return list(map(str, values))
+    texts: list[str] = pl.Series(values.numbers).cast(pl.String).to_list()
+    sizes = np.abs(values.numbers)
+    for place in np.flatnonzero((sizes < LEAST_PLAIN) | (sizes >= MOST_PLAIN)).tolist():
+        texts[place] = str(values[place])
+    return texts
 
 
 def _is_plain(series: nw.Series[Any]) -> bool:
@@ -568,6 +612,6 @@ def _seen_floats(series: nw.Series[Any]) -> Seen:
 
 def _plain_numbers(series: nw.Series[Any]) -> nw.Series[Any]:
     """One zero and one missing value: a reader would see -0.0 and NaN as values of their own."""
-    if not series.dtype.is_float():
+    if not series.dtype.is_float() or _is_plain(series):
         return series
     return series.zip_with(series != 0, series.abs()).fill_nan(None)

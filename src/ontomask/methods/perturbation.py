@@ -85,7 +85,9 @@ class Noise(Method):
         """A root of the columns' covariance, or their standard deviations alone."""
         counts, weights, known = microdata.counts, microdata.weights, ~np.isnan(numbers)
         if not self.correlated:
-            rows = zip(numbers, known, strict=True)
+            every = slice(None)  # which copies nothing
+            records = [every if one.all() else one for one in known]
+            rows = zip(numbers, records, strict=True)
             spreads = [variance(row[one], counts[one], weights[one]) for row, one in rows]
             return np.sqrt(spreads)
         complete = known.all(axis=0)

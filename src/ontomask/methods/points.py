@@ -17,6 +17,7 @@ from ontomask.data.encoding import day_value
 from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.data.schema import Date
 from ontomask.errors import DataError, MethodError
+from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.records import Points, flat_owners, pack_points, with_points
 from ontomask.semantics.moments import variance
 from ontomask.semantics.operators import Coded, Comparison, coded_operator
@@ -25,6 +26,9 @@ __all__ = ["Layout", "Scaled", "layout_of", "number_column", "quasi_layout"]
 
 ROUNDING = 1e-13
 """Relative differences up to here come from computing, not from the data."""
+
+LOOKED_UP = 40_000
+"""To look up so many numbers takes about ten times as long as to start a thread."""
 
 FIRST_DAY = datetime.date(1677, 9, 22).toordinal()
 LAST_DAY = datetime.date(2262, 4, 10).toordinal()
@@ -232,13 +236,17 @@ def _own_codes(known: Floats, numbers: Floats) -> Longs:
     Both ascend, so that a piece of the numbers is looked for in a piece of the known ones.
     """
     own = np.empty(numbers.size, np.int64)
-    for start in range(0, numbers.size, PIECE):
-        part = numbers[start : start + PIECE]
-        first, last = np.searchsorted(known, part[[0, -1]])
-        first = max(first - 1, 0)
-        found = _nearest_own(known[first : last + 1], part)
-        found[found >= 0] += first
-        own[start : start + PIECE] = found
+
+    def look(start: int, end: int) -> None:
+        for place in range(start, end, PIECE):
+            part = numbers[place : min(place + PIECE, end)]
+            first, last = np.searchsorted(known, part[[0, -1]])
+            first = max(first - 1, 0)
+            found = _nearest_own(known[first : last + 1], part)
+            found[found >= 0] += first
+            own[place : place + part.size] = found
+
+    in_blocks(look, numbers.size, smallest=LOOKED_UP)
     return own
 
 
