@@ -20,6 +20,7 @@ from ontomask.data.domains import Concepts, Labels, Numbers, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Flat, Nominal, Numeric, Schema
 from ontomask.kernels import centroids, formulas, index
+from ontomask.kernels.opposites import compile_answers
 from ontomask.kernels.ranking import farthest_from_center, new_ranking
 from ontomask.kernels.records import Points, nearest_references
 from ontomask.kernels.refinement import Refinement
@@ -91,10 +92,12 @@ def compile_beside() -> str:
 
 
 def compile_ahead() -> str:
-    """Compile what large tables need: looks ahead of refinements, and distances without a table."""
+    """Compile what large tables need: works of other threads, and distances without a table."""
     points = _points(_tiny_table())
     labels = np.zeros(points.sizes.size, np.int32)
     Refinement.of(points, labels, 2.0, 1).foreseen(0, 0, np.zeros(2, np.int64))
+    every, same = np.arange(points.sizes.size), np.zeros(points.sizes.size)
+    compile_answers(points, index.build_index(points, every, points.factors, same, index.LEAF))
     for kernel in (formulas.add_to_rows, formulas.fill_leaves, formulas.formed):
         for late in getattr(kernel, "addresses", ()):
             kernel.inside.compile(late.arguments)

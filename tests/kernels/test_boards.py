@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from ontomask.kernels.boards import close, new_board, offer, take, withdraw
+from ontomask.kernels.boards import PATIENCE, close, new_board, offer, take, take_back, withdraw
 from ontomask.kernels.compiling import compiled
 
 
@@ -20,10 +20,15 @@ def offer_all(board, works, amount):
 
 @compiled
 def take_all(board, works, done):
-    number = take(board)
+    number = take(board, PATIENCE)
     while number >= 0:
         done[number] += works[number]
-        number = take(board)
+        number = take(board, PATIENCE)
+
+
+@compiled
+def take_back_now(board):
+    return take_back(board)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -43,8 +48,16 @@ def test_every_work_is_done_once_and_seen_whole(threads):
 
 def test_none_is_taken_where_none_is_ready_or_all_are_withdrawn():
     board = new_board()
-    assert take(board) == -1  # somebody who never offers any is not waited for
+    assert take(board, PATIENCE) == -1  # somebody who never offers any is not waited for
     offer_all(board, np.zeros(2, np.int64), 2)
-    assert take(board) == 0
+    assert take(board, PATIENCE) == 0
     withdraw(board)
-    assert take(board) == -1
+    assert take(board, PATIENCE) == -1
+
+
+def test_a_work_is_taken_back_until_somebody_has_begun_it():
+    board = new_board()
+    offer_all(board, np.zeros(1, np.int64), 1)
+    assert take_back_now(board)
+    assert not take_back_now(board)
+    assert take(board, PATIENCE) == -1

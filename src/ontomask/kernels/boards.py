@@ -19,14 +19,27 @@ from numba.extending import intrinsic
 from ontomask.arrays import Longs
 from ontomask.kernels.compiling import compiled, part, whole
 
-__all__ = ["PATIENCE", "close", "exchange", "new_board", "offer", "read", "take", "withdraw"]
+__all__ = [
+    "PATIENCE",
+    "READY",
+    "close",
+    "close_now",
+    "exchange",
+    "is_closed",
+    "new_board",
+    "offer",
+    "read",
+    "take",
+    "take_back",
+    "withdraw",
+]
 
 READY, TAKEN, CLOSED = 0, 8, 16
 """Places of a board: how many works are ready, how many are taken, and whether no more will come.
 They lie so far apart that one thread's writing does not hold up another's reading."""
 SIZE = 24
 PATIENCE = 1 << 14
-"""So often one looks for a work before one leaves, which takes some dozen microseconds."""
+"""So often one looks for a work before one leaves, which takes some ten microseconds."""
 
 
 def new_board() -> Longs:
@@ -100,10 +113,20 @@ def close(board: Longs) -> None:
     exchange(board, CLOSED, 0, 1)
 
 
+@part
+def take_back(board: Longs) -> bool:
+    """Take the last work if nobody has begun it; whether that is so."""
+    ready = read(board, READY)
+    return exchange(board, TAKEN, ready - 1, ready)
+
+
 @compiled
-def take(board: Longs) -> int:
-    """The number of the next work, or -1: all are taken, or the next one is long in coming."""
-    for _ in range(PATIENCE):
+def take(board: Longs, patience: int) -> int:
+    """The number of the next work, or -1: all are taken, or the next one is long in coming.
+
+    One looks for it so often, at most.
+    """
+    for _ in range(patience):
         taken = read(board, TAKEN)
         if taken < read(board, READY):
             if exchange(board, TAKEN, taken, taken + 1):
@@ -111,6 +134,16 @@ def take(board: Longs) -> int:
         elif read(board, CLOSED) != 0:
             break
     return whole(-1)
+
+
+def is_closed(board: Longs) -> bool:
+    """Whether no more will come."""
+    return bool(board[CLOSED] != 0)
+
+
+def close_now(board: Longs) -> None:
+    """Tell that no more will come."""
+    board[CLOSED] = 1
 
 
 def withdraw(board: Longs) -> None:

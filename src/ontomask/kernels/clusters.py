@@ -16,40 +16,25 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.centroids import (
-    Tally,
-    centroid_reference,
-    centroids,
-    clear,
-    count_point,
-    new_tally,
-    tallied,
-)
-from ontomask.kernels.compiling import apart, compiled, part, whole
-from ontomask.kernels.index import (
-    FARTHEST,
-    LEAF,
-    NEAREST,
-    Finds,
-    Index,
-    build_index,
-    new_finds,
-    remove,
-    search,
-)
+from ontomask.kernels.blocks import beside
+from ontomask.kernels.centroids import Tally, centroids, new_tally, tallied
+from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.index import FARTHEST, LEAF, NEAREST, build_index, search
 from ontomask.kernels.neighbors import prepare
+from ontomask.kernels.opposites import (
+    Opposite,
+    Side,
+    ask,
+    beside_clusters,
+    drop,
+    grow,
+    grown_opposite,
+    new_side,
+)
 from ontomask.kernels.ranking import Ranking, farthest_from_center, new_ranking
 from ontomask.kernels.records import Points, nearest_references, point_reference
 from ontomask.kernels.shrinking import Shrinking, new_shrinking, remaining_center, take_out
-from ontomask.kernels.units import (
-    add_units,
-    amount,
-    drop_units,
-    is_of_records,
-    new_count,
-    new_marks,
-    points_of_units,
-)
+from ontomask.kernels.units import amount, drop_units, points_of_units
 
 __all__ = ["LEAF", "mdav", "sa_mdav", "v_mdav"]
 
@@ -71,16 +56,11 @@ MEMBER, NEIGHBOR, APART = 0, 1, 2
 class Rest(NamedTuple):
     """The points that remain, with what is needed to search them."""
 
-    searched: Index
-    finds: Finds
-    reference: Floats
-    """Room for what is searched for."""
+    side: Side
     labels: Ints
     """[p] cluster of each point, -1 while it remains."""
     left: Floats
     """[3] NUMBER, RECORDS and CLUSTER."""
-    marks: Longs
-    """Which units are in the cluster being formed."""
     held: Longs
     """[units] the points that remain of each."""
 
@@ -124,31 +104,30 @@ def _clustered(
 ) -> Ints:
     """The loop of all three; `extra` is `dynamic` or gamma."""
     size = points.weights.size
-    tally, own, shrinking = new_tally(points), new_tally(points), new_shrinking(points)
-    width = points.codes.shape[0] + points.numbers.shape[0]
-    fixed = style == VARIABLE
-    center = tallied(points, tally, np.arange(size)) if fixed else np.empty(width)
-    marks, held = new_marks(points), points_of_units(points)
+    tally, shrinking = new_tally(points), new_shrinking(points)
+    fixed, adaptive, dynamic = style == VARIABLE, style == ADAPTIVE, extra > 0.0
+    center = tallied(points, tally, np.arange(size)) if fixed else np.empty(0)
     labels, left = np.full(size, -1, np.int32), np.array([size, amount(points), 0.0])
-    more = True
-    while more and signal[1] == 0:
-        order = np.flatnonzero(labels < 0)
-        index = build_index(points, order, points.factors, np.zeros(size), leaf_size)
-        prepare(index)
-        finds = new_finds(index, k + 1)
-        rest = Rest(index, finds, np.empty_like(center), labels, left, marks, held)
-        ranking = new_ranking(points, order)
-        if fixed:
-            fringe = np.empty((size if points.owners.size else 2 * k, 3))
-            more = _form_extended(points, rest, ranking, center, fringe, k, extra, signal)
-        else:
+    held, more = points_of_units(points), True
+    with beside() as pool:
+        while more and signal[1] == 0:
+            order = np.flatnonzero(labels < 0)
+            index = build_index(points, order, points.factors, np.zeros(size), leaf_size)
+            prepare(index)
+            rest = Rest(new_side(points, index, k), labels, left, held)
+            ranking = new_ranking(points, order)
+            if fixed:
+                fringe = np.empty((size if points.owners.size else 2 * k, 3))
+                more = _form_extended(points, rest, ranking, center, fringe, k, extra, signal)
+                continue
             # sums that were updated often carry rounding
             center = tallied(points, tally, order)
             shrinking.forget()
-            more = _form_clusters(
-                *(points, rest, ranking, center, tally, shrinking, own),
-                *(k, style, extra > 0.0, signal),
-            )
+            given = k, adaptive, adaptive and dynamic
+            with beside_clusters(points, index, shrinking.taken, *given, pool) as opposite:
+                more = _form_clusters(
+                    *(points, rest, opposite, ranking, center, tally, shrinking, *given, signal),
+                )
     if signal[1] != 0:
         return np.full(size, -1, np.int32)
     count = int(left[CLUSTER])
@@ -171,110 +150,78 @@ def _distribute(points: Points, labels: Ints, count: int) -> None:
     labels[leftover] = nearest_references(points, leftover, rows, numbers)
 
 
-@apart
-@compiled
-def _take(points: Points, rest: Rest, point: int) -> float:
-    """Put a remaining point into the cluster being formed; the records, or persons, it brings."""
-    remove(rest.searched, point)
+@part
+def _take(points: Points, rest: Rest, point: int) -> None:
+    """Put a point into the cluster being formed."""
     rest.labels[point] = whole(rest.left[CLUSTER])
     rest.left[NUMBER] -= 1.0
     rest.left[RECORDS] -= drop_units(points, rest.held, point)
-    return add_units(points, rest.marks, point)
-
-
-@part
-def _lacking(points: Points, rest: Rest, records: float) -> int:
-    """How many points are taken at once where so many records, or persons, are wanting.
-
-    The answers of a search are in no order, so it is one by one unless each is a single record.
-    """
-    single = rest.left[NUMBER] == rest.left[RECORDS] or is_of_records(points)
-    return whole(records) if single else whole(1)
 
 
 @part
 def _interrupted(rest: Rest, signal: Longs) -> bool:
     """Report progress; whether to stop, because half of the points are gone or on request."""
-    indexed, left = rest.searched.columns.shape[1], rest.left[NUMBER]
+    indexed, left = rest.side.searched.columns.shape[1], rest.left[NUMBER]
     signal[0] = rest.labels.size - whole(left)
     return signal[1] != 0 or (indexed >= SMALLEST_REBUILD and 2 * left < indexed)
 
 
 @part
-def _grow(
-    points: Points,
-    rest: Rest,
-    tally: Tally,
-    shrinking: Shrinking,
-    own: Tally,
-    seed: int,
-    k: int,
-    style: int,
-    dynamic: bool,
-) -> None:
-    """Form a cluster around a point until it has k records.
-
-    The first is taken out before the search, for a record equal to it may come first among the
-    nearest.
-    """
-    answers = rest.finds.answers
-    clear(points.heads, own)
-    point_reference(points, seed, rest.reference)
-    answers[0, 2] = seed
-    new_count(rest.marks)
-    amount, found = 0.0, whole(1)
-    while found > 0:
-        for slot in range(found):
-            point = whole(answers[slot, 2])
-            amount += _take(points, rest, point)
-            take_out(points, tally, shrinking, point)
-            if dynamic:
-                count_point(points, own, point)
-        found = whole(0)
-        if amount < k:
-            if dynamic:
-                centroid_reference(points, own, rest.reference)
-            wanted = whole(1) if style == ADAPTIVE else _lacking(points, rest, k - amount)
-            found = search(points, rest.searched, rest.finds, rest.reference, NEAREST, wanted)
+def _farthest_point(points: Points, side: Side) -> int:
+    """The remaining point farthest from the reference."""
+    search(points, side.searched, side.finds, side.reference, FARTHEST, whole(1))
+    return whole(side.finds.answers[0, 2])
 
 
 @compiled
 def _form_clusters(
     points: Points,
     rest: Rest,
+    opposite: Opposite,
     ranking: Ranking,
     center: Floats,
     tally: Tally,
     shrinking: Shrinking,
-    own: Tally,
     k: int,
-    style: int,
+    adaptive: bool,
     dynamic: bool,
     signal: Longs,
 ) -> bool:
     """Form clusters of MDAV and SA-MDAV; whether there are more to come."""
-    left, reference = rest.left, rest.reference
+    left, side = rest.left, rest.side
     outer = whole(-1)
-    while left[RECORDS] >= (2 * k if style == FIXED else k):
-        chosen, second = whole(-1), outer >= 0
-        if second:
-            point_reference(points, outer, reference)
+    while left[RECORDS] >= (k if adaptive else 2 * k):
+        chosen, members, spare = whole(-1), side.members, left[RECORDS] - left[NUMBER]
+        if outer >= 0:
+            size = grown_opposite(opposite, rest.labels)
+            if size > 0:
+                members = opposite.side.members
+                for slot in range(size):
+                    drop(side.searched, members[slot])
+            else:
+                point_reference(points, outer, side.reference)
+                chosen = _farthest_point(points, side)
             outer = whole(-1)
         else:
             if _interrupted(rest, signal):
                 return True
             remaining_center(points, tally, shrinking, center)
             chosen = farthest_from_center(points, ranking, rest.labels, center)
-            for entry in range(center.size):
-                reference[entry] = center[entry]
-        # s is found by the index, and so is r while the rows of the center change
-        if chosen < 0:
-            search(points, rest.searched, rest.finds, reference, FARTHEST, whole(1))
-            chosen = whole(rest.finds.answers[0, 2])
-        # r is remembered: the next cluster begins at s, the farthest from it
-        if not second and (style == ADAPTIVE or left[RECORDS] >= 3 * k):
-            outer = chosen
-        _grow(points, rest, tally, shrinking, own, chosen, k, style, dynamic and style == ADAPTIVE)
+            # s is found by the index, and so is r while the rows of the center change
+            if chosen < 0:
+                for entry in range(center.size):
+                    side.reference[entry] = center[entry]
+                chosen = _farthest_point(points, side)
+            # r is remembered: the next cluster begins at s, the farthest from it
+            if adaptive or left[RECORDS] >= 3 * k:
+                outer = chosen
+                if adaptive or spare == 0.0:
+                    ask(opposite, outer, shrinking.taken[0])
+        if chosen >= 0:
+            size = grow(points, side, chosen, k, adaptive, dynamic, spare)[0]
+        for slot in range(size):
+            _take(points, rest, members[slot])
+            take_out(points, tally, shrinking, members[slot])
         left[CLUSTER] += 1.0
     return False
 
@@ -282,12 +229,13 @@ def _form_clusters(
 @compiled
 def _distance_around(points: Points, rest: Rest, point: int) -> float:
     """Distance of a point to the nearest other remaining one, which is then the first answer."""
-    answers = rest.finds.answers
-    point_reference(points, point, rest.reference)
+    answers = rest.side.finds.answers
+    point_reference(points, point, rest.side.reference)
     # a point that remains finds itself as well
     remains = rest.labels[point] < 0
     wanted = whole(2 if remains else 1)
-    found = search(points, rest.searched, rest.finds, rest.reference, NEAREST, wanted)
+    side = rest.side
+    found = search(points, side.searched, side.finds, side.reference, NEAREST, wanted)
     if found < wanted:
         return np.inf
     return answers[1, 0] if remains and answers[0, 2] == point else answers[0, 0]
@@ -312,7 +260,7 @@ def _extend(
         for slot in range(size):
             if fringe[slot, NEIGHBOR] == newest:
                 fringe[slot, APART] = _distance_around(points, rest, whole(fringe[slot, MEMBER]))
-                fringe[slot, NEIGHBOR] = rest.finds.answers[0, 2]
+                fringe[slot, NEIGHBOR] = rest.side.finds.answers[0, 2]
             first = fringe[slot, NEIGHBOR] < fringe[best, NEIGHBOR]
             same = fringe[slot, APART] == fringe[best, APART]
             if fringe[slot, APART] < fringe[best, APART] or (same and first):
@@ -322,6 +270,7 @@ def _extend(
         amount += points.sizes[whole(newest)]
         if amount > most or not fringe[best, APART] < threshold * outside:
             return
+        drop(rest.side.searched, whole(newest))
         _take(points, rest, whole(newest))
         fringe[size, MEMBER], fringe[size, NEIGHBOR] = newest, newest
         size += 1
@@ -343,24 +292,16 @@ def _form_extended(
     In the fringe lie, for each MEMBER of the cluster being formed, the remaining NEIGHBOR nearest
     to it and how far they are APART.
     """
-    answers = rest.finds.answers
-    while rest.left[RECORDS] >= k:
+    left, members = rest.left, rest.side.members
+    while left[RECORDS] >= k:
         if _interrupted(rest, signal):
             return True
         chosen = farthest_from_center(points, ranking, rest.labels, center)
-        point_reference(points, chosen, rest.reference)
-        answers[0, 2] = chosen
-        new_count(rest.marks)
-        amount, size, found = 0.0, whole(0), whole(1)
-        while found > 0:
-            for slot in range(found):
-                fringe[size, MEMBER] = answers[slot, 2]
-                amount += _take(points, rest, whole(answers[slot, 2]))
-                size += 1
-            found = whole(0)
-            if amount < k:
-                wanted = _lacking(points, rest, k - amount)
-                found = search(points, rest.searched, rest.finds, rest.reference, NEAREST, wanted)
+        spare = left[RECORDS] - left[NUMBER]
+        size, amount = grow(points, rest.side, chosen, k, False, False, spare)
+        for slot in range(size):
+            fringe[slot, MEMBER] = members[slot]
+            _take(points, rest, members[slot])
         _extend(points, rest, fringe, size, amount, 2 * k - 1, threshold)
-        rest.left[CLUSTER] += 1.0
+        left[CLUSTER] += 1.0
     return False

@@ -164,10 +164,10 @@ def _list_some(
     points: Points, near: Index, foreseen: Foreseen, finds: Finds, scratch: Scratch
 ) -> None:
     """List the tuples nearest to references that are offered, as long as there are any."""
-    slot = take(foreseen.board)
+    slot = take(foreseen.board, PATIENCE)
     while slot >= 0:
         _list_one(points, near, finds, scratch, foreseen, slot)
-        slot = take(foreseen.board)
+        slot = take(foreseen.board, PATIENCE)
 
 
 @apart
@@ -183,7 +183,7 @@ def has_list(
     for _ in range(PATIENCE):
         if read(foreseen.found, slot) != UNLISTED:
             return True
-        another = take(foreseen.board)
+        another = take(foreseen.board, whole(1))
         if another >= 0:
             _list_one(points, near, finds, scratch, foreseen, another)
     return False
