@@ -59,6 +59,15 @@ PLAIN = ("flat", "number")
 taxonomies, the other does with those of points."""
 PROCESSES = 2
 """More would mostly wait for each other's kernels."""
+LATE = (
+    formulas.add_differing,
+    formulas.add_to_rows,
+    formulas.fill_leaves,
+    formulas.formed,
+    formulas.move_leaves,
+    formulas.weight_at,
+)
+"""What computes distances without a table, compiled by the first run that needs it."""
 
 
 def warm() -> Iterator[tuple[float, str]]:
@@ -98,7 +107,7 @@ def compile_ahead() -> str:
     Refinement.of(points, labels, 2.0, 1).foreseen(0, 0, np.zeros(2, np.int64))
     every, same = np.arange(points.sizes.size), np.zeros(points.sizes.size)
     compile_answers(points, index.build_index(points, every, points.factors, same, index.LEAF))
-    for kernel in (formulas.add_to_rows, formulas.fill_leaves, formulas.formed):
+    for kernel in LATE:
         for late in getattr(kernel, "addresses", ()):
             kernel.inside.compile(late.arguments)
     return "refinement"

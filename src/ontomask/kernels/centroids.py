@@ -25,7 +25,7 @@ import numpy as np
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.compiling import apart, compiled, part, whole
-from ontomask.kernels.formulas import add_to_rows
+from ontomask.kernels.formulas import EQUAL, add_differing, add_to_rows
 from ontomask.kernels.records import (
     LCS,
     LOOKED_UP,
@@ -207,10 +207,17 @@ def add_costs(
 @compiled
 def add_past_costs(points: Points, tally: Tally, attribute: int, low: int) -> None:
     """Give the candidates from slot low on the costs of all values of the set."""
-    start = points.heads[attribute, VALUE_START]
-    for slot in range(start, start + tally.lengths[0, attribute]):
-        value = whole(tally.marks[LISTED, slot])
-        add_costs(points, tally, attribute, value, tally.sums[start + value], low)
+    heads, sums, marks = points.heads, tally.sums, tally.marks
+    start, first = heads[attribute, VALUE_START], heads[attribute, ROW_START]
+    stop = start + tally.lengths[0, attribute]
+    if heads[attribute, WAY] == EQUAL:
+        values, weights = marks[LISTED, start:stop], sums[start:first]
+        rows = marks[LISTED, first + low : first + tally.lengths[1, attribute]]
+        add_differing(heads, points.lineages, attribute, values, weights, rows, sums[first:])
+        return
+    for slot in range(start, stop):
+        value = whole(marks[LISTED, slot])
+        add_costs(points, tally, attribute, value, sums[start + value], low)
 
 
 @compiled

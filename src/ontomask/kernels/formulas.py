@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import allocating, compiled, later, part
+from ontomask.kernels.compiling import allocating, compiled, later, part, whole
 
 __all__ = [
     "ANY",
@@ -37,18 +37,21 @@ __all__ = [
     "SUBSUMER",
     "WAY",
     "Formula",
+    "add_differing",
     "add_to_points",
     "add_to_rows",
     "fill_leaves",
     "formed",
     "laid_out",
+    "move_leaves",
     "unrelated",
+    "weight_at",
 ]
 
 LOOKED_UP = -1
 """A table holds the distances."""
 EQUAL = 0
-"""Different nodes are at distance 1."""
+"""Different nodes are at distance 1. Instead of ancestors, a node has the values that are it."""
 RANKED = 1
 """The difference of the profiles, over the divisor."""
 SHARED = 2
@@ -147,6 +150,8 @@ def laid_out(formula: Formula, whole_start: int, float_start: int, head: Longs) 
 
 def _is_tree(formula: Formula) -> bool:
     """Whether the ancestors of every node are a chain, so that no two differ in one depth."""
+    if formula.way == EQUAL:
+        return False
     depths = formula.depths[formula.members]
     apart = np.diff(depths)
     inside = np.ones(apart.size, bool)
@@ -412,3 +417,85 @@ def add_to_rows(
     """Add the weight times what it costs to replace a value by each of some rows."""
     marks = np.zeros(_ancestors(heads, attribute), np.int8)
     _add_to_rows(heads, lineages, tables, attribute, value, weight, rows, sums, marks)
+
+
+# Where values are equal or not, one of them stands out, and the others need not be looked at -----
+
+
+@later
+@compiled
+def weight_at(heads: Longs, lineages: Longs, attribute: int, row: int, weights: Floats) -> float:
+    """The weight of the values that equal a row; weights are given by value."""
+    total, offsets = 0.0, heads[attribute, OFFSETS]
+    for slot in range(lineages[offsets + row], lineages[offsets + row + 1]):
+        total += weights[lineages[slot]]
+    return float(total)
+
+
+@later
+@compiled
+def add_differing(
+    heads: Longs,
+    lineages: Longs,
+    attribute: int,
+    values: Ints,
+    weights: Floats,
+    rows: Ints,
+    sums: Floats,
+) -> None:
+    """Add to the sum of each of some rows the weight of those of the values that differ from it."""
+    total = 0.0
+    for slot in range(values.size):
+        total += weights[values[slot]]
+    for slot in range(rows.size):
+        row = whole(rows[slot])
+        sums[row] += total - weight_at(heads, lineages, attribute, row, weights)
+
+
+@part
+def _leaf_of(leaves: Ints, value: int) -> int:
+    """The leaf of a value, -1 if it has none; leaves ascend by their values."""
+    low, high = whole(0), whole(leaves.shape[0])
+    while low < high:
+        middle = (low + high) // 2
+        if leaves[middle, 1] < value:
+            low = middle + 1
+        else:
+            high = middle
+    found = low < leaves.shape[0] and leaves[low, 1] == value
+    return whole(leaves[low, 0] if found else -1)
+
+
+@later
+@compiled
+def move_leaves(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    before: int,
+    row: int,
+    leaves: Ints,
+    links: Ints,
+    direction: float,
+    extremes: Floats,
+) -> None:
+    """Turn the extremes of one row, in leaves and above them, into those of another row.
+
+    Only the values that equal one of both rows change. `links` holds the right child of each node
+    and its parent.
+    """
+    offsets = heads[attribute, OFFSETS]
+    for turn in range(2):
+        node, found = (row, 0.0) if turn else (before, tables[heads[attribute, FIGURES] + GAP])
+        for slot in range(lineages[offsets + node], lineages[offsets + node + 1]):
+            below = _leaf_of(leaves, lineages[slot])
+            if below < 0:
+                continue
+            extremes[below] = direction * found
+            above = whole(links[below, 1])
+            # a root is its own parent
+            while above != below:
+                first, second = extremes[above + 1], extremes[links[above, 0]]
+                extremes[above] = first if first < second else second
+                below, above = above, whole(links[above, 1])

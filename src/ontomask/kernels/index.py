@@ -485,7 +485,7 @@ def search(
     """
     side = 1 if direction < 0.0 else 0
     extremes = finds.extremes[side]
-    fill_extremes(points, index.roots, index.turns, reference, direction, extremes)
+    fill_extremes(points, index.roots, index.links, index.turns, reference, direction, extremes)
     gaps, power = points.gaps, points.power
     nodes, boxes = index.nodes, index.boxes
     cells, columns = index.cells, index.columns
@@ -568,7 +568,7 @@ def farthest_points(
 ) -> int:
     """List all living points at the greatest distance of any, in no order; how many."""
     extremes, gaps, power = finds.extremes[1], points.gaps, points.power
-    fill_extremes(points, index.roots, index.turns, reference, FARTHEST, extremes)
+    fill_extremes(points, index.roots, index.links, index.turns, reference, FARTHEST, extremes)
     nodes, cells, stack = index.nodes, index.cells, finds.stack
     stack[0, 0], stack[0, 1] = 0.0, -np.inf
     top, size, best = 1, whole(0), np.inf

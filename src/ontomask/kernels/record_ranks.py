@@ -103,7 +103,8 @@ def _fill_nearer(
         own = whole(story.tuple_of[story.references[step]])
         point_reference(points, own, reference)
         farthest = _fill_limits(points, story, step, reference, limits)
-        fill_extremes(points, index.roots, index.turns, reference, NEAREST, finds.extremes[0])
+        extremes = finds.extremes[0]
+        fill_extremes(points, index.roots, index.links, index.turns, reference, NEAREST, extremes)
         size = points_within(points, index, finds, reference, farthest, keys, found)
         for attribute in range(attributes):
             for slot in range(size):

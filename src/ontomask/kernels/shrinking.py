@@ -4,6 +4,9 @@ The sums of a few rows that are best are kept up to date. What the others can ha
 a point that leaves lowers a sum by no more than its weight times the greatest cost. As long as they
 cannot have come near the best, only the few are compared; otherwise all sums are brought up to
 date, and the few are chosen anew. The answer is that of sums that are all kept up to date.
+
+Where values are equal or not, whatever is taken out makes its own row worse against all others. So
+the best row stays the best as long as nothing is taken out that equals it.
 """
 
 from __future__ import annotations
@@ -26,9 +29,11 @@ from ontomask.kernels.centroids import (
     write_means,
 )
 from ontomask.kernels.compiling import apart, compiled, part, whole
+from ontomask.kernels.formulas import EQUAL, weight_at
 from ontomask.kernels.records import (
     LCS,
     LOOKED_UP,
+    PRESENT,
     ROW_START,
     ROWS,
     RULE,
@@ -45,7 +50,8 @@ FEW = 48
 """How many rows are kept up to date: chapters of a taxonomy, not their codes."""
 
 FLOOR = 0
-"""Row of `limits`: no other row has a sum below this."""
+"""Row of `limits`: no other row has a sum below this; of values that are equal or not, the weight
+that the best row had when it was found."""
 GREATEST = 1
 """Row of `limits`: the greatest cost there is; infinite where it is not known."""
 
@@ -58,7 +64,7 @@ class Shrinking(NamedTuple):
     counted: Longs
     """[coded] how many of them are in the sums of all rows."""
     few: Ints
-    """[coded, 1 + FEW] how many rows are kept up to date, and these."""
+    """[coded, 1 + FEW] how many rows are kept up to date, and these; the best row comes first."""
     sums: Floats
     """[FEW] room for sums."""
     limits: Floats
@@ -98,6 +104,8 @@ def take_out(points: Points, tally: Tally, shrinking: Shrinking, point: int) -> 
         value = whole(points.codes[attribute, point])
         sums[heads[attribute, VALUE_START] + value] += weight
         turn_value(points, tally, attribute, value, whole(-1))
+        if heads[attribute, WAY] == EQUAL:
+            continue
         limits[FLOOR, attribute] += weight * limits[GREATEST, attribute]
         start = heads[attribute, ROW_START]
         base = heads[attribute, START] + value * heads[attribute, ROWS]
@@ -125,7 +133,8 @@ def _subtract(points: Points, tally: Tally, shrinking: Shrinking, attribute: int
 def _catch_up(points: Points, tally: Tally, shrinking: Shrinking, attribute: int) -> None:
     """Bring the sums of all rows up to date."""
     taken, counted = shrinking.taken, shrinking.counted
-    if taken[0] - counted[attribute] > tally.lengths[0, attribute]:
+    cheap = points.heads[attribute, WAY] == EQUAL
+    if cheap or taken[0] - counted[attribute] > tally.lengths[0, attribute]:
         start = points.heads[attribute, ROW_START]
         for slot in range(start, start + tally.lengths[1, attribute]):
             tally.sums[start + tally.marks[LISTED, slot]] = 0.0
@@ -159,16 +168,33 @@ def _choose_few(points: Points, tally: Tally, shrinking: Shrinking, attribute: i
     few[0], shrinking.limits[FLOOR, attribute] = count, floor
 
 
+@part
+def _most_frequent(points: Points, tally: Tally, shrinking: Shrinking, attribute: int) -> int:
+    """The row that most of what is left equals."""
+    few, limits, heads = shrinking.few, shrinking.limits, points.heads
+    weights, lineages = tally.sums[heads[attribute, VALUE_START] :], points.lineages
+    row = whole(few[attribute, 1])
+    if weight_at(heads, lineages, attribute, row, weights) != limits[FLOOR, attribute]:
+        _catch_up(points, tally, shrinking, attribute)
+        row = best_row(points, tally, attribute)
+        few[attribute, 1] = row
+        limits[FLOOR, attribute] = weight_at(heads, lineages, attribute, row, weights)
+    return row
+
+
 @apart
 @compiled
 def remaining_center(points: Points, tally: Tally, shrinking: Shrinking, reference: Floats) -> None:
     """Make the centroid of what is left the reference."""
-    few, limits, coded = shrinking.few, shrinking.limits, points.heads.shape[0]
-    weight = tally.numbers[0, tally.numbers.shape[1] - 1]
+    few, limits, heads = shrinking.few, shrinking.limits, points.heads
+    weight, coded = tally.numbers[0, tally.numbers.shape[1] - 1], heads.shape[0]
     for attribute in range(coded):
+        if heads[attribute, WAY] == EQUAL and heads[attribute, RULE] == PRESENT:
+            reference[attribute] = _most_frequent(points, tally, shrinking, attribute)
+            continue
         rows = few[attribute, 1 : 1 + few[attribute, 0]]
         row = best_row_among(points, tally, attribute, rows)
-        total = tally.sums[points.heads[attribute, ROW_START] + row] if row >= 0 else np.inf
+        total = tally.sums[heads[attribute, ROW_START] + row] if row >= 0 else np.inf
         # ties within rounding count as well, and rounding itself is far less
         if not total + 4.0 * TOLERANCE * (abs(total) + weight) < limits[FLOOR, attribute]:
             _catch_up(points, tally, shrinking, attribute)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.compiling import compiled, part, unsigned, whole
-from ontomask.kernels.formulas import fill_leaves
+from ontomask.kernels.formulas import EQUAL, fill_leaves, move_leaves
 from ontomask.kernels.records import LOOKED_UP, START, VALUE_START, VALUES, WAY, Points, entry
 
 __all__ = ["END", "PARENT", "RIGHT", "ValueTrees", "fill_extremes", "joint_node", "value_trees"]
@@ -249,6 +249,7 @@ def value_trees(points: Points, order: Longs) -> ValueTrees:
 def fill_extremes(
     points: Points,
     roots: Longs,
+    links: Ints,
     turns: Ints,
     reference: Floats,
     direction: float,
@@ -261,10 +262,10 @@ def fill_extremes(
     tables, heads = points.tables, points.heads
     filled = turns.shape[0]
     for attribute in range(heads.shape[0]):
-        if extremes[filled + attribute] == reference[attribute]:
+        before, row = whole(extremes[filled + attribute]), whole(reference[attribute])
+        if before == row:
             continue
         extremes[filled + attribute] = reference[attribute]
-        row = whole(reference[attribute])
         start, end = unsigned(roots[attribute]), unsigned(roots[attribute + 1])
         first_inner = unsigned((roots[attribute] + roots[attribute + 1] + 1) // 2)
         if heads[attribute, WAY] == LOOKED_UP:
@@ -275,6 +276,12 @@ def fill_extremes(
         else:
             leaves = turns[start:first_inner]
             lineages = points.lineages
+            if heads[attribute, WAY] == EQUAL and before >= 0:
+                move_leaves(
+                    *(heads, lineages, tables, attribute, before, row, leaves, links),
+                    *(direction, extremes),
+                )
+                continue
             fill_leaves(heads, lineages, tables, attribute, row, leaves, direction, extremes)
         for slot in range(first_inner, end):
             node = unsigned(turns[slot, TURN])

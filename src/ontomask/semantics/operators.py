@@ -187,7 +187,13 @@ class Comparison:
         places = order[np.searchsorted(nodes[order], values)]
         squared = self.metric == "euclidean" or (self.metric == "s-distance" and self.ordered)
         halved = self.metric == "s-distance" and self.ordered
-        return self._plain_formula(nodes)._replace(
+        plain = self._plain_formula(nodes)
+        if plain.way == formulas.EQUAL:
+            plain = plain._replace(
+                offsets=offsets_of(places, nodes.size),
+                members=np.argsort(places, kind="stable"),
+            )
+        return plain._replace(
             nodes=places,
             compared=formulas.SQUARED if squared else formulas.PLAIN,
             spread=self.spread * (2.0 if halved else 1.0) if self.metric != "euclidean" else 1.0,
