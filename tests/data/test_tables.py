@@ -300,3 +300,13 @@ def test_whole_numbers_are_told_apart_in_the_order_of_their_appearance(count, ki
     assert {type(one) for one in known} == {int}
     assert [known[code] for code in codes.tolist()] == numbers
     assert codes.dtype == np.int32
+
+
+@pytest.mark.parametrize("count", [8, 5000, 20_000])
+def test_a_digest_knows_one_zero(count):
+    """Which of both is met first depends on how numbers are sorted, and draws on the digest."""
+    numbers = np.random.default_rng(1).permutation(np.append(np.arange(count // 2), [0] * count))
+    positive = pl.DataFrame({"a": numbers.astype(float)})
+    signs = np.where(np.arange(numbers.size) % 2, -1.0, 1.0)
+    for zeros in (np.where(numbers == 0, signs * 0.0, numbers), np.where(numbers, numbers, -0.0)):
+        assert open_table(pl.DataFrame({"a": zeros})).digest() == open_table(positive).digest()

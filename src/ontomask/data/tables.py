@@ -557,7 +557,8 @@ def _not_understood(name: str, series: nw.Series[Any]) -> DataError:
 
 def _distinct_floats(numbers: Floats) -> tuple[Ints, Floats]:
     codes, known = numbered(numbers)
-    return _with_gaps(codes, known.size), known.astype(np.float64)
+    # which of two zeros comes first is a matter of sorting: added to 0.0, both are the same
+    return _with_gaps(codes, known.size), known.astype(np.float64) + 0.0
 
 
 def _with_gaps(codes: Ints, missing: int) -> Ints:
