@@ -82,6 +82,26 @@ except KeyboardInterrupt:
 rarely.halved.inside.compile = compile_for
 print(rarely.judged(5.0, np.array([8.0])))
 """
+FAILING = """
+import pickle
+import numpy as np
+import rarely
+from ontomask.errors import MethodError
+
+compile_for = rarely.noted.inside.compile
+for reason in (OSError("no room left\\non the disk"), MemoryError()):
+    def fail(types):
+        raise reason
+
+    rarely.noted.inside.compile = fail
+    try:
+        rarely.judged(5.0, np.array([8.0]))
+    except MethodError as error:
+        print(error)
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)
+rarely.noted.inside.compile = compile_for
+print(rarely.judged(5.0, np.array([8.0])))
+"""
 
 
 NEAR = "from ontomask.kernels import compiling\ncompiling.REACHES_FAR = False\n"
@@ -123,3 +143,12 @@ def test_where_data_must_lie_near_everything_is_compiled_at_once(run):
 
 def test_who_interrupts_what_is_compiled_meanwhile_interrupts_the_kernel(run):
     assert run(INTERRUPTED) == ["interrupted", "10.0"]
+
+
+def test_what_cannot_be_compiled_is_told_in_a_sentence(run):
+    sentence = (
+        "A part of this step (noted) could not be compiled on this machine ({}); make sure that "
+        "there is room in memory and on the disk, and run it again."
+    )
+    reasons = ["OSError: no room left", "MemoryError"]
+    assert run(FAILING) == [*map(sentence.format, reasons), "10.0"]

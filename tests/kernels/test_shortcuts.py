@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numba import njit, types
+from numba.core import postproc
 from numba.core.types import functions
 
 from ontomask import kernels
@@ -38,6 +39,39 @@ def test_what_is_compiled_by_shortcuts_computes_the_same():
         quick(values, 0.1)
     assert plain(values, 0.1).tobytes() == quick(values, 0.1).tobytes()
     assert plain.nopython_signatures == quick.nopython_signatures
+
+
+def counted(values):
+    for place in range(values.size):
+        if values[place] > 0.0:
+            yield place
+
+
+@njit
+def last(values):
+    found = -1
+    for place in counted_quickly(values):
+        found = place
+    return found
+
+
+counted_quickly = njit(counted)
+
+
+def test_who_asks_is_told_which_variables_live_where_a_block_begins(monkeypatch):
+    """Generators do, and work."""
+    asked, compute = [], postproc.analysis.compute_live_variables
+    monkeypatch.setattr(
+        postproc.analysis,
+        "compute_live_variables",
+        lambda *given: asked.append(0) or compute(*given),
+    )
+    values = np.array([1.0, -1.0, 2.0, -3.0])
+    with shortcuts.shortcuts():
+        njit(running)(values, 0.1)
+        assert not asked
+        assert last(values) == 2
+        assert asked
 
 
 def _insides():

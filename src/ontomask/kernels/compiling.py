@@ -24,6 +24,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils, event, typing
 
+from ontomask.errors import MethodError
 from ontomask.kernels.shortcuts import INSIDES_KNOWN, shortcuts
 from ontomask.kernels.turns import WAITING, turn
 
@@ -183,6 +184,23 @@ functions need not."""
 KINDS = {"float": types.float64, "int": types.int64, "bool": types.boolean, "None": types.none}
 
 
+class NotCompiledError(MethodError):
+    """Why a kernel could not be compiled, where compiled code can only tell which one it was."""
+
+    def __init__(self, module: str, name: str) -> None:
+        reason = getattr(importlib.import_module(module), name).reason
+        told = str(reason).strip().partition("\n")[0]
+        super().__init__(
+            f"A part of this step ({name}) could not be compiled on this machine "
+            f"({type(reason).__name__}{': ' if told else ''}{told}); make sure that there is room "
+            "in memory and on the disk, and run it again."
+        )
+
+    def __reduce__(self) -> tuple[type[MethodError], tuple[Any, ...]]:
+        """Go to another process, where nothing has failed, as the sentence alone."""
+        return MethodError, self.args
+
+
 @dataclass(frozen=True)
 class Late(Called):
     """A kernel that is not there before it is called, at an address that is found by then."""
@@ -193,12 +211,17 @@ class Late(Called):
         if self in kernel.addresses:
             return
 
-        def find() -> None:
+        def find() -> bool:
             # whoever interrupts this finds no address
             with contextlib.suppress(KeyboardInterrupt):
-                kernel.inside.compile(self.arguments)
+                try:
+                    kernel.inside.compile(self.arguments)
+                except Exception as reason:  # noqa: BLE001 - compiled code cannot pass on any
+                    kernel.reason = reason
+                    return False
+            return True
 
-        address, finder = ctypes.c_void_p(), ctypes.CFUNCTYPE(None)(find)
+        address, finder = ctypes.c_void_p(), ctypes.CFUNCTYPE(ctypes.c_bool)(find)
         machine_code.add_symbol(self.symbol, ctypes.addressof(address))
         machine_code.add_symbol(self.finder, ctypes.cast(finder, ctypes.c_void_p).value)
         kernel.addresses[self] = address, finder
@@ -217,8 +240,10 @@ class Late(Called):
         kind = convention.get_function_type(signature.return_type, self.arguments).as_pointer()
         place = module.globals.get(self.symbol) or ir.GlobalVariable(module, kind, self.symbol)
         with _writing.if_unlikely(builder, _writing.is_null(builder, builder.load(place))):
-            nothing = ir.FunctionType(ir.VoidType(), ())
-            builder.call(_writing.get_or_insert_function(module, nothing, self.finder), ())
+            finding = ir.FunctionType(ir.IntType(8), ())
+            found = builder.call(_writing.get_or_insert_function(module, finding, self.finder), ())
+            with _writing.if_unlikely(builder, _writing.is_null(builder, found)):
+                convention.return_user_exc(builder, NotCompiledError, (self.module, self.name))
             with _writing.if_unlikely(builder, _writing.is_null(builder, builder.load(place))):
                 convention.return_user_exc(builder, KeyboardInterrupt, ())
         told = signature.return_type, self.arguments, arguments
@@ -241,7 +266,8 @@ def later(kernel: Any) -> Any:
     if not hasattr(kernel, "inside") or not REACHES_FAR:
         return apart(kernel)
     function, inside = kernel.py_func, kernel.inside
-    kind, kernel.addresses = KINDS[function.__annotations__["return"]], {}
+    kind = KINDS[function.__annotations__["return"]]
+    kernel.addresses, kernel.reason = {}, None
 
     def late(arguments: Any) -> Late:
         return Late(function.__module__, function.__name__, tuple(arguments))

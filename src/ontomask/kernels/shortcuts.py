@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from numba import version_info
-from numba.core import codegen, inline_closurecall, ir, targetconfig
+from numba.core import codegen, inline_closurecall, ir, postproc, targetconfig, transforms
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types import functions
 
@@ -75,6 +75,29 @@ def _listing(list_variables: Callable[..., Any]) -> Callable[..., Any]:
     return _rec_list_vars
 
 
+def _when_asked(process: Callable[..., None]) -> Callable[..., None]:
+    """Do not find out after each of a dozen passes which variables live where a block begins.
+
+    Generators ask for that, and functions that are not compiled. Others ask where variables end,
+    after the last pass.
+    """
+    blocks_of: Any = transforms.canonicalize_cfg
+    lifetime_in: Any = postproc.VariableLifetime
+
+    def run(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        function = processor.func_ir
+        if function.is_generator:
+            process(processor, emit_dels, extend_lifetimes)
+            return
+        function.blocks = blocks_of(function.blocks)
+        function.variable_lifetime = lifetime_in(function.blocks)
+        function.generator_info = None
+        if emit_dels:
+            processor._insert_var_dels(extend_lifetimes=extend_lifetimes)
+
+    return run
+
+
 def _optimize_functions(library: Any, module: Any) -> None:
     """Leave functions as they are: they are optimized with all they are linked to."""
     module.data_layout = library._codegen._data_layout
@@ -104,6 +127,7 @@ def _ways() -> list[tuple[Any, str, Any]]:
         (functions_of, "get_call_type", _remembering(functions_of.get_call_type)),
         (inline_closurecall.InlineWorker, "inline_function", _inline_function),
         (ir.Inst, "_rec_list_vars", _listing(ir.Inst._rec_list_vars)),
+        (postproc.PostProcessor, "run", _when_asked(postproc.PostProcessor.run)),
         (library, "_optimize_functions", _optimize_functions),
         (library, "_optimize_final_module", _once(library._optimize_final_module)),
     ]
