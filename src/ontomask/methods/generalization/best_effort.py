@@ -48,9 +48,8 @@ def best_effort(
     loss, until the node is valid. Descend: from there, lower attributes as long as the loss falls
     and the node stays valid. Then again and again: raise some attributes of the best node at
     random, and climb and descend from there. Where many records may be suppressed, every node is
-    valid and nothing leads upward; so the search begins as if a tenth might be, goes on to fewer
-    and then, from the best node, to more as long as that leads to something better, and later tries
-    all of these again.
+    valid and nothing leads upward; so climbs go on as if a tenth or fewer might be, mostly as many
+    as last led to something better, and descents first keep to that, then to what is allowed.
 
     Parameters
     ----------
@@ -79,9 +78,9 @@ def best_effort(
 
 
 FIRST = 0.1
-"""The share of records with which a search begins where more may be suppressed."""
-STRICTER, LOOSER = (0.05, 0.02, 0.01, 0.0), (0.2, 0.5)
-"""Limits that are tried besides, as far as the one asked for allows more."""
+"""The share of records that climbs leave at most, where more may be suppressed."""
+STRICTER = (0.05, 0.02, 0.01, 0.0)
+"""Shares that are tried besides."""
 LEAST_RESTARTED = 0.02
 """Limits up to this one lead upward by themselves."""
 
@@ -96,16 +95,14 @@ class _Spent(Exception):  # noqa: N818 - a signal, not an error
     """The budget is used up."""
 
 
-def _targets(evaluator: Evaluator) -> tuple[list[int], list[int]]:
-    """How many outliers climbs may leave: fewer and fewer, then more and more."""
+def _targets(evaluator: Evaluator) -> list[int]:
+    """How many outliers climbs may leave: fewer and fewer."""
     limit, records = evaluator.limit, int(evaluator.problem.records)
     if limit <= record_limit(LEAST_RESTARTED, records):
-        return [limit], []
+        return [limit]
     first = min(limit, record_limit(FIRST, records))
     stricter = (record_limit(one, records) for one in STRICTER)
-    looser = (record_limit(one, records) for one in LOOSER)
-    more = [*(one for one in looser if first < one < limit), limit]
-    return [first, *(one for one in stricter if one < first)], more[: None if limit > first else 0]
+    return [first, *(one for one in stricter if one < first)]
 
 
 class _BestEffort:
@@ -129,9 +126,8 @@ class _BestEffort:
         self._incumbent = Incumbent(evaluator)
         self._known: dict[Levels, tuple[int, tuple[float, ...]]] = {}
         self._floors = Loss().prepare(evaluator.problem.facts).floors or ()
-        self._fewer, self._more = _targets(evaluator)
-        self._targets = *self._fewer, *self._more
-        self._best: dict[int, tuple[tuple[float, ...], Levels]] = {}
+        self._targets = _targets(evaluator)
+        self._leading = self._targets[0]
         self._lowest: dict[int, Levels] = {}
         self._told = -100
 
@@ -148,7 +144,8 @@ class _BestEffort:
             idle = turn = 0
             while not self._proven(bound) and idle < MOST_IDLE:
                 checked, target = self._incumbent.checked, self._target_of(turn)
-                self._descend(self._climb(self._shaken(target), target), target)
+                if self._improves(self._climb(self._shaken(target), target), target):
+                    self._leading = target
                 idle = idle + 1 if self._incumbent.checked == checked else 0
                 turn += 1
         except _Spent:
@@ -157,23 +154,22 @@ class _BestEffort:
         return self._incumbent.solution(self._lattice.size, bound=None if complete else bound)
 
     def _begin(self, levels: Levels) -> None:
-        """Climb to one target after the other, as long as it leads to something better."""
-        for target in self._fewer:
+        """Climb to fewer and fewer outliers, as long as it leads to something better."""
+        for target in self._targets:
             # the way to fewer outliers leads on from where there are more
             least = zip(levels, self._lowest_levels(target), strict=True)
             levels = self._climb(tuple(max(pair) for pair in least), target)
             if not self._improves(levels, target):
                 break
-        for target in self._more:
-            # most of what is below the best node was looked at already
-            best = self._incumbent.best
-            if best is None or not self._improves(best.levels, target):
-                break
 
     def _improves(self, levels: Levels, target: int) -> bool:
-        """Descend from a node; tell whether that led to a better one than all before."""
+        """Descend from a node; tell whether that led to a better one than all before.
+
+        First as if no more outliers than the target were allowed: whoever leaves many right away
+        comes to an end sooner.
+        """
         before = self._incumbent.key
-        self._descend(levels, target)
+        self._descend(self._descend(levels, target), self._evaluator.limit)
         return self._incumbent.key < before
 
     def _proven(self, bound: float) -> bool:
@@ -255,9 +251,9 @@ class _BestEffort:
         return float(self._evaluator.measure.scalar(parts))
 
     def _target_of(self, turn: int) -> int:
-        """Mostly the limit that has led to the least loss, else one after the other."""
-        if turn % 4 < 3 and self._best:
-            return min(self._best, key=lambda target: self._best[target][0])
+        """Mostly the one that last led to something better, else one after the other."""
+        if turn % 4 < 3:
+            return self._leading
         return self._targets[turn // 4 % len(self._targets)]
 
     def _loss(self, levels: Levels, target: int) -> tuple[float, ...]:
@@ -286,27 +282,21 @@ class _BestEffort:
         # a step may cost nothing
         return removed / (lost + 1e-9)
 
-    def _descend(self, levels: Levels, target: int) -> None:
-        """Go down to the best valid neighbor as long as there is a better one."""
+    def _descend(self, levels: Levels, target: int) -> Levels:
+        """Go down to the best neighbor within the target as long as there is a better one."""
         loss = self._loss(levels, target)
         while True:
-            self._remember(levels, loss, target)
             nodes = self._lattice.predecessors(levels)
             self._look_at(nodes)
             best = min(nodes, key=lambda node: self._loss(node, target), default=levels)
             if self._loss(best, target) >= loss:
-                return
+                return levels
             levels, loss = best, self._loss(best, target)
-
-    def _remember(self, levels: Levels, loss: tuple[float, ...], target: int) -> None:
-        """Keep the best node within each target."""
-        if loss < self._best.get(target, ((np.inf,), levels))[0]:
-            self._best[target] = loss, levels
 
     def _shaken(self, target: int) -> Levels:
         """The best node with some attributes lowered and others raised at random."""
-        best, lowest = self._best.get(target), self._lowest_levels(target)
-        levels = np.array(self._lattice.heights if best is None else best[1])
+        best, lowest = self._incumbent.best, self._lowest_levels(target)
+        levels = np.array(self._lattice.heights if best is None else best.levels)
         # mostly few: with many, little is left of what was found
         count = 1 + int(self._generator.geometric(0.4))
         for place in self._generator.choice(levels.size, min(count, levels.size), replace=False):
