@@ -10,7 +10,7 @@ import gc
 import multiprocessing
 import os
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from typing import Any
 
 import numba
@@ -23,7 +23,7 @@ from ontomask.kernels import centroids, formulas, index
 from ontomask.kernels.opposites import compile_answers
 from ontomask.kernels.ranking import farthest_from_center, new_ranking
 from ontomask.kernels.records import Points, nearest_references
-from ontomask.kernels.refinement import Refinement
+from ontomask.kernels.refinement import Look, Refinement
 from ontomask.kernels.shrinking import new_shrinking, take_out
 from ontomask.methods.base import Context, Method
 from ontomask.methods.disclosure import WAYS
@@ -104,7 +104,8 @@ def compile_ahead() -> str:
     """Compile what large tables need: works of other threads, and distances without a table."""
     points = _points(_tiny_table())
     labels = np.zeros(points.sizes.size, np.int32)
-    Refinement.of(points, labels, 2.0, 1).foreseen(0, 0, np.zeros(2, np.int64))
+    with ThreadPoolExecutor(1) as pool:
+        Look(Refinement.of(points, labels, 2.0, 1), 0, 1, pool).found()
     every, same = np.arange(points.sizes.size), np.zeros(points.sizes.size)
     compile_answers(points, index.build_index(points, every, points.factors, same, index.LEAF))
     for kernel in LATE:

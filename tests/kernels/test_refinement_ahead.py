@@ -1,12 +1,14 @@
 """What a refinement looks up ahead, on several threads, changes nothing about its answer."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numba
 import numpy as np
 import pytest
 
 from ontomask import warming
 from ontomask.kernels import refinement
-from ontomask.kernels.partitions import TOUCHED
+from ontomask.kernels.partitions import CHANGES, TOUCHED
 from ontomask.kernels.records import flat_owners
 from ontomask.kernels.refinement import Refinement
 from reference.points import only_numbers, random_points
@@ -42,13 +44,13 @@ def state_of(refined):
 @pytest.fixture
 def looked_ahead(monkeypatch):
     """How often it was looked ahead; for little, too."""
-    looks, foreseen = [], Refinement.foreseen
+    looks, look = [], refinement.Look
 
-    def count(self, *given):
+    def count(*given):
         looks.append(given)
-        return foreseen(self, *given)
+        return look(*given)
 
-    monkeypatch.setattr(Refinement, "foreseen", count)
+    monkeypatch.setattr(refinement, "Look", count)
     monkeypatch.setattr(refinement, "FEWEST_POINTS", 2)
     monkeypatch.setattr(refinement, "FEWEST_CLUSTERS", 2)
     monkeypatch.setattr(refinement, "LARGE", 8)
@@ -88,11 +90,13 @@ def test_what_was_touched_is_looked_at_again(monkeypatch, looked_ahead):
         monkeypatch.setenv("ONTOMASK_THREADS", threads)
         refined = of_random_clusters(points)
         for first, last in ((0, 0), (0, 60), (60, refined.since.size)):
-            foreseen = refined.foreseen(first, last, signal()) if threads == "2" and last else None
             bench = refined.bench
-            if foreseen is not None:
-                stamp = 10**6 if blind else foreseen.stamp
-                bench = bench._replace(foreseen=foreseen._replace(stamp=stamp))
+            if threads == "2" and last:
+                with ThreadPoolExecutor(1) as pool:
+                    foreseen = refinement.Look(refined, first, last, pool).found()
+                if blind:
+                    foreseen.stamps[:] = 10**6
+                bench = bench._replace(foreseen=foreseen)
             refinement._improve(
                 *(refined.points, refined.partition, bench, refined.graph, refined.since),
                 *(refined.k, first, last, 0.0, signal()),
@@ -101,6 +105,28 @@ def test_what_was_touched_is_looked_at_again(monkeypatch, looked_ahead):
         assert refined.partition.clusters[:, TOUCHED].max() > 1
     assert states[1] == states[0]
     assert states[2] != states[0]
+
+
+def test_what_is_looked_up_while_clusters_change_is_not_believed_of_those(monkeypatch):
+    """It takes no change into account that was made after it began, or before it was waited for."""
+    monkeypatch.setenv("ONTOMASK_THREADS", "1")  # nobody else takes a piece
+    refined = of_random_clusters(random_points(np.random.default_rng(3), 60, **KINDS["mixed"]))
+    refined._improve(0, 0, 0.0, None, signal())
+    before, foresee = int(refined.partition.clock[CHANGES]), refinement._foresee
+
+    def meddled(*given):
+        refined._improve(0, 20, 0.0, None, signal())
+        foresee(*given)
+
+    with ThreadPoolExecutor(1) as pool:
+        look = refinement.Look(refined, 20, 60, pool)
+    with monkeypatch.context() as meddling:
+        meddling.setattr(refinement, "_foresee", meddled)
+        look._look(20, 60)
+    after = int(refined.partition.clock[CHANGES])
+    assert after > before
+    assert {*look._foreseen.stamps.tolist()} == {before}
+    assert {*look.found().stamps.tolist()} == {after}
 
 
 def test_small_tables_are_not_worth_it(monkeypatch, looked_ahead):

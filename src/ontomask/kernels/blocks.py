@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-__all__ = ["allowed_threads", "beside", "in_blocks", "side_by_side", "workers"]
+__all__ = ["Underway", "allowed_threads", "beside", "in_blocks", "side_by_side", "workers"]
 
 Result = TypeVar("Result")
 
@@ -58,26 +58,44 @@ def side_by_side(
 def _shared_out(
     work: Callable[..., Result], given: Sequence[Sequence[Any]], threads: int
 ) -> list[Result]:
-    """Let whoever is free take the next place; the one that waits takes part, too."""
-    made = dict[int, Result]()
-    places = iter(range(len(given[0])))
-
-    def take() -> None:
-        for place in places:
-            made[place] = work(*(one[place] for one in given))
-
     with _pool(threads - 1, shares=True) as pool:
-        others = [pool.submit(take) for _ in range(threads - 1)]
+        return Underway(work, given, pool, threads - 1).finish()
+
+
+class Underway(Generic[Result]):
+    """Works that other threads have begun, for what is at each place of some lists.
+
+    Whoever is free takes the next place; the one that wants to see them finished takes part, too.
+    """
+
+    def __init__(
+        self,
+        work: Callable[..., Result],
+        given: Sequence[Sequence[Any]],
+        pool: ThreadPoolExecutor,
+        threads: int,
+    ) -> None:
+        self._work, self._given = work, given
+        self._made = dict[int, Result]()
+        self._places = iter(range(len(given[0])))
+        self._others = [pool.submit(self._take) for _ in range(threads)]
+
+    def _take(self) -> None:
+        for place in self._places:
+            self._made[place] = self._work(*(one[place] for one in self._given))
+
+    def finish(self) -> list[Result]:
+        """Take part, wait for the others, and give what was made, in order."""
         before = SHARING.set(True)
         try:
-            take()
+            self._take()
         finally:
             SHARING.reset(before)
             # where this one was interrupted, nothing is left for the others
-            list(places)
-        for other in others:
+            list(self._places)
+        for other in self._others:
             other.result()
-    return [made[place] for place in range(len(made))]
+        return [self._made[place] for place in range(len(self._made))]
 
 
 def workers(count: int) -> ThreadPoolExecutor:

@@ -78,8 +78,8 @@ class Foreseen(NamedTuple):
 
     first: int
     """The point or cluster of the first row."""
-    stamp: int
-    """The last change that it takes into account."""
+    stamps: Longs
+    """[rows] the last change that it takes into account."""
     clusters: Longs
     """[rows, neighbors] the cluster that was looked at, -1 where none was."""
     partners: Longs
@@ -103,11 +103,15 @@ class Bench(NamedTuple):
     foreseen: Foreseen
 
 
-def new_foreseen(first: int, stamp: int, rows: int, neighbors: int) -> Foreseen:
+def new_foreseen(first: int, rows: int, neighbors: int) -> Foreseen:
     """Room for what so many points or clusters find."""
     shape = rows, neighbors
     return Foreseen(
-        first, stamp, np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape)
+        first,
+        np.empty(rows, np.int64),
+        np.empty(shape, np.int64),
+        np.empty(shape, np.int64),
+        np.empty(shape),
     )
 
 
@@ -120,7 +124,7 @@ def new_bench(points: Points, columns: int) -> Bench:
         np.empty(size),
         np.empty((2, columns)),
         new_marks(points),
-        new_foreseen(0, 0, 0, 0),
+        new_foreseen(0, 0, 0),
     )
 
 
@@ -164,9 +168,12 @@ def relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
 
 @compiled
 def collect(partition: Partition, members: Longs, row: int, count: int, cluster: int) -> int:
-    """Append a cluster's points to a row of members; how many there are now."""
+    """Append a cluster's points to a row of members; how many there are now.
+
+    Where the cluster is being changed meanwhile, they are any points, but never too many.
+    """
     point = partition.clusters[cluster, HEAD]
-    while point >= 0:
+    while point >= 0 and count < members.shape[1]:
         members[row, count] = point
         count += 1
         point = partition.links[0, point]
@@ -360,8 +367,8 @@ def is_known(
     return (
         0 <= row < foreseen.clusters.shape[0]
         and foreseen.clusters[row, slot] == near
-        and clusters[home, TOUCHED] <= foreseen.stamp
-        and clusters[near, TOUCHED] <= foreseen.stamp
+        and clusters[home, TOUCHED] <= foreseen.stamps[row]
+        and clusters[near, TOUCHED] <= foreseen.stamps[row]
     )
 
 

@@ -7,19 +7,22 @@ changed since it looked last (see `partitions`). Nothing is random.
 
 Most looks find nothing to change. So what a stretch of points, or of clusters, will find is looked
 up ahead on all cores; then they act one after the other, and look again only at what was touched
-meanwhile. The clusters are the same for any number of threads.
+meanwhile. While they act, other threads begin with the next points. What these see of a cluster
+that is being changed is of no use, but such a cluster counts as touched: nothing is believed that
+could have been seen otherwise. The clusters are the same for any number of threads.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
 from ontomask.arrays import Ints, Longs
-from ontomask.kernels.blocks import allowed_threads, in_blocks
+from ontomask.kernels.blocks import Underway, allowed_threads, beside
 from ontomask.kernels.centroids import price
 from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.neighbors import nearest_points, sort_by_keys
@@ -53,12 +56,14 @@ from ontomask.kernels.partitions import (
 from ontomask.kernels.records import Points, contribution, point_reference
 from ontomask.kernels.units import add_units, new_count
 
-__all__ = ["Refinement", "refine"]
+__all__ = ["Look", "Refinement", "refine"]
 
 PARTNERS = 12
 """How many neighbors a cluster is cut anew with."""
 STRETCHES = 32
 """Into so many the points, and the clusters, are cut at most, to look ahead …"""
+PIECES = 32
+"""Into so many pieces a stretch is cut for threads that are free."""
 FEWEST_POINTS, FEWEST_CLUSTERS = 1024, 128
 """… but not into less than this: to start threads takes as long as to look for a few."""
 LARGE = 8_192
@@ -120,6 +125,9 @@ def _better_cut(
         return whole(-1)
     count = collect(partition, bench.members, whole(0), whole(0), cluster)
     count = collect(partition, bench.members, whole(0), count, other)
+    # of clusters that are being changed nobody may be left
+    if count < 2:
+        return whole(-1)
     members = bench.members[0, :count]
     _order_between_ends(points, bench, members)
     best, cut = _best_cut(points, bench, members, k)
@@ -359,12 +367,24 @@ class Refinement(NamedTuple):
         changes = self.partition.clusters.shape[0]
         for turn in range(rounds):
             signal[0], before = turn, self.partition.clock[CHANGES]
-            change = 0.0
-            for first, last in self._stretches(changes):
-                change = self._improve(first, last, change, signal)
-            if change > -SMALLEST_GAIN:
+            if self._improve_all(changes, signal) > -SMALLEST_GAIN:
                 break
             changes = int(self.partition.clock[CHANGES] - before)
+
+    def _improve_all(self, changes: int, signal: Longs) -> float:
+        """Improve all points and clusters once, looking ahead if that pays; the change."""
+        change, stretches = 0.0, [*self._stretches(changes)]
+        # the figures of clusters that are new
+        self._improve(0, 0, 0.0, None, signal)
+        with beside() as pool:
+            ahead = self.look_ahead(stretches[0], pool, signal)
+            for place, (first, last) in enumerate(stretches, start=1):
+                foreseen = ahead.found() if ahead else None
+                ahead = None
+                if place < len(stretches):
+                    ahead = self.look_ahead(stretches[place], pool, signal)
+                change = self._improve(first, last, change, foreseen, signal)
+        return change
 
     @property
     def _looks_ahead(self) -> bool:
@@ -382,34 +402,22 @@ class Refinement(NamedTuple):
             bounds = np.linspace(first, last, count + 1).astype(int).tolist()
             yield from itertools.pairwise(bounds)
 
-    def _improve(self, first: int, last: int, change: float, signal: Longs) -> float:
-        """Improve points and clusters, from one to another, after looking ahead if that pays."""
-        bench = self.bench
-        fewest = FEWEST_POINTS if first < self.partition.own.size else FEWEST_CLUSTERS
-        if self._looks_ahead and last - first >= fewest and signal[1] == 0:
-            bench = bench._replace(foreseen=self.foreseen(first, last, signal))
+    def _improve(
+        self, first: int, last: int, change: float, foreseen: Foreseen | None, signal: Longs
+    ) -> float:
+        """Improve points and clusters, from one to another."""
+        bench = self.bench if foreseen is None else self.bench._replace(foreseen=foreseen)
         given = self.points, self.partition, bench, self.graph, self.since, self.k
         return float(_improve(*given, first, last, change, signal))
 
-    def foreseen(self, first: int, last: int, signal: Longs) -> Foreseen:
-        """What points and clusters find, from one to another, looked up on all cores."""
-        if first == 0:
-            # the figures of clusters that are new
-            self._improve(0, 0, 0.0, signal)
-        stamp = int(self.partition.clock[CHANGES])
-        foreseen = new_foreseen(first, stamp, last - first, self.graph.shape[1])
-
-        def work(start: int, stop: int) -> None:
-            try:
-                bench = self.spare.pop()
-            except IndexError:
-                bench = new_bench(self.points, self.bench.saved.shape[1])
-            given = bench._replace(foreseen=foreseen), self.graph, self.since, self.k
-            _foresee(self.points, self.partition, *given, first + start, first + stop)
-            self.spare.append(bench)
-
-        in_blocks(work, last - first)
-        return foreseen
+    def look_ahead(
+        self, stretch: tuple[int, int], pool: ThreadPoolExecutor | None, signal: Longs
+    ) -> Look | None:
+        """Let threads look up what points or clusters find, from one to another, if that pays."""
+        first, last = stretch
+        fewest = FEWEST_POINTS if first < self.partition.own.size else FEWEST_CLUSTERS
+        pays = self._looks_ahead and last - first >= fewest and signal[1] == 0
+        return Look(self, first, last, pool) if pays and pool is not None else None
 
     def restarted(self, labels: Ints | Longs) -> Refinement:
         """The same with other clusters."""
@@ -420,6 +428,41 @@ class Refinement(NamedTuple):
     def labels(self) -> Ints:
         """The cluster of each point, numbered from 0."""
         return np.unique(self.partition.links[2], return_inverse=True)[1].astype(np.int32)
+
+
+class Look:
+    """What points or clusters find, from one to another, while it is looked up on all cores."""
+
+    def __init__(
+        self, refinement: Refinement, first: int, last: int, pool: ThreadPoolExecutor
+    ) -> None:
+        self._refinement = refinement
+        self._stamp = self._last_change()
+        self._foreseen = new_foreseen(first, last - first, refinement.graph.shape[1])
+        bounds = np.linspace(first, last, 1 + min(PIECES, last - first)).astype(int).tolist()
+        given = bounds[:-1], bounds[1:]
+        self._underway = Underway(self._look, given, pool, allowed_threads() - 1)
+
+    def _last_change(self) -> int:
+        return int(self._refinement.partition.clock[CHANGES])
+
+    def _look(self, first: int, last: int) -> None:
+        points, partition, _, graph, since, k, spare = self._refinement
+        foreseen = self._foreseen
+        try:
+            bench = spare.pop()
+        except IndexError:
+            bench = new_bench(points, partition.figures.shape[1])
+        foreseen.stamps[first - foreseen.first : last - foreseen.first] = self._stamp
+        room = bench._replace(foreseen=foreseen)
+        _foresee(points, partition, room, graph, since, k, first, last)
+        spare.append(bench)
+
+    def found(self) -> Foreseen:
+        """What they find; nothing is changed until it is known."""
+        self._stamp = self._last_change()
+        self._underway.finish()
+        return self._foreseen
 
 
 def refine(
