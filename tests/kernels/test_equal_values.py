@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
+import ontomask as om
+from ontomask.kernels import record_swapping
 from ontomask.kernels import shrinking as kernel
 from ontomask.kernels.centroids import new_tally, tallied
 from ontomask.kernels.index import FARTHEST, NEAREST, build_index, new_finds, search
 from ontomask.kernels.neighbors import prepare
 from ontomask.kernels.records import pack_points
+from ontomask.kernels.word_swapping import are_words, swap_words
 from ontomask.semantics.distances import ValueDistances
 from ontomask.semantics.operators import Comparison, coded_operator
 
@@ -89,3 +92,56 @@ def test_the_most_frequent_word_of_what_is_left_is_seldom_looked_for(seed, witho
         looks.add(int(shrinking.counted[0]))
         kernel.take_out(points, tally, shrinking, int(order[start]))
     assert len(looks) < 60
+
+
+def tuples_of(words, importance=1.0):
+    """The tuples of a table of single words, and that of each record."""
+    different, places = np.unique(words, return_inverse=True)
+    comparison = Comparison(ValueDistances(), importance=importance)
+    attribute = comparison.attribute(different, different)
+    ones, nothing = np.ones(different.size), np.empty((0, different.size))
+    codes = np.arange(different.size, dtype=np.int32)[None]
+    points = pack_points([attribute], codes, nothing, ones, ones, ones, np.empty(0), 1)
+    return points, places.astype(np.int32)
+
+
+@pytest.mark.parametrize("words", [1, 2, 9, 64, 10**6])
+@pytest.mark.parametrize("k", [1, 4, 70])
+def test_words_are_swapped_as_records(words, k):
+    rng = np.random.default_rng(words + k)
+    points, places = tuples_of(rng.integers(0, words, 81))
+    priorities, uniforms = rng.permuted(np.tile(np.arange(81), (2, 1)), axis=1), rng.random((81, 4))
+    first, signals = int(places[5]), np.zeros((2, 2), np.int64)
+    rest = priorities, uniforms
+    expected = record_swapping.swap_records(points, places, first, k, False, *rest, signals[0])
+    found = swap_words(points, places, first, k, *rest, signals[1])
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert signals[1].tolist() == signals[0].tolist()
+    stopped = swap_words(points, places, first, k, *rest, np.array([0, 1]))
+    assert stopped[1].size == 0
+
+
+def test_what_is_no_word_is_swapped_as_a_record(without_tables):
+    assert are_words(tuples_of(np.arange(5))[0])
+    # where all are equally near, the interval does not begin with those that are equal
+    assert not are_words(tuples_of(np.arange(5), importance=0.0)[0])
+    assert not are_words(words_of(np.random.default_rng(1), np.full(WORDS + 1, 1 / (WORDS + 1))))
+
+
+def test_a_column_of_words_is_swapped_without_looking_at_all_of_them(monkeypatch, without_tables):
+    monkeypatch.delattr(record_swapping, "swap_records")
+    table = {"name": [f"name {number % 90}" for number in range(200)]}
+    release = om.protect(table, om.Schema(name=om.Flat()), om.RankSwapping(k=5), seed=1)
+    assert sorted(release.frame["name"]) == sorted(table["name"])
+    assert release.details[0]["farthest_rank"]["name"] <= 5
+
+
+def test_words_are_summed_without_their_table(without_tables):
+    rng = np.random.default_rng(2)
+    values, weights = np.append(np.arange(WORDS), -1), rng.integers(1, 9, WORDS + 1).astype(float)
+    codes = np.arange(WORDS + 1, dtype=np.int32)
+    comparison = Comparison(ValueDistances(), importance=0.25)
+    coded = coded_operator(comparison, values, codes, weights, weights)
+    expected = coded.between(coded.rows, coded.values) @ weights
+    np.testing.assert_array_equal(coded.summed(weights), expected)

@@ -48,7 +48,16 @@ from ontomask.kernels.tuple_ranking import (
     tuple_at,
 )
 
-__all__ = ["swap_records"]
+__all__ = [
+    "FIRST",
+    "NEXT",
+    "State",
+    "finish_value",
+    "first_unfinished",
+    "first_unswapped",
+    "start_state",
+    "swap_records",
+]
 
 SAMPLE, NEXT, FIRST = 0, 1, 2
 """Columns of the draws: seed of the sample of a tie, next reference, then two per attribute."""
@@ -109,7 +118,7 @@ class Listed(NamedTuple):
 
 
 @compiled
-def _first_unswapped(state: State, attribute: int, point: int) -> int:
+def first_unswapped(state: State, attribute: int, point: int) -> int:
     """The record of a tuple that comes first among those not swapped in the attribute."""
     top = state.tops[attribute, point]
     while state.swapped[attribute, state.buckets[attribute, top]]:
@@ -119,7 +128,7 @@ def _first_unswapped(state: State, attribute: int, point: int) -> int:
 
 
 @part
-def _first_unfinished(state: State, point: int) -> int:
+def first_unfinished(state: State, point: int) -> int:
     """The record of a tuple that comes first among those with a value not swapped."""
     row = state.buckets.shape[0] - 1
     top = state.tops[row, point]
@@ -158,7 +167,7 @@ def _nearest_partner(
         size, nearer = ranked[2], count_nearer(scratch, counts, ranked[1], ranked[0])
     tied = scratch.tied[:size]
     point = tuple_at(counts, tied, pick(draws[1], total(counts, tied)))
-    return whole(_first_unswapped(state, attribute, point)), whole(nearer)
+    return whole(first_unswapped(state, attribute, point)), whole(nearer)
 
 
 @part
@@ -215,7 +224,7 @@ def _any_partner(
     position = pick(uniform, choices)
     if position >= within:
         return _unswapped_at(sampled, swapped, position - within)
-    return _first_unswapped(state, attribute, tuple_at(counts, inside, position))
+    return first_unswapped(state, attribute, tuple_at(counts, inside, position))
 
 
 @compiled
@@ -246,7 +255,7 @@ def _unswapped_at(records: Longs, swapped: Bools, position: int) -> int:
 
 
 @compiled
-def _finish_value(state: State, attribute: int, record: int, point: int) -> None:
+def finish_value(state: State, attribute: int, record: int, point: int) -> None:
     """Note that a record's value of an attribute has been dealt with."""
     state.swapped[attribute, record] = True
     state.unswapped[attribute, point] -= 1
@@ -255,7 +264,7 @@ def _finish_value(state: State, attribute: int, record: int, point: int) -> None
         state.unfinished[point] -= 1
 
 
-def _start(tuple_of: Ints, size: int, priorities: Longs) -> State:
+def start_state(tuple_of: Ints, size: int, priorities: Longs) -> State:
     """Nothing is swapped yet."""
     attributes, count = priorities.shape[0] - 1, tuple_of.size
     sizes = np.bincount(tuple_of, minlength=size).astype(np.int32)
@@ -358,7 +367,7 @@ def _swap_reference(
     for attribute in range(state.swapped.shape[0]):
         if state.swapped[attribute, reference]:
             continue
-        _finish_value(state, attribute, reference, point)
+        finish_value(state, attribute, reference, point)
         left[attribute] -= 1
         two = draws[FIRST + 2 * attribute : FIRST + 2 * attribute + 2]
         if everyone:
@@ -374,7 +383,7 @@ def _swap_reference(
                 points, room, state, attribute, listed, near, two, scratch
             )
         if other >= 0:
-            _finish_value(state, attribute, other, whole(tuple_of[other]))
+            finish_value(state, attribute, other, whole(tuple_of[other]))
             left[attribute] -= 1
             partners[attribute, reference] = other
             partners[attribute, other] = reference
@@ -496,7 +505,7 @@ def _swap_some(
         progress[STEP] += 1
         signal[0] = count - _most(left)
         point = _next_tuple(points, room, state, foreseen, used, draws[NEXT], scratch)
-        progress[REFERENCE] = _first_unfinished(state, point) if point >= 0 else -1
+        progress[REFERENCE] = first_unfinished(state, point) if point >= 0 else -1
     progress[USED] = used
 
 
@@ -538,7 +547,7 @@ def swap_records(
     """
     attributes, count = priorities.shape[0] - 1, tuple_of.size
     size = points.factors.size
-    state = _start(tuple_of, size, priorities)
+    state = start_state(tuple_of, size, priorities)
     listed = min(2 * k + MORE_LISTED, size + 1)
     scratch = new_scratch(attributes, size, listed, k)
     # another list around the same reference, for a single attribute

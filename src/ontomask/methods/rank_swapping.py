@@ -6,6 +6,7 @@ protection of nominal data sets via semantic rank swapping", Information Fusion 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, get_args
@@ -21,6 +22,7 @@ from ontomask.kernels import record_swapping as records
 from ontomask.kernels import swapping as kernel
 from ontomask.kernels.blocks import allowed_threads
 from ontomask.kernels.record_ranks import nearer_records
+from ontomask.kernels.word_swapping import are_words, swap_words
 from ontomask.methods.base import (
     Context,
     Measure,
@@ -214,9 +216,14 @@ class RankSwapping(Method):
         priorities = np.stack([generator.permutation(count) for _ in range(len(names) + 1)])
         uniforms = generator.random((count, 2 + 2 * len(names)))
         first = _most_distant_tuple(layout, names, tuples.codes, tuples.counts)
-        arguments = (points, places, first, k, self._everyone, priorities, uniforms)
+        given = points, places, first, k
+        work: Callable[..., tuple[Longs, Longs, Longs]]
+        if are_words(points) and not self._everyone:
+            work = functools.partial(swap_words, *given)
+        else:
+            work = functools.partial(records.swap_records, *given, self._everyone)
         partners, references, nearer = watched(
-            records.swap_records, *arguments, total=count, context=context, message="swapping"
+            work, priorities, uniforms, total=count, context=context, message="swapping"
         )
         steps = np.unique(np.linspace(0, references.size - 1, RECOUNTED).astype(np.int64))
         story = points, places, partners, references

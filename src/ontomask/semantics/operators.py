@@ -265,8 +265,12 @@ class Coded:
 
     def summed(self, weights: Floats) -> Floats:
         """The weighted sum of what each row and all values contribute."""
-        if self.looked_up:
+        formula = self.arrays.formula
+        if formula is None:
             return np.asarray(self.arrays.table @ weights, np.float64)
+        if formula.way == formulas.EQUAL:
+            equal = np.bincount(formula.nodes, weights, minlength=self.rows.size)
+            return np.asarray((weights.sum() - equal[: self.rows.size]) * formula.gap, np.float64)
         return summed_from(self.between, self.rows, self.values, weights)
 
 
