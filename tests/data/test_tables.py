@@ -213,6 +213,40 @@ def test_what_is_expected_of_a_column_is_not_believed(expected, kind):
     assert (found.tolist(), listed) == ([1, 0, 2, 0], [-1.5, 0.5, 2.0])
 
 
+EXPECTED_TEXTS = {
+    "true": ([1, 0, 3, 0, 2], ["b", "a", "c", None]),
+    "another text": ([1, 0, 3, 0, 2], ["b", "a", "d", None]),
+    "another record": ([1, 0, 3, 1, 2], ["b", "a", "c", None]),
+    "fewer records": ([1, 0, 3, 0], ["b", "a", "c", None]),
+    "one twice": ([1, 0, 4, 3, 2], ["b", "a", "c", "b", None]),
+    "one that nobody has": ([1, 0, 4, 0, 3], ["b", "a", "0", "c", None]),
+    "a gap that is none": ([1, 0, 2, 0, 3], ["b", "a", "c", None]),
+    "numbers": ([1, 0, 3, 0, 2], [2, 1, 3, None]),
+}
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical])
+@pytest.mark.parametrize("expected", EXPECTED_TEXTS)
+def test_what_is_expected_of_texts_is_not_believed(expected, kind):
+    codes, values = EXPECTED_TEXTS[expected]
+    table = open_table(pl.DataFrame({"a": pl.Series(["a", "b", None, "b", "c"], dtype=kind)}))
+    table.expect({"a": Seen(np.array(codes, np.int32), values)})
+    found, listed = table.distinct("a")
+    assert (found.tolist(), listed) == ([0, 1, -1, 1, 2], ["a", "b", "c"])
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_texts_that_are_as_expected_are_not_looked_up(k, monkeypatch):
+    frame, schema = pl.DataFrame({"a": ["x", "y", "z", None] * 3}), om.Schema(a=om.Flat())
+    looked, distinct = [], libraries._Polars.distinct
+    monkeypatch.setattr(
+        libraries._Polars, "distinct", lambda self, one: looked.append(one) or distinct(self, one)
+    )
+    method = om.Generalization(k=k, hierarchies={"a": {"star": True}})
+    assert om.protect(frame, schema, method, seed=1).verification.kept
+    assert len(looked) == 1
+
+
 @pytest.mark.parametrize("values", FLOATS)
 def test_zeros_and_gaps_are_compared_with_what_is_expected(values):
     frame = pl.DataFrame({"a": values})

@@ -237,6 +237,9 @@ class Table:
             floats = series.to_numpy()
             found = _as_expected(floats, self._expected.get(name)) or _distinct_floats(floats)
             return found[0], FloatValues(found[1])
+        texts = _texts_as_expected(series.to_native(), self._expected.get(name))
+        if texts is not None:
+            return texts
         with self._understood(name):
             if kind.is_nested():
                 raise TypeError("lists and records have no distinct values")
@@ -576,6 +579,25 @@ def _as_expected(numbers: Floats, expected: Seen | None) -> tuple[Ints, Floats] 
     if not is_listed or not _have_same_bits(np.append(known, np.nan).take(codes), numbers):
         return None
     return _with_gaps(codes, known.size), known
+
+
+def _texts_as_expected(column: Any, expected: Seen | None) -> tuple[Ints, list[object]] | None:
+    """The distinct texts of a column of Polars, if every record has the one that it should have."""
+    if expected is None or not isinstance(column, pl.Series) or column.dtype != pl.String:
+        return None
+    codes, texts = expected.codes, list(expected.values)
+    if {*map(type, texts)} - {str, type(None)} or len({*texts}) < len(texts):
+        return None
+    if not pl.Series(texts, dtype=pl.String)[codes].equals(column):
+        return None
+    firsts = np.full(len(texts), codes.size)
+    # backwards, so that the first one is written last
+    firsts[codes[::-1]] = np.arange(codes.size - 1, -1, -1)
+    used = [place for place in np.argsort(firsts).tolist() if firsts[place] < codes.size]
+    known = [place for place in used if texts[place] is not None]
+    ranks = np.full(len(texts), -1, np.int32)
+    ranks[known] = np.arange(len(known))
+    return ranks.take(codes), [texts[place] for place in known]
 
 
 def _have_same_bits(numbers: Floats, others: Floats) -> bool:
