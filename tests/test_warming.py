@@ -1,7 +1,6 @@
 """What is compiled ahead is what runs ask for; a second process begins at the other end."""
 
 import ast
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -186,7 +185,7 @@ class Context:
 def test_a_first_run_is_helped(before, cores, noted, monkeypatch):
     context = Context()
     monkeypatch.setattr(helping, "compiled_before", lambda: before)
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(helping, "available_cores", lambda: cores)
     monkeypatch.setattr(helping.multiprocessing, "get_context", lambda _way: context)
     with helping.helped():
         context.noted += ["run"] if noted else []

@@ -21,6 +21,7 @@ import numpy as np
 from ontomask.brevity import abridged
 from ontomask.cards import card, table
 from ontomask.checks import Choice, Integer, ListOf, Real, check
+from ontomask.cores import available_cores
 from ontomask.data.schema import Schema
 from ontomask.data.tables import open_table
 from ontomask.engines.measuring import collected
@@ -336,7 +337,7 @@ def compare(
         for size, steps in _versions(method, _several(k))
         for seed in _several(seeds)
     ]
-    count = min(workers or os.cpu_count() or 1, len(grid))
+    count = min(workers or available_cores(), len(grid))
     if count > 1:
         outcomes = _in_processes(bench, grid, count)
     else:
@@ -558,7 +559,7 @@ def _shared_cell(task: Task) -> Cell:
 
 
 def _in_processes(bench: _Bench, grid: list[Task], workers: int) -> Iterator[tuple[int, Cell]]:
-    threads = max(1, (os.cpu_count() or 1) // workers)
+    threads = max(1, available_cores() // workers)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, _share, (bench, threads)) as pool:
         with _without_main():

@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import multiprocessing
-import os
 import signal
 from collections.abc import Iterator
 
+from ontomask.cores import available_cores
 from ontomask.kernels import compiled_before
 
 __all__ = ["helped"]
@@ -25,7 +25,7 @@ def helped() -> Iterator[None]:
 
     Only where nothing was compiled on this machine yet, and there is a core for it.
     """
-    if compiled_before() or (os.cpu_count() or 1) < PROCESSES:
+    if compiled_before() or available_cores() < PROCESSES:
         yield
         return
     helper = multiprocessing.get_context("spawn").Process(target=_help, daemon=True)

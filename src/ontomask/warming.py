@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from ontomask.cores import available_cores
 from ontomask.data.domains import Concepts, Labels, Numbers, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Flat, Nominal, Numeric, Schema
@@ -72,7 +72,7 @@ LATE = (
 
 def warm() -> Iterator[tuple[float, str]]:
     """Compile the kernels of every method, several at a time; yields the share done and of what."""
-    workers = min(PROCESSES, os.cpu_count() or 1)
+    workers = min(PROCESSES, available_cores())
     spawning = multiprocessing.get_context("spawn")
     # they end soon, so nothing need be looked for that could be thrown away
     with ProcessPoolExecutor(workers, spawning, initializer=gc.disable) as pool:

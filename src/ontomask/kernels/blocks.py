@@ -16,6 +16,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from ontomask.cores import available_cores
+
 __all__ = ["Underway", "allowed_threads", "beside", "in_blocks", "side_by_side", "workers"]
 
 Result = TypeVar("Result")
@@ -115,8 +117,8 @@ def _pool(threads: int, *, shares: bool) -> ThreadPoolExecutor:
 
 
 def allowed_threads() -> int:
-    """One per core, unless ONTOMASK_THREADS says how many or others are at work beside this."""
+    """One per available core, unless ONTOMASK_THREADS says how many or others work beside this."""
     if SHARING.get():
         return 1
     chosen = os.environ.get("ONTOMASK_THREADS", "")
-    return int(chosen) if chosen.isdigit() and int(chosen) else os.cpu_count() or 1
+    return int(chosen) if chosen.isdigit() and int(chosen) else available_cores()
