@@ -7,7 +7,14 @@ import pytest
 from ontomask.kernels.centroids import centroids, loss, loss_to
 from ontomask.kernels.clusters import mdav, sa_mdav, v_mdav
 from ontomask.kernels.recoding import recode
-from ontomask.kernels.records import LCS, MINIMUM_HIERARCHY, PRESENT, RANDOM, pack_points
+from ontomask.kernels.records import (
+    LCS,
+    MINIMUM_HIERARCHY,
+    PRESENT,
+    RANDOM,
+    flat_owners,
+    pack_points,
+)
 from ontomask.kernels.refinement import refine
 from reference import clusters as oracle
 from reference.points import flat, only_numbers, random_points, shuffled
@@ -203,3 +210,11 @@ def test_refinement_moves_swaps_splits_and_dissolves():
     better = refine(spread, np.array([0, 0, 0, 1, 1, 1, 2, 2], np.int32), 2.0, 7, 10, signal())
     assert loss(spread, better, int(better.max()) + 1) < 0.11
     assert better[6] != better[7]
+
+
+def test_persons_are_counted_one_point_after_the_other_though_there_are_as_many_as_points():
+    """The third person comes with the second point, so a third point is not asked for."""
+    points = only_numbers(np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.5]]))
+    firsts, persons = np.array([0, 1, 2, 3, 4, 6, 7]), np.array([0, 0, 1, 2, 3, 4, 5])
+    points = points._replace(owners=flat_owners(firsts, persons))
+    assert mdav(points, 3, signal()).tolist() == [1, 1, 1, 1, 0, 0]
