@@ -49,6 +49,7 @@ __all__ = [
     "Side",
     "ask",
     "beside_clusters",
+    "compile_answers",
     "drop",
     "grow",
     "grown_opposite",
