@@ -55,6 +55,16 @@ def test_mdav_is_the_specification(kind, k, leaf_size):
         assert mdav(points, k, signal(), leaf_size).tolist() == oracle.mdav(points, k)
 
 
+def test_records_that_are_equal_are_clustered_as_specified():
+    """More are tied than are compared; the ranking leaves them to the index."""
+    rng = np.random.default_rng(2)
+    points = only_numbers(np.where(rng.random(700) < 0.02, 1.0, rng.integers(0, 2, 700))[:, None])
+    assert mdav(points, 40, signal()).tolist() == oracle.mdav(points, 40)
+    same = only_numbers(np.ones((700, 1)))
+    assert mdav(same, 40, signal()).tolist() == oracle.mdav(same, 40)
+    assert v_mdav(same, 40, 0.2, signal()).tolist() == oracle.v_mdav(same, 40, 0.2)
+
+
 @each_kind
 @pytest.mark.parametrize("k", [2, 5, 12])
 @pytest.mark.parametrize("dynamic", [False, True])

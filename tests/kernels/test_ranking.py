@@ -6,9 +6,9 @@ from numba import njit
 
 from ontomask.kernels import ranking as kernel
 from ontomask.kernels.neighbors import nearest_points
-from ontomask.kernels.ranking import PATIENCE, new_ranking
+from ontomask.kernels.ranking import MOST_TIED, PATIENCE, new_ranking
 from ontomask.kernels.records import distances
-from reference.points import random_points
+from reference.points import only_numbers, random_points
 
 KINDS = [
     {"rules": (), "numeric": 3},
@@ -59,6 +59,23 @@ def test_a_ranking_that_was_emptied_finds_nothing():
     points = random_points(np.random.default_rng(0), 5, rules=(), numeric=1)
     ranking = new_ranking(points, np.arange(5))
     assert farthest(points, ranking, np.zeros(5, np.int32), np.zeros(1)) == -1
+
+
+def test_points_that_are_equally_far_are_not_compared_in_every_call():
+    """The index is asked instead; when those are gone, the ranking tells again."""
+    size = 4 * MOST_TIED
+    numbers = np.where(np.arange(size) < 3 * MOST_TIED, 2.0, np.linspace(-1.0, 1.0, size))
+    points, labels = only_numbers(numbers[:, None]), np.full(size, -1, np.int32)
+    ranking, known = new_ranking(points, np.arange(size)), []
+    for _ in range(size - 5):
+        found = farthest(points, ranking, labels, np.zeros(1))
+        expected = int(np.argmax(np.where(labels < 0, np.abs(numbers), -1.0)))
+        assert found in (-1, expected)
+        known.append(found == expected)
+        labels[expected] = 0
+    assert known[0]
+    assert sum(known[: 2 * MOST_TIED]) < 9
+    assert all(known[-MOST_TIED // 2 :])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -173,6 +173,17 @@ def _farthest_point(points: Points, side: Side) -> int:
     return whole(side.finds.answers[0, 2])
 
 
+@part
+def _outermost(points: Points, rest: Rest, ranking: Ranking, center: Floats) -> int:
+    """The remaining point farthest from the center; where the ranking does not tell, the index."""
+    chosen, side = farthest_from_center(points, ranking, rest.labels, center), rest.side
+    if chosen < 0:
+        for entry in range(center.size):
+            side.reference[entry] = center[entry]
+        chosen = _farthest_point(points, side)
+    return chosen
+
+
 @compiled
 def _form_clusters(
     points: Points,
@@ -206,12 +217,7 @@ def _form_clusters(
             if _interrupted(rest, signal):
                 return True
             remaining_center(points, tally, shrinking, center)
-            chosen = farthest_from_center(points, ranking, rest.labels, center)
-            # s is found by the index, and so is r while the rows of the center change
-            if chosen < 0:
-                for entry in range(center.size):
-                    side.reference[entry] = center[entry]
-                chosen = _farthest_point(points, side)
+            chosen = _outermost(points, rest, ranking, center)
             # r is remembered: the next cluster begins at s, the farthest from it
             if adaptive or left[RECORDS] >= 3 * k:
                 outer = chosen
@@ -296,7 +302,7 @@ def _form_extended(
     while left[RECORDS] >= k:
         if _interrupted(rest, signal):
             return True
-        chosen = farthest_from_center(points, ranking, rest.labels, center)
+        chosen = _outermost(points, rest, ranking, center)
         spare = left[RECORDS] - left[NUMBER]
         size, amount = grow(points, rest.side, chosen, k, False, False, spare)
         for slot in range(size):

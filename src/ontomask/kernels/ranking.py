@@ -6,6 +6,9 @@ the center's numbers move, because coded attributes and missing numbers contribu
 |x - c'| <= |x - c| + |c - c'|. Every point therefore keeps an upper bound from the last time it was
 compared, minus the path the center had gone by then; bounds are put right only when they come to
 the top of the heap. The answer is that of a full scan, ties included.
+
+Where very many are equally far, as in tables with few different records, each call would compare
+all of these. An index tells them apart by their numbers alone, so it is asked until they are gone.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ SLACK = 1e-12
 """Far more than the rounding of roots and sums, relative to the figures they are made of."""
 PATIENCE = 16
 """Calls with the same rows after which it pays to compare all points."""
-
+MOST_TIED = 512
+"""So many compared points in a call are too many."""
 
 COUNT = 0
 """Entry of `state`: keys in the heap, -1 when the bounds do not hold."""
@@ -159,4 +163,7 @@ def farthest_from_center(points: Points, ranking: Ranking, labels: Ints, center:
     for slot in range(count, count + kept):
         _rise(keys, ids, slot)
     state[COUNT] = count + kept
+    if kept > MOST_TIED:
+        # a call takes at least one of them away
+        state[COUNT], state[CALLS] = -1.0, PATIENCE - kept
     return best
