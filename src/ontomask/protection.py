@@ -20,6 +20,7 @@ from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.data.values import is_star
 from ontomask.errors import DataError, MethodError, ParameterError
+from ontomask.memory import keep_freed
 from ontomask.methods.base import Context, Method, Progress, silent, sizes_asked
 from ontomask.methods.persons import refuse_links
 from ontomask.proof import Made, prove
@@ -41,6 +42,7 @@ def protect(
     steps = steps_of(method)
     chosen = seed_of(seed)
     check("keep_index", keep_index, Flag())
+    keep_freed()
     table = open_table(frame, keep_index=keep_index)
     started = time.perf_counter()
     least = max([LEAST, *sizes_asked(steps)])
