@@ -7,6 +7,7 @@ import pytest
 
 import ontomask as om
 from ontomask.errors import DataError, FormatError, ParameterError, StructureError
+from ontomask.taxonomy import from_data
 from ontomask.taxonomy.from_data import (
     cut_hierarchy,
     date_hierarchy,
@@ -195,6 +196,25 @@ def test_intervals_of_negative_and_broken_numbers():
     assert path(hierarchy, "-0.5") == ["-0.5", "[-0.5, 0)", "[-1, 0)", "*"]
     assert path(hierarchy, "0.25")[1:3] == ["[0, 0.5)", "[0, 1)"]
     assert path(interval_hierarchy([7], [5], origin=1), "7") == ["7", "[6, 11)", "*"]
+
+
+def test_an_interval_is_written_once_however_many_numbers_it_holds(monkeypatch):
+    """In any order, below and above the ends, and for numbers that are written in two ways."""
+    floor, asked = from_data._floor, []
+    monkeypatch.setattr(from_data, "_floor", lambda *given: asked.append(1) or floor(*given))
+    numbers = np.random.default_rng(1).permutation(np.arange(-3000, 3000)).tolist()
+    texts = [*(f"{number / 100:.2f}" for number in numbers), "7", "7.0"]
+    hierarchy = interval_hierarchy(texts, [5, 10], bottom=-20, top=22)
+    expected = []
+    for text in texts:
+        number, row = float(text), [text]
+        for width in (5, 10):
+            left = math.floor(number / width) * width
+            inside = f"[{max(left, -20)}, {min(left + width, 22)})"
+            row.append("< -20" if number < -20 else ">= 22" if number >= 22 else inside)
+        expected.append([*row, "*"])
+    assert hierarchy.cells() == expected
+    assert len(asked) == 9 + 5
 
 
 def test_cuts_are_thinned_out_from_level_to_level():

@@ -267,22 +267,36 @@ def _interval_rows(
 ) -> list[list[str]]:
     """Return every number as it is called, with the intervals of these widths around it."""
 
-    def interval(number: Decimal, step: Decimal) -> str:
+    def interval(number: Decimal, step: Decimal) -> tuple[str, Decimal]:
+        """The interval of a number, and where it ends."""
         if low is not None and number < low:
-            return f"< {_shown(low)}"
+            return f"< {_shown(low)}", low
         if high is not None and number >= high:
-            return f">= {_shown(high)}"
+            return f">= {_shown(high)}", Decimal("Infinity")
         left = start + _floor(number - start, step) * step
         right = left + step
         left = left if low is None else max(left, low)
         right = right if high is None else min(right, high)
-        return f"[{_shown(left)}, {_shown(right)})"
+        return f"[{_shown(left)}, {_shown(right)})", right
 
     with localcontext(prec=PRECISION):
-        return [
-            [called, *(interval(number, step) for step in steps)]
-            for called, number in numbers.items()
-        ]
+        levels = [_along(list(numbers.values()), step, interval) for step in steps]
+    return [[*row] for row in zip(numbers, *levels, strict=True)]
+
+
+def _along(
+    numbers: list[Decimal],
+    step: Decimal,
+    interval: Callable[[Decimal, Decimal], tuple[str, Decimal]],
+) -> list[str]:
+    """The interval of each number; one that many share is written once."""
+    shown, text, end = [""] * len(numbers), "", Decimal("-Infinity")
+    for place in sorted(range(len(numbers)), key=numbers.__getitem__):
+        number = numbers[place]
+        if number >= end:
+            text, end = interval(number, step)
+        shown[place] = text
+    return shown
 
 
 def _growing(
