@@ -561,15 +561,15 @@ def test_a_higher_limit_does_not_mislead_a_search_within_a_budget(seed, steps):
     assert losses[3:] == sorted(losses[3:], reverse=True)
 
 
-def skewed_table(seed):
-    """Nine columns of 600 records, most of which have few of sixteen values."""
-    values = np.minimum(np.random.default_rng(seed).zipf(1.5, (600, 9)) - 1, 15)
+def skewed_table(seed, columns=9):
+    """Columns of 600 records, most of which have few of sixteen values."""
+    values = np.minimum(np.random.default_rng(seed).zipf(1.5, (600, columns)) - 1, 15)
     rows = [tuple(f"{value:02d}" for value in row) for row in values]
     hierarchy = [
         [f"{value:02d}", f"a{value // 2}", f"b{value // 4}", f"c{value // 8}", "*"]
         for value in range(16)
     ]
-    return make_problem(rows, hierarchies=[hierarchy] * 9)
+    return make_problem(rows, hierarchies=[hierarchy] * columns)
 
 
 def test_looser_limits_go_on_from_what_stricter_ones_found():
@@ -590,6 +590,26 @@ def test_what_leads_to_something_better_is_tried_again_whatever_may_be_suppresse
         for limit in (0.05, 0.1, 0.3, 1.0)
     ]
     assert losses == sorted(losses, reverse=True)
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.02])
+def test_stopping_on_the_way_to_a_node_spares_work_and_changes_no_answer(monkeypatch, limit):
+    problem, model, roll_up = skewed_table(1, 5), [privacy.KAnonymity(5)], Grouper.roll_up
+    monkeypatch.setattr(groupings, "LARGE", 50)
+    found, united = {}, dict.fromkeys((groupings.FAR, 10**6), 0)
+    for far in united:
+
+        def counted(self, finer, levels, far=far):
+            united[far] += len(finer)
+            return roll_up(self, finer, levels)
+
+        monkeypatch.setattr(groupings, "FAR", far)
+        monkeypatch.setattr(Grouper, "roll_up", counted)
+        solution = optimal(problem, model, limit)
+        found[far] = solution.levels, solution.loss, solution.checked, solution.suppressed.tolist()
+    (with_stops, without), (one, other) = united.values(), found.values()
+    assert with_stops < 0.9 * without
+    assert one == other
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.1, 1.0])

@@ -41,7 +41,7 @@ class Examiner:
 
     def examine(self, nodes: Sequence[Levels], *, complete: bool = False) -> list[Evaluation]:
         """Evaluate nodes; unless it must be complete, each until it is found to be invalid."""
-        starts = [self._snapshots.nearest(levels) for levels in nodes]
+        starts = self._starts(nodes)
 
         def work(start: Grouping, levels: Levels) -> tuple[Grouping, Evaluation]:
             grouping = start
@@ -59,6 +59,24 @@ class Examiner:
         for place, start in enumerate(starts):
             self._snapshots.offer(made[place][0], start)
         return [made[place][1] for place in range(len(nodes))]
+
+    def _starts(self, nodes: Sequence[Levels]) -> list[Grouping]:
+        """What to start from; where that is far away, what others may start from, too, is made."""
+        starts = [self._snapshots.nearest(levels) for levels in nodes]
+        given = zip(starts, nodes, strict=True)
+        between = {self._snapshots.between(*one): one[0] for one in given}
+        new = {
+            levels: start
+            for levels, start in between.items()
+            if levels != start.levels and levels not in nodes
+        }
+        if not new:
+            return starts
+        work = self._evaluator.grouper.roll_up
+        found = side_by_side(work, [*new.values()], [*new], shares=self.shares)
+        for made, start in zip(found, new.values(), strict=True):
+            self._snapshots.offer(made, start)
+        return [self._snapshots.nearest(levels) for levels in nodes]
 
     def _count(self, evaluation: Evaluation) -> None:
         """Count what will be asked for, while others are evaluated beside it."""

@@ -19,6 +19,9 @@ Levels = tuple[int, ...]
 CAPACITY = 64
 """Places for snapshots to begin with."""
 
+FAR, LARGE = 8, 1000
+"""A grouping that has so many times fewer classes than a large one is far from it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
@@ -177,9 +180,21 @@ class Snapshots:
         self._sizes = np.full(CAPACITY, len(grouper.finest), np.int64)
         self._used = np.zeros(CAPACITY, np.int64)
         self._clock = itertools.count(1)
+        self._leaps: dict[Levels, Levels] = {}
+
+    def between(self, finer: Grouping, levels: Levels) -> Levels:
+        """A node from which both the given one and the last that was far away can be reached.
+
+        Nodes that are looked at one after the other resemble each other: where one is far from what
+        it started from, it is worth while to stop on the way of the next, and others start there.
+        """
+        last = self._leaps.pop(finer.levels, None)
+        return finer.levels if last is None else tuple(map(min, levels, last))
 
     def offer(self, made: Grouping, finer: Grouping) -> None:
         """Keep a grouping, unless it is hardly smaller than the one it was made from."""
+        if len(finer) >= LARGE and FAR * len(made) < len(finer):
+            self._leaps[finer.levels] = made.levels
         # one that is hardly smaller saves no work to those that start from it
         if len(made) < 0.9 * len(finer):
             self._keep(made)
