@@ -19,11 +19,13 @@ from ontomask.kernels import (
     containment,
     index,
     neighbors,
+    opposites,
     ranking,
     records,
     shrinking,
     turns,
 )
+from ontomask.samples import discharges
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 LATE = {
@@ -94,6 +96,10 @@ def test_what_few_runs_need_is_compiled_when_it_is_called_or_by_warm():
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )
     assert ran.stdout.splitlines() == ["0", "1"]
+
+
+def test_a_demonstration_compiles_nothing_that_only_large_tables_need():
+    assert len(discharges()["age"]) < opposites.MANY
 
 
 FIRST_RUN = """

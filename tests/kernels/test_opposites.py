@@ -36,6 +36,7 @@ def asked(monkeypatch):
 
     monkeypatch.setattr(opposites, "_wait_for_questions", noted)
     monkeypatch.setattr(opposites, "FEWEST", 0)
+    monkeypatch.setattr(opposites, "MANY", 0)
     monkeypatch.setenv("ONTOMASK_THREADS", "2")
     return posts
 
@@ -162,6 +163,8 @@ def test_nobody_is_asked_for_few_points_or_on_one_core(asked, monkeypatch):
     monkeypatch.setenv("ONTOMASK_THREADS", "1")
     sa_mdav(points, 3, True, signal())
     monkeypatch.setenv("ONTOMASK_THREADS", "2")
-    monkeypatch.setattr(opposites, "FEWEST", 41)
-    sa_mdav(points, 3, True, signal())
+    for least in ("FEWEST", "MANY"):
+        with monkeypatch.context() as patch:
+            patch.setattr(opposites, least, 41)
+            sa_mdav(points, 3, True, signal())
     assert not asked

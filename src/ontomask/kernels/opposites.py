@@ -58,6 +58,9 @@ __all__ = [
 
 FEWEST = 2048
 """Below so many points, they are clustered before another thread could begin."""
+MANY = 8192
+"""Where there were fewer points from the first, another thread gains milliseconds, and a first run
+would wait for seconds until what it does is compiled."""
 WAITING = 1 << 19
 """So often a thread looks whether the other one is done: some hundred microseconds."""
 NAP = 1e-4
@@ -270,7 +273,8 @@ def beside_clusters(
     `taken` holds how many points were taken out of the index, and these in order.
     """
     board, post = new_board(), np.zeros(SIZE, np.int64)
-    pays = pool is not None and index.columns.shape[1] >= FEWEST
+    many = points.weights.size >= MANY and index.columns.shape[1] >= FEWEST
+    pays = pool is not None and many
     own = _copied(index) if pays else index
     opposite = Opposite(new_side(points, own, k), board, post)
     if pool is None or not pays:
