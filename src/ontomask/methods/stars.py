@@ -9,22 +9,27 @@ the end gives lent records their values back where a group can spare them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.data.microdata import group_rows
 
-__all__ = ["star_patterns"]
+__all__ = ["starred_cells"]
 
 ALL_PATTERNS_UP_TO = 8
 PASSES = 4
+SEARCHED = 0.6
+"""The share of the work that is done before what was found is improved."""
 
 
-def star_patterns(codes: Ints, counts: Floats, costs: Floats, k: int) -> Longs:
-    """The star pattern of each record, as a number whose bit j says that column j is starred.
+def starred_cells(
+    codes: Ints, counts: Floats, costs: Floats, k: int, report: Callable[[float], None]
+) -> Bools:
+    """Which cells to star: a row for each record, with an entry for each column.
 
     Parameters
     ----------
@@ -36,23 +41,37 @@ def star_patterns(codes: Ints, counts: Floats, costs: Floats, k: int) -> Longs:
         What a star costs in each column.
     k
         The least size of a group.
+    report
+        Called with the share that is done.
     """
     search = _Search(codes, counts, costs, k)
-    for _, pattern, least in search.options():
+    options = search.options()
+    for done, (_, pattern, least) in enumerate(options):
         if not search.unsafe.any():
             break
         search.join(pattern)
         search.form(pattern, least)
+        report(SEARCHED * done / len(options))
     search.finish()
-    for _ in range(PASSES):
+    for done in range(PASSES):
+        report(SEARCHED + (1.0 - SEARCHED) * done / PASSES)
         if not search.improve():
             break
-    return search.patterns
+    starred = np.array([_bits(stars, costs.size) for stars in search.sets])
+    return starred[search.patterns]
+
+
+def _bits(stars: int, width: int) -> list[bool]:
+    return [bool(stars >> place & 1) for place in range(width)]
 
 
 @dataclass
 class _Search:
-    """The state of the search: what is starred now, and which groups there are."""
+    """The state of the search: what is starred now, and which groups there are.
+
+    A pattern is the place in `sets` of a set of stars, a number whose bit j says that column j is
+    starred; they ascend, from no star to all of them.
+    """
 
     codes: Ints
     counts: Floats
@@ -63,14 +82,19 @@ class _Search:
 
     def __post_init__(self) -> None:
         count = self.codes.shape[1]
-        self.sizes = [int(row.max()) + 1 for row in self.codes]
         self.patterns = np.zeros(count, np.int64)
-        self.kept_keys: dict[int, Longs] = {}
-        self.price = {pattern: self._price(pattern) for pattern in self._all_patterns()}
+        self.kept_keys: dict[int, Ints] = {}
+        self.runs: dict[tuple[int, int], Ints] = {}
+        # prices in the order of combining, which decides between equal ones
+        every = self._all_sets()
+        self.sets = [0, *sorted(every)]
+        places = {stars: place for place, stars in enumerate(self.sets)}
+        self.price = {places[stars]: self._price(stars) for stars in every}
+        self.most = dict.fromkeys(self.price, np.inf)
         self.original = self.keys(0)
         self.unsafe = self._group_counts(self.original)[self.original] < self.k
 
-    def _all_patterns(self) -> list[int]:
+    def _all_sets(self) -> list[int]:
         width = self.codes.shape[0]
         sizes = range(1, width + 1) if width <= ALL_PATTERNS_UP_TO else (1, 2, width)
         return [
@@ -79,8 +103,8 @@ class _Search:
             for chosen in combinations(range(width), size)
         ]
 
-    def _price(self, pattern: int) -> float:
-        return float(sum(c for place, c in enumerate(self.costs) if pattern >> place & 1))
+    def _price(self, stars: int) -> float:
+        return float(sum(c for place, c in enumerate(self.costs) if stars >> place & 1))
 
     def options(self) -> list[tuple[float, int, int]]:
         """(Price per unsafe record, pattern, least size of a group to complete), cheapest first."""
@@ -90,31 +114,58 @@ class _Search:
             for least in range(1, self.k + 1)
         )
 
-    def keys(self, pattern: int) -> Longs:
+    def keys(self, pattern: int) -> Ints:
         """A number for each record that is equal where the unstarred columns are."""
         if pattern not in self.kept_keys:
-            kept = [place for place in range(len(self.sizes)) if not pattern >> place & 1]
-            if kept:
-                columns = [self.codes[place] for place in kept]
-                self.kept_keys[pattern] = group_rows(columns, [self.sizes[p] for p in kept])[1]
-            else:
-                self.kept_keys[pattern] = np.zeros(self.codes.shape[1], np.int64)
+            self.kept_keys[pattern] = self._numbers(self._runs(self.sets[pattern]))
         return self.kept_keys[pattern]
 
-    def _group_counts(self, keys: Longs, mask: Bools | None = None) -> Floats:
+    def _runs(self, stars: int) -> list[Ints]:
+        """What the columns between the stars tell, each time of all that stand side by side."""
+        width = self.codes.shape[0]
+        ends = [-1, *(place for place in range(width) if stars >> place & 1), width]
+        bounds = [(one + 1, other) for one, other in pairwise(ends) if one + 1 < other]
+        return [self._run(*one) for one in bounds]
+
+    def _run(self, first: int, end: int) -> Ints:
+        """A number for each record that is equal where the columns from first to end are."""
+        if end == first + 1:
+            column: Ints = self.codes[first]
+            return column
+        if (first, end) not in self.runs:
+            self.runs[first, end] = self._numbers([self._run(first, end - 1), self.codes[end - 1]])
+        return self.runs[first, end]
+
+    def _numbers(self, columns: list[Ints]) -> Ints:
+        """A number for each record that is equal where the columns are."""
+        if not columns:
+            return np.zeros(self.codes.shape[1], np.int32)
+        numbers: Ints = np.empty(self.codes.shape[1], np.int32)
+        numbers[:] = group_rows(columns, [int(one.max()) + 1 for one in columns])[1]
+        return numbers
+
+    def _group_counts(self, keys: Ints, mask: Bools | None = None) -> Floats:
         counts = self.counts if mask is None else np.where(mask, self.counts, 0.0)
         return np.bincount(keys, weights=counts).astype(np.float64)
 
     def join(self, pattern: int) -> None:
         """Let unsafe records join groups of this pattern."""
-        keys = self.keys(pattern)
-        there = self._group_counts(keys, self.patterns == pattern) > 0
-        self._star(self.unsafe & there[keys], pattern)
+        members = self.patterns == pattern
+        if members.any():
+            keys = self.keys(pattern)
+            there = self._group_counts(keys, members) > 0
+            self._star(self.unsafe & there[keys], pattern)
 
     def form(self, pattern: int, least: int) -> None:
         """Form groups of at least `least` unsafe records, completed by lent ones where needed."""
+        # records only become safe, so groups of unsafe ones never grow
+        if self.most[pattern] < least:
+            return
         keys = self.keys(pattern)
         totals = self._group_counts(keys, self.unsafe)
+        self.most[pattern] = totals.max(initial=0.0)
+        if self.most[pattern] < least:
+            return
         enough = totals >= self.k
         needy = np.flatnonzero((totals >= least) & ~enough)
         lent = self._lent(pattern, keys, needy, self.k - totals[needy])
@@ -122,7 +173,7 @@ class _Search:
         self._star(self.unsafe & enough[keys], pattern)
         self._star_records(lent, pattern)
 
-    def _lent(self, pattern: int, keys: Longs, needy: Longs, wanted: Floats) -> Longs:
+    def _lent(self, pattern: int, keys: Ints, needy: Longs, wanted: Floats) -> Longs:
         """Records from safe groups that can spare them, enough for each group that gets any."""
         if needy.size == 0:
             return np.empty(0, np.int64)
@@ -164,7 +215,7 @@ class _Search:
 
     def finish(self) -> None:
         """Star whatever is left completely, with whole safe groups where none can spare any."""
-        everything = (1 << len(self.sizes)) - 1
+        everything = len(self.sets) - 1
         self.join(everything)
         if not self.unsafe.any():
             return

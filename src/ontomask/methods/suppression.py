@@ -22,7 +22,7 @@ from ontomask.methods.base import (
     class_size,
     register,
 )
-from ontomask.methods.stars import star_patterns
+from ontomask.methods.stars import starred_cells
 
 __all__ = ["LocalSuppression", "Suppression"]
 
@@ -143,14 +143,18 @@ class LocalSuppression(Method):
         costs = np.array([float(self.importance.get(name, 1.0)) for name in records.names])
         if (costs <= 0).any():
             raise MethodError("importance must be greater than 0 for every column.")
-        patterns = star_patterns(records.codes, _counted_once(microdata), costs, self.k)
-        cells = (patterns[:, None] >> np.arange(costs.size)) & 1 == 1
+
+        def report(share: float) -> None:
+            context.progress(share, "starring cells")
+
+        counts = _counted_once(microdata)
+        cells = starred_cells(records.codes, counts, costs, self.k, report)
         columns = {
             name: microdata[name].starred(cells[:, place])
             for place, name in enumerate(records.names)
         }
-        counts = dict(zip(records.names, cells.sum(axis=0).tolist(), strict=True))
-        details = {"cells": int(cells.sum()), "cells_by_column": counts}
+        by_column = dict(zip(records.names, cells.sum(axis=0).tolist(), strict=True))
+        details = {"cells": int(cells.sum()), "cells_by_column": by_column}
         return Masked(columns, (class_size(self.k, microdata),), details=details)
 
 
