@@ -1,5 +1,7 @@
 """Opposite clusters that another thread forms ahead are those that come anyway."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -65,20 +67,21 @@ def answered(opposite, labels):
 
 
 @compiled
-def grown(points, side, seed, k):
-    return grow(points, side, seed, k, True, True, 0.0)[0]
+def grown(points, side, seed, k, adaptive):
+    return grow(points, side, seed, k, adaptive, adaptive, 0.0)[0]
 
 
 class Beside:
     """Both sides of a clustering, in one thread."""
 
-    def __init__(self, points, k=3):
+    def __init__(self, points, k=3, adaptive=True):
         self.points, self.k, self.size = points, k, points.weights.size
+        self.ways = adaptive, adaptive
         self.taken, self.labels = (
             np.zeros(1 + self.size, np.int64),
             np.full(self.size, -1, np.int32),
         )
-        with beside_clusters(points, self._index(), self.taken, k, True, True, None) as opposite:
+        with beside_clusters(points, self._index(), self.taken, k, *self.ways, None) as opposite:
             self.opposite = opposite
         opposite.post[opposites.OPEN] = 1
 
@@ -98,7 +101,7 @@ class Beside:
 
     def answer(self):
         close_now(self.opposite.board)  # nobody waits for more
-        opposites._answer(self.points, self.opposite, self.taken, self.k, True, True)
+        opposites._answer(self.points, self.opposite, self.taken, self.k, *self.ways)
 
     def members(self):
         return self.opposite.side.members[: answered(self.opposite, self.labels)].tolist()
@@ -108,7 +111,7 @@ class Beside:
         side = new_side(self.points, self._index(), self.k)
         point_reference(self.points, seed, side.reference)
         search(self.points, side.searched, side.finds, side.reference, FARTHEST, 1)
-        size = grown(self.points, side, int(side.finds.answers[0, 2]), self.k)
+        size = grown(self.points, side, int(side.finds.answers[0, 2]), self.k, self.ways[0])
         return side.members[:size].tolist()
 
 
@@ -125,6 +128,45 @@ def test_the_cluster_opposite_is_the_one_that_comes_anyway(both):
         members = both.members()
         assert members == both.expected(seed)
         both.take(members)
+
+
+def test_members_that_are_found_at_once_come_in_the_same_order_too(both):
+    """Sums are made of them one after the other, and the index of the other thread is another."""
+    both = Beside(both.points, 9, adaptive=False)
+    for seed in (4, 17):
+        first = grown_around(both, seed)
+        both.ask(seed)
+        both.answer()
+        both.take(first)
+        members = both.members()
+        assert len(members) == 9
+        assert members == both.expected(seed)
+        both.take(members)
+
+
+def grown_around(both, seed):
+    side = new_side(both.points, both._index(), both.k)
+    return side.members[: grown(both.points, side, seed, both.k, both.ways[0])].tolist()
+
+
+class Failing(ThreadPoolExecutor):
+    """Threads that begin, while whoever wanted them is told that they do not."""
+
+    def submit(self, *given):
+        super().submit(*given)
+        raise RuntimeError("no more threads")
+
+
+def test_no_thread_waits_for_questions_that_nobody_can_ask(asked):
+    points = random_points(np.random.default_rng(1), 60, rules=(0,), numeric=2)
+    both = Beside(points)
+    with (
+        Failing(1) as pool,
+        pytest.raises(RuntimeError, match="no more threads"),
+        beside_clusters(points, both._index(), both.taken, 3, True, True, pool),
+    ):
+        raise AssertionError("nobody gets here")
+    assert len(asked) == 1
 
 
 def test_a_cluster_that_wants_points_of_the_first_is_refused_and_forgotten(both):

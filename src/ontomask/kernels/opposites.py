@@ -41,6 +41,7 @@ from ontomask.kernels.index import (
     restore,
     search,
 )
+from ontomask.kernels.neighbors import sort_by_keys
 from ontomask.kernels.records import Points, point_reference
 from ontomask.kernels.units import add_units, is_of_records, new_count, new_marks
 
@@ -92,7 +93,9 @@ class Side(NamedTuple):
     marks: Longs
     """Which units are in the cluster."""
     members: Longs
-    """[p] the cluster's points, in the order in which they came."""
+    """[p] the cluster's points, in the order in which they came; those of one search by number."""
+    keys: Floats
+    """[k + 1] room to sort them."""
 
 
 class Opposite(NamedTuple):
@@ -114,6 +117,7 @@ def new_side(points: Points, index: Index, k: int) -> Side:
         new_tally(points),
         new_marks(points),
         np.empty(index.columns.shape[1], np.int64),
+        np.empty(k + 1),
     )
 
 
@@ -150,11 +154,14 @@ def grow(
     new_count(side.marks)
     amount, size, found = 0.0, whole(0), whole(1)
     while found > 0:
+        # in which order they are found depends on how the points lie in the index
+        newest = side.members[size : size + found]
         for slot in range(found):
-            point = whole(answers[slot, 2])
+            newest[slot], side.keys[slot] = whole(answers[slot, 2]), answers[slot, 2]
+        sort_by_keys(side.keys, newest, found)
+        size += found
+        for point in newest:
             drop(side.searched, point)
-            side.members[size] = point
-            size += 1
             amount += add_units(points, side.marks, point)
             spare -= points.sizes[point] - 1.0
             if dynamic:
@@ -280,13 +287,13 @@ def beside_clusters(
     if pool is None or not pays:
         yield opposite
         return
-    post[OPEN] = 1
-    asked = pool.submit(_wait_for_questions, points, opposite, taken, k, adaptive, dynamic)
     try:
+        asked = pool.submit(_wait_for_questions, points, opposite, taken, k, adaptive, dynamic)
+        post[OPEN] = 1
         yield opposite
     finally:
         close_now(board)
-        asked.result()
+    asked.result()
 
 
 def compile_answers(points: Points, index: Index) -> None:
