@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 
-from ontomask.kernels.neighbors import closest_links, nearest_points, paired_distances
+from ontomask.kernels import index
+from ontomask.kernels.index import LEAF
+from ontomask.kernels.neighbors import (
+    FEW_LEAVES,
+    closest_links,
+    nearest_points,
+    paired_distances,
+)
 from ontomask.kernels.records import compared, pack_points
 from reference import clusters as oracle
-from reference.points import random_points, shuffled
+from reference.points import only_numbers, random_points, shuffled
 
 KINDS = [
     {"rules": (), "numeric": 2},
@@ -87,3 +95,32 @@ def test_neighbors_are_the_nearest_others(kind):
 def test_fewer_points_than_neighbors_wanted():
     points = random_points(np.random.default_rng(1), 3)
     assert (nearest_points(points, 4) == -1).sum(axis=1).tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_links_to_very_many_are_those_of_a_scan(kind):
+    """Nodes that lie within the tolerance as a whole are not looked into."""
+    rng = np.random.default_rng(11)
+    size = (FEW_LEAVES + 8) * LEAF
+    points = random_points(rng, size, **kind)
+    references = references_of(random_points(rng, 12, **kind))
+    expected = scans(points, references)
+    for tolerance in (0.3, float(np.median(expected)), 1e9):
+        inside = expected <= expected.min(axis=1)[:, None] + tolerance
+        records = closest_links(points, references, tolerance)[1]
+        assert records.tolist() == (inside @ points.sizes).tolist()
+
+
+@pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="nobody counts in compiled kernels")
+def test_links_to_everybody_do_not_look_at_everybody(monkeypatch):
+    measured, measure = [], index._measure
+
+    def counted(*given):
+        measured.append(given[-1] - given[-2])
+        measure(*given)
+
+    monkeypatch.setattr(index, "_measure", counted)
+    points = only_numbers(np.linspace(0.0, 1.0, 3000)[:, None])
+    records = closest_links(points, np.array([[0.2], [0.7]]), 2.0)[1]
+    assert records.tolist() == [3000.0, 3000.0]
+    assert sum(measured) < 3000

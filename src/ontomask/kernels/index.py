@@ -35,6 +35,7 @@ __all__ = [
     "TO_FIND_FARTHEST",
     "Finds",
     "Index",
+    "amount_within",
     "bound_all",
     "build_index",
     "farthest_points",
@@ -559,6 +560,56 @@ def points_within(
                     keys[size], found[size] = distance, point
                     size += 1
     return size
+
+
+@apart
+@compiled
+def amount_within(
+    points: Points,
+    index: Index,
+    finds: Finds,
+    reference: Floats,
+    radius: float,
+    passed: Floats,
+    most: int,
+) -> float:
+    """How many records are no farther than a radius; `passed` counts those before each place.
+
+    Asked after a search for the points nearest to the same reference. If `most` leaves do not
+    suffice, it is -1; where there is no such limit, nodes that lie within the radius as a whole are
+    not looked into, which must come after a search for the farthest point, too.
+    """
+    near, far, gaps, power = finds.extremes[0], finds.extremes[1], points.gaps, points.power
+    nodes, cells, stack = index.nodes, index.cells, finds.stack
+    stack[0, 0], top, total = 0.0, 1, 0.0
+    limited = most > 0
+    while top > 0:
+        top -= 1
+        node = whole(stack[top, 0])
+        first, last = whole(nodes[node, FIRST]), whole(nodes[node, FIRST] + nodes[node, LIVE])
+        if first == last or (
+            _bound(index, near, reference, gaps, power, NEAREST, whole(0), node) > radius
+        ):
+            continue
+        if not limited and (
+            -_bound(index, far, reference, gaps, power, FARTHEST, whole(1), node) <= radius
+        ):
+            total += passed[last] - passed[first]
+            continue
+        if nodes[node, FOLLOWING] >= 0:
+            stack[top, 0], stack[top + 1, 0] = node + 1, nodes[node, FOLLOWING]
+            top += 2
+            continue
+        if limited and most == 0:
+            return -1.0
+        most -= 1
+        for start in range(first, last, STRETCH):
+            stop = min(start + STRETCH, last)
+            _measure(index, finds, reference, gaps, power, NEAREST, start, stop)
+            for place in range(start, stop):
+                if finds.distances[place - start] <= radius:
+                    total += points.sizes[cells[POINT, place]]
+    return total
 
 
 @apart

@@ -10,15 +10,16 @@ from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.compiling import compiled, whole
 from ontomask.kernels.index import (
+    FARTHEST,
     LEAF,
     NEAREST,
     POINT,
     Finds,
     Index,
+    amount_within,
     bound_all,
     build_index,
     new_finds,
-    points_within,
     search,
 )
 from ontomask.kernels.records import VALUES, Points, contribution, point_reference
@@ -32,6 +33,8 @@ __all__ = [
     "sort_by_keys",
 ]
 
+FEW_LEAVES = 16
+"""Of an index, within which the points at the least distance nearly always lie."""
 SMALLEST_SHARE = 256
 """Points for which it pays to start a thread: to find the nearest takes tens of microseconds."""
 
@@ -137,8 +140,7 @@ def _link_references(
     tolerance: float,
     first: int,
     last: int,
-    keys: Floats,
-    near: Longs,
+    passed: Floats,
     links: Floats,
 ) -> None:
     """Write the least distance and the records at it for the references at first to last."""
@@ -148,10 +150,11 @@ def _link_references(
         search(points, index, finds, reference, NEAREST, whole(1))
         links[0, number] = finds.answers[0, 0]
         radius = finds.answers[0, 0] + tolerance
-        found = points_within(points, index, finds, reference, radius, keys, near)
-        links[1, number] = 0.0
-        for place in range(found):
-            links[1, number] += points.sizes[near[place]]
+        amount = amount_within(points, index, finds, reference, radius, passed, FEW_LEAVES)
+        if amount < 0.0:
+            search(points, index, finds, reference, FARTHEST, whole(1))
+            amount = amount_within(points, index, finds, reference, radius, passed, whole(0))
+        links[1, number] = amount
 
 
 def closest_links(points: Points, references: Floats, tolerance: float) -> tuple[Floats, Floats]:
@@ -167,11 +170,13 @@ def closest_links(points: Points, references: Floats, tolerance: float) -> tuple
     order = np.argsort(references[:, widest], kind="stable")
     prepare(index)
 
+    # before each place of the index, and behind the last
+    passed = np.concatenate([[0.0], np.cumsum(points.sizes[index.cells[POINT]])])
+
     def work(first: int, last: int) -> None:
-        room = np.empty(size), np.empty(size, np.int64)
         _link_references(
             *(points, index, new_finds(index, 1), references, order, tolerance),
-            *(first, last, *room, links),
+            *(first, last, passed, links),
         )
 
     in_blocks(work, references.shape[0], SMALLEST_SHARE)
