@@ -150,7 +150,7 @@ def _link_references(
         search(points, index, finds, reference, NEAREST, whole(1))
         links[0, number] = finds.answers[0, 0]
         radius = finds.answers[0, 0] + tolerance
-        amount = amount_within(points, index, finds, reference, radius, passed, FEW_LEAVES)
+        amount = amount_within(points, index, finds, reference, radius, passed, whole(FEW_LEAVES))
         if amount < 0.0:
             search(points, index, finds, reference, FARTHEST, whole(1))
             amount = amount_within(points, index, finds, reference, radius, passed, whole(0))
