@@ -2,7 +2,7 @@
 
 Words are equal or not, so the interval around a reference begins with the records that equal it,
 all others are tied, and the next reference is any of these. `record_swapping` would list these in
-every step; here a tree of sums (Fenwick 1994) tells who stands at a position, in as many looks as
+every step; here a counter (see `swapping`) tells who stands at a position, in as many looks as
 the number of words has bits. The draws are used alike, and the answers are the same.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.compiling import compiled, whole
 from ontomask.kernels.formulas import EQUAL, FIGURES, GAP, WAY
 from ontomask.kernels.record_swapping import (
     FIRST,
@@ -23,7 +23,7 @@ from ontomask.kernels.record_swapping import (
     start_state,
 )
 from ontomask.kernels.records import Points
-from ontomask.kernels.swapping import pick
+from ontomask.kernels.swapping import add, counter, locate, pick, total_before
 
 __all__ = ["are_words", "swap_words"]
 
@@ -36,52 +36,18 @@ def are_words(points: Points) -> bool:
     return bool(points.tables[heads[0, FIGURES] + GAP] > 0.0)
 
 
-def _sums(counts: Ints) -> Longs:
-    """A tree of sums: at place n the sum of as many counts before it as n's last bit says."""
-    before = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-    places = np.arange(before.size)
-    return before - before[places & (places - 1)]
-
-
 @compiled
-def _count_down(sums: Longs, point: int) -> None:
-    """One record less of a tuple."""
-    place = point + 1
-    while place < sums.size:
-        sums[place] -= 1
-        place += place & -place
-
-
-@part
-def _before(sums: Longs, point: int) -> int:
-    """The records of all tuples before one."""
-    records, place = whole(0), whole(point)
-    while place > 0:
-        records += sums[place]
-        place &= place - 1
-    return records
-
-
-@compiled
-def _other_at(sums: Longs, point: int, own: int, position: int) -> int:
+def _other_at(counts: Longs, point: int, own: int, position: int) -> int:
     """The tuple that holds a position of the records of all but one tuple, which has `own`."""
-    if position >= _before(sums, point):
+    if position >= total_before(counts, point):
         position += own
-    place, step = whole(0), whole(1)
-    while 2 * step < sums.size:
-        step *= 2
-    while step > 0:
-        if place + step < sums.size and sums[place + step] <= position:
-            place += step
-            position -= sums[place]
-        step //= 2
-    return place
+    return whole(locate(counts, position))
 
 
 @compiled
 def _swap_words(
     state: State,
-    sums: Longs,
+    counts: Longs,
     tuple_of: Ints,
     reference: int,
     k: int,
@@ -96,17 +62,17 @@ def _swap_words(
     while reference >= 0 and signal[1] == 0:
         point, draws = whole(tuple_of[reference]), uniforms[step]
         finish_value(state, whole(0), reference, point)
-        _count_down(sums, point)
+        add(counts, point, whole(-1))
         left -= 1
         own = whole(state.unfinished[point])
         if left > 0:
             holder = point
             if pick(draws[FIRST], min(k, left)) >= own:
-                holder = _other_at(sums, point, own, pick(draws[FIRST + 1], left - own))
+                holder = _other_at(counts, point, own, pick(draws[FIRST + 1], left - own))
                 nearer[step, 0] = own
             other = whole(first_unswapped(state, whole(0), holder))
             finish_value(state, whole(0), other, holder)
-            _count_down(sums, holder)
+            add(counts, holder, whole(-1))
             left -= 1
             partners[0, reference], partners[0, other] = other, reference
         references[step] = reference
@@ -114,7 +80,7 @@ def _swap_words(
         own = whole(state.unfinished[point])
         # the farthest are all others, if there are any
         if left > own:
-            point = _other_at(sums, point, own, pick(draws[NEXT], left - own))
+            point = _other_at(counts, point, own, pick(draws[NEXT], left - own))
         reference = whole(first_unfinished(state, point)) if left > 0 else whole(-1)
     return step
 
@@ -134,7 +100,7 @@ def swap_words(
     partners, references = np.arange(count)[None].copy(), np.empty(count, np.int64)
     nearer, start = np.zeros((count, 1), np.int64), int(state.buckets[-1, state.starts[first]])
     steps = _swap_words(
-        *(state, _sums(state.sizes), tuple_of, start, k, uniforms),
+        *(state, counter(state.sizes.astype(np.int64)), tuple_of, start, k, uniforms),
         *(partners, references, nearer, signal),
     )
     return partners, references[:steps], nearer[:steps]
