@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import wait
@@ -41,6 +42,7 @@ __all__ = [
     "Method",
     "Metric",
     "Operators",
+    "Paced",
     "Progress",
     "Strata",
     "record_limit",
@@ -74,6 +76,7 @@ Result = TypeVar("Result")
 Kind = TypeVar("Kind", bound="type[Method]")
 
 POLLED_EVERY = 0.05
+"""Progress is told again after so many seconds."""
 NAMING = {"columns", "confidential", "given", "hierarchies", "importance", "strata"}
 """Parameters that name columns."""
 
@@ -88,12 +91,38 @@ def silent(fraction: float, message: str) -> None:
     """Report progress to nobody."""
 
 
+class Paced:
+    """Progress of loops that could tell more often than anybody wants to hear.
+
+    What there is to tell is only made up when it is told.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._told = -math.inf
+
+    def __call__(self, telling: Callable[[], tuple[float, str]]) -> None:
+        """Tell how far it is, unless that was told just before."""
+        now = time.perf_counter()
+        if now - self._told >= POLLED_EVERY:
+            self._told = now
+            self._progress(*telling())
+
+
 @dataclass(frozen=True)
 class Context:
     """What a run lends to a method: randomness and a way to report progress."""
 
     generator: np.random.Generator
     progress: Progress = silent
+
+    def part(self, start: float, some: float, count: float = 1.0) -> Context:
+        """The context of some of several works: their progress is a part of the whole."""
+
+        def report(fraction: float, message: str) -> None:
+            self.progress((start + some * fraction) / count, message)
+
+        return Context(self.generator, report)
 
 
 @dataclass(frozen=True)
@@ -136,12 +165,13 @@ class Method(Declared, ABC):
         self, microdata: Microdata, context: Context, strata: tuple[str, ...]
     ) -> Masked:
         parts, masks = [], strata_of(microdata, strata)
-        for number, (mask, described) in enumerate(masks, start=1):
+        for number, (mask, described) in enumerate(masks):
+            part = context.part(number, 1, len(masks))
             try:
-                parts.append((mask, self.mask(_stratum(microdata, mask), context)))
+                parts.append((mask, self.mask(_stratum(microdata, mask), part)))
             except MethodError as problem:
                 raise MethodError(f"Stratum {described}: {problem}") from None
-            context.progress(number / len(masks), f"stratum {number} of {len(masks)}")
+            part.progress(1.0, f"stratum {number + 1} of {len(masks)}")
         return joined(parts, len(microdata))
 
 

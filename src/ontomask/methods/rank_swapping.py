@@ -171,7 +171,7 @@ class RankSwapping(Method):
         found, size = [], allowed_threads() if self.algorithm == "dynamic" else 1
         for start in range(0, len(names), size):
             some = names[start : start + size]
-            part = _part(context, start, len(some), len(names))
+            part = context.part(start, len(some), len(names))
             # what is drawn is drawn column after column, whatever is done at a time
             works = [self._swap_column(microdata, name, k, part) for name in some]
             totals, message = [len(microdata)] * len(some), f"swapping {', '.join(some)}"
@@ -294,15 +294,6 @@ def _column(layout: Layout) -> _Coded | _Ordered:
 def _first(column: _Coded | _Ordered) -> int:
     """The most distant value of a column."""
     return int(np.where(column.counts > 0, column.marginality(), -1.0).argmax())
-
-
-def _part(context: Context, start: int, some: int, count: int) -> Context:
-    """The context of some of several columns: their progress is a part of the whole."""
-
-    def report(fraction: float, message: str) -> None:
-        context.progress((start + some * fraction) / count, message)
-
-    return Context(context.generator, report)
 
 
 def _counted(attribute: Attribute) -> tuple[Ints, Floats]:

@@ -74,3 +74,14 @@ def distances():
     """Some distances of the sensitive values that no tree gives."""
     places = np.array([0.0, 0.1, 0.5, 0.7, 1.0])
     return np.abs(places[:, None] - places[None, :])
+
+
+def skewed_table(seed, columns=9):
+    """Columns of 600 records, most of which have few of sixteen values."""
+    values = np.minimum(np.random.default_rng(seed).zipf(1.5, (600, columns)) - 1, 15)
+    rows = [tuple(f"{value:02d}" for value in row) for row in values]
+    hierarchy = [
+        [f"{value:02d}", f"a{value // 2}", f"b{value // 4}", f"c{value // 8}", "*"]
+        for value in range(16)
+    ]
+    return make_problem(rows, hierarchies=[hierarchy] * columns)

@@ -172,11 +172,12 @@ class Evaluator:
         """Classes with fewer records fail at all finer levels, too."""
         self._informed = any(model.needs_information for model in privacy)
         self.unmendable = [model for model in self._class_models if not model.mendable]
-        self.all_last = all(self._lasts(model) for model in privacy)
+        self._all_last = self.lasts_at(limit)
 
-    def _lasts(self, model: PrivacyModel) -> bool:
-        """Whether failing the model means failing it at all finer levels, given the limit."""
-        return model.monotone if self.limit == 0 else model.monotone_with_suppression
+    def lasts_at(self, limit: int) -> bool:
+        """Whether exceeding a limit means exceeding it at all finer levels, too."""
+        models = [*self._class_models, *self._table_models]
+        return all(_lasts(model, limit) for model in models)
 
     @remembered
     def measure(self) -> Measure:
@@ -205,7 +206,7 @@ class Evaluator:
         # the very same array where no other model was asked
         whole = partition.suppressed if kept is firm else most == 0
         lost = Lost(whole, classes.sizes - most)
-        lasting = outliers if self.all_last else int(classes.sizes @ ~last)
+        lasting = outliers if self._all_last else int(classes.sizes @ ~last)
         lasting = max(lasting, int(lost.amounts.sum()))
         valid = outliers <= self.limit
         return Evaluation(partition, outliers, lasting, lost, valid, asked, self)
@@ -235,7 +236,7 @@ class Evaluator:
             verdict, stays, asked = self._verdict(model, classes, kept, complete)
             kept, done = kept & verdict, done and asked
             most = np.minimum(most, stays)
-            if self._lasts(model):
+            if _lasts(model, self.limit):
                 last = last & verdict
         return kept, last, np.where(most < self.smallest, 0, most), done
 
@@ -280,6 +281,11 @@ class Evaluator:
         for model in self._table_models:
             kept = model.stays(partition.sizes, kept, costs)
         return kept
+
+
+def _lasts(model: PrivacyModel, limit: int) -> bool:
+    """Whether failing the model means failing it at all finer levels, given a limit."""
+    return model.monotone if limit == 0 else model.monotone_with_suppression
 
 
 def _all_hold(models: Sequence[PrivacyModel], classes: Classes) -> Bools:

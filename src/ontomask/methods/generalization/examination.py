@@ -28,13 +28,21 @@ class Examiner:
         How many numbers may be kept in groupings to start from.
     bounding
         Whether what a node tells about finer ones will be asked for, too.
+    measuring
+        Whether the loss of nodes that are not valid will be asked for, too.
     """
 
     def __init__(
-        self, evaluator: Evaluator, budget: int = 50_000_000, *, bounding: bool = False
+        self,
+        evaluator: Evaluator,
+        budget: int = 50_000_000,
+        *,
+        bounding: bool = False,
+        measuring: bool = False,
     ) -> None:
         self._evaluator = evaluator
         self._bounding = bounding
+        self._measuring = measuring
         self._snapshots = Snapshots(evaluator.grouper, budget)
         self.shares = len(evaluator.grouper.finest) >= ENOUGH
         """Whether nodes that are evaluated together share the cores."""
@@ -80,7 +88,7 @@ class Examiner:
 
     def _count(self, evaluation: Evaluation) -> None:
         """Count what will be asked for, while others are evaluated beside it."""
-        if evaluation.valid:
+        if evaluation.valid or self._measuring:
             _ = evaluation.vector
         if self._bounding and 0 < evaluation.lasting <= self._evaluator.limit:
             _ = evaluation.surplus

@@ -70,13 +70,10 @@ def explore(
     size = Lattice(problem.heights).size
     shown = size if most is None else min(most, size)
 
-    def report(checked: int, _pruned: int, _total: int) -> None:
-        progress(min(1.0, checked / shown), f"{checked} of {shown} nodes")
-
     asked = problem, method.models, method.suppression_limit, _named(models)
     if shown < size:
-        return visited(*asked, steps=shown, report=report)
-    return exhaustive(*asked, report=report)
+        return visited(*asked, steps=shown, progress=progress)
+    return exhaustive(*asked, progress=progress)
 
 
 def _named(models: Sequence[Quality]) -> dict[str, Quality]:

@@ -239,10 +239,10 @@ class Generalization(Method):
         """Search inside every stratum; tell also which kinds may be starred, seen from there."""
         parts, details, stars = [], [], np.zeros(len(microdata), bool)
         strata = strata_of(microdata, self.strata)
-        for number, (mask, described) in enumerate(strata, start=1):
-            part = problem.restricted(mask)
+        for number, (mask, described) in enumerate(strata):
+            part, own = problem.restricted(mask), context.part(number, 1, len(strata))
             try:
-                found = self._found(part, quality, context)
+                found = self._found(part, quality, own)
                 wanted = found.kinds.suppressed & (self.outliers == "star")
                 kept = kept_records(part, self.models, found.kinds, wanted)
             except MethodError as error:
@@ -250,7 +250,7 @@ class Generalization(Method):
             parts.append((mask, found.kinds))
             stars[mask] = (kept & found.kinds.suppressed)[found.kinds.places]
             details.append(found.details)
-            context.progress(number / len(strata), f"stratum {number} of {len(strata)}")
+            own.progress(1.0, f"stratum {number + 1} of {len(strata)}")
         kinds = Kinds.together(parts)
         return _Found(kinds, {"strata": details}), stars[kinds.firsts]
 
@@ -268,24 +268,18 @@ class Generalization(Method):
         return _Found(Kinds.of(problem, solution.levels, solution.suppressed), details)
 
     def _solve(self, problem: Problem, quality: Quality, context: Context) -> Solution:
-        def report(checked: int, pruned: int, total: int) -> None:
-            done = min(1.0, (checked + pruned) / total)
-            context.progress(done, f"{checked} nodes checked, {pruned} pruned, of {total}")
-
+        asked = problem, self.models, self.suppression_limit, quality
         if self.levels:
             chosen = chosen_node(self.levels, problem)
-            return at_levels(problem, self.models, self.suppression_limit, quality, chosen)
+            return at_levels(*asked, chosen)
         if self.algorithm == "optimal":
-            return optimal(problem, self.models, self.suppression_limit, quality, report=report)
+            return optimal(*asked, progress=context.progress)
         return best_effort(
-            problem,
-            self.models,
-            self.suppression_limit,
-            quality,
+            *asked,
             steps=self.steps,
             seconds=self.seconds,
             generator=context.generator,
-            report=report,
+            progress=context.progress,
         )
 
     def _solve_locally(self, problem: Problem, quality: Quality) -> LocalSolution:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.brevity import Brief
 from ontomask.checks import Real, check
 from ontomask.errors import MethodError
-from ontomask.methods.base import record_limit
+from ontomask.methods.base import Paced, Progress, record_limit, silent
 from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
 from ontomask.methods.generalization.examination import Examiner
 from ontomask.methods.generalization.groupings import Grouping, Levels
@@ -37,13 +38,6 @@ evenly, and more of them look at nodes that fewer would have excluded."""
 
 TOLERANCE = 1e-12
 """Losses that differ by less than this, relatively, are equal."""
-
-Report = Callable[[int, int, int], None]
-"""Told how many nodes are checked, pruned, and there at all; it may raise to stop the search."""
-
-
-def unreported(checked: int, pruned: int, total: int) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +186,7 @@ def optimal(
     suppression_limit: float = 0.0,
     quality: Quality | None = None,
     *,
-    report: Report = unreported,
+    progress: Progress = silent,
     budget: int = 50_000_000,
 ) -> Solution:
     """The valid node with the least loss.
@@ -212,15 +206,15 @@ def optimal(
         The share of records that may be suppressed.
     quality
         What to minimize, `Loss()` by default.
-    report
-        Called now and then with the nodes checked, pruned and there at all.
+    progress
+        Called now and then with how far it is; it may raise to stop the search.
     budget
         How many numbers may be kept in groupings to start from.
     """
     evaluator = make_evaluator(problem, privacy, suppression_limit, quality)
     lattice = Lattice(problem.heights)
     lattice.check_size()
-    run = _Optimal(evaluator, lattice, report, budget)
+    run = _Optimal(evaluator, lattice, progress, budget)
     return run.search()
 
 
@@ -271,10 +265,12 @@ class _Way:
 class _Optimal:
     """The state of one search for the best node."""
 
-    def __init__(self, evaluator: Evaluator, lattice: Lattice, report: Report, budget: int) -> None:
+    def __init__(
+        self, evaluator: Evaluator, lattice: Lattice, progress: Progress, budget: int
+    ) -> None:
         self._evaluator = evaluator
         self._lattice = lattice
-        self._report = report
+        self._tell = Paced(progress)
         self._examiner = Examiner(evaluator, budget, bounding=True)
         self._bounds = Bounds(evaluator.measure, lattice)
         self._open = np.ones(lattice.shape, bool)
@@ -353,7 +349,7 @@ class _Optimal:
         levels = evaluation.levels
         self._open[levels] = False
         self._incumbent.consider(evaluation)
-        self._report_now()
+        self._tell(self._telling)
         if not self._bounds.by_levels:
             floor = self._evaluator.measure.floor(evaluation.partition)
             self._bounds.raise_above(levels, floor)
@@ -367,11 +363,11 @@ class _Optimal:
             self._bounds.raise_below(levels, evaluation.surplus, least)
         return True
 
-    def _report_now(self) -> None:
-        if self._incumbent.checked % 100 == 0:
-            still_open = int(np.count_nonzero(self._open))
-            checked, total = self._incumbent.checked, self._lattice.size
-            self._report(checked, total - checked - still_open, total)
+    def _telling(self) -> tuple[float, str]:
+        checked, total = self._incumbent.checked, self._lattice.size
+        decided = total - int(np.count_nonzero(self._open))
+        message = f"{checked} nodes checked, {decided - checked} pruned, of {total}"
+        return decided / total, message
 
 
 # Every node -----------------------------------------------------------------------------------
@@ -430,7 +426,7 @@ def exhaustive(
     suppression_limit: float = 0.0,
     qualities: Mapping[str, Quality] | None = None,
     *,
-    report: Report = unreported,
+    progress: Progress = silent,
 ) -> NodeTable:
     """Evaluate every node of the lattice by every quality model asked for.
 
@@ -445,15 +441,19 @@ def exhaustive(
     size = lattice.size
     figures = np.zeros((3, size), np.int64)
     losses = {name: np.empty(size) for name in measures}
+    tell = Paced(progress)
     for number, grouping in enumerate(_all_groupings(evaluator, lattice)):
         evaluation = evaluator.evaluate(grouping, complete=True)
         figures[:, number] = evaluation.valid, evaluation.classes, evaluation.outliers
         for name, measure in measures.items():
             losses[name][number] = measure.scalar(measure.vector(evaluation.partition))
-        if number % 100 == 0:
-            report(number + 1, 0, size)
+        tell(functools.partial(_so_many, number + 1, size))
     levels = np.array(list(lattice.nodes()), np.int32).reshape(size, -1)
     return node_table(problem, levels, figures, losses)
+
+
+def _so_many(done: int, size: int) -> tuple[float, str]:
+    return done / size, f"{done} of {size} nodes"
 
 
 def node_table(
