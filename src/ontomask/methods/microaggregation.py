@@ -104,7 +104,7 @@ class Microaggregation(Method):
         bool | None,
         AnyOf(Flag(), Null()),
         "Whether the center of a growing cluster is its centroid (sa-mdav) or stays its first "
-        "tuple. By default its centroid; in tables of numbers alone, where either may be better, "
+        "tuple. By default its centroid; where most columns are numbers, and either may be better, "
         "both are tried and what loses less is kept.",
     ] = None
     weighting: Annotated[
@@ -318,7 +318,7 @@ class Microaggregation(Method):
         """What to try of `dynamic`."""
         if self.dynamic is not None:
             return (self.dynamic,)
-        both = self.algorithm == "sa-mdav" and points.codes.shape[0] == 0
+        both = self.algorithm == "sa-mdav" and points.numbers.shape[0] > points.codes.shape[0]
         return (True, False) if both else (True,)
 
     def _clustered(self, every: Points, members: Longs, dynamic: bool, signal: Longs) -> Ints:
