@@ -78,3 +78,28 @@ def test_children_are_listed_in_order_and_nothing_on_or_below_a_circle_has_a_dep
         [child for child, above in enumerate(parents) if one in above] for one in range(6)
     ]
     assert concepts.longest_depths(links[0], offsets, children).tolist() == [1, 2, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_all_pairs_share_is_what_their_ancestors_have_in_common(seed, threads, monkeypatch):
+    monkeypatch.setenv("ONTOMASK_THREADS", threads)
+    monkeypatch.setattr(concepts, "LEAST_PAIRS", 1)
+    parents, generator = drawn(seed), np.random.default_rng(seed)
+    count = len(parents)
+    sets = concepts.ancestor_sets(*laid_out(parents), np.arange(count))
+    columns = generator.permutation(count)[: count // 2]
+    some = concepts.ancestor_sets(*laid_out(parents), columns)
+    curve = generator.random((2, 3, count + 1))
+    first, second = generator.integers(2, size=count), generator.integers(3, size=columns.size)
+    starts = np.arange(count + 1) * columns.size
+    every, told = np.empty(0, np.int64), (count, False, curve, first, second)
+    found = concepts.shared_entries(sets, some, starts, every, *told)
+    above = [set(ways(parents, concept)) for concept in range(count)]
+    assert found.tolist() == [
+        curve[first[row], second[place], len(above[row] & above[column])]
+        for row in range(count)
+        for place, column in enumerate(columns)
+    ]
+    listed = np.tile(np.arange(columns.size), count)
+    assert concepts.shared_entries(sets, some, starts, listed, *told).tolist() == found.tolist()

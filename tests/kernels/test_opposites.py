@@ -1,12 +1,13 @@
 """Opposite clusters that another thread forms ahead are those that come anyway."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from ontomask.kernels import opposites
-from ontomask.kernels.boards import close_now, take
+from ontomask.kernels.boards import TAKEN, close_now, take
 from ontomask.kernels.clusters import mdav, sa_mdav
 from ontomask.kernels.compiling import compiled
 from ontomask.kernels.index import FARTHEST, build_index, search
@@ -198,6 +199,25 @@ def test_who_is_late_is_not_asked_again_before_the_answer_comes(both):
     assert both.members() == []
     both.ask(17)
     assert both.opposite.post[opposites.SEED] == 4
+
+
+@pytest.mark.compiled
+def test_who_gives_signs_of_life_is_waited_for(asked):
+    """A cluster of thousands grows far longer than one looks in vain for the next member."""
+    points = random_points(np.random.default_rng(1), 20_000, rules=(0,), numeric=3)
+    both = Beside(points, 5000)
+    wanted, attempts = both.expected(4), []
+    while wanted not in attempts and len(attempts) < 10:  # others may have its processor
+        with (
+            ThreadPoolExecutor(1) as pool,
+            beside_clusters(points, both._index(), both.taken, 5000, *both.ways, pool) as opposite,
+        ):
+            both.opposite = opposite
+            both.ask(4)
+            while opposite.board[TAKEN] == 0:
+                time.sleep(1e-5)
+            attempts.append(both.members())
+    assert wanted in attempts
 
 
 def test_nobody_is_asked_for_few_points_or_on_one_core(asked, monkeypatch):

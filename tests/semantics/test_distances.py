@@ -47,6 +47,14 @@ def test_ranks_and_words():
     assert ValueDistances().between(values, values).tolist() == (1 - np.eye(4)).tolist()
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [3, 0, 4, 1, 2], [3, 4]])
+def test_values_are_as_far_wherever_the_missing_one_stands(order):
+    values, table = np.array([0, 2, 4, -1, -2])[order], 1.0 - np.eye(5)
+    table[:3, :3] = np.abs(np.subtract.outer([0, 2, 4], [0, 2, 4])) / 4
+    found = ValueDistances(highest=4).between(values, values)
+    assert found.tolist() == table[np.ix_(order, order)].tolist()
+
+
 @EVERY_MEASURE
 def test_a_concept_outside_the_column_is_as_far_as_a_missing_value(measure):
     numbers = DISEASES.indices_of(["flu", "cold", "asthma"])

@@ -74,13 +74,13 @@ class Underway(Generic[Result]):
         self,
         work: Callable[..., Result],
         given: Sequence[Sequence[Any]],
-        pool: ThreadPoolExecutor,
+        pool: ThreadPoolExecutor | None,
         threads: int,
     ) -> None:
         self._work, self._given = work, given
         self._made = dict[int, Result]()
         self._places = iter(range(len(given[0])))
-        self._others = [pool.submit(self._take) for _ in range(threads)]
+        self._others = [pool.submit(self._take) for _ in range(threads)] if pool else []
 
     def _take(self) -> None:
         for place in self._places:

@@ -24,6 +24,7 @@ __all__ = [
     "READY",
     "close",
     "close_now",
+    "count_up",
     "exchange",
     "is_closed",
     "new_board",
@@ -101,10 +102,16 @@ exchange: Any = _plain_exchange if _settings.DISABLE_JIT else intrinsic(_exchang
 
 
 @part
+def count_up(board: Longs, place: int) -> None:
+    """Add one to a number that no other thread writes."""
+    number = read(board, place)
+    exchange(board, place, number, number + 1)
+
+
+@part
 def offer(board: Longs) -> None:
     """Let another work be taken: the one whose number is that of the works before it."""
-    ready = read(board, READY)
-    exchange(board, READY, ready, ready + 1)
+    count_up(board, READY)
 
 
 @part

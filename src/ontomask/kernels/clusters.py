@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.blocks import beside
+from ontomask.kernels.blocks import Underway, beside
 from ontomask.kernels.centroids import Tally, centroids, new_tally, tallied
 from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.index import FARTHEST, LEAF, NEAREST, build_index, search
@@ -112,16 +112,17 @@ def _clustered(
     with beside() as pool:
         while more and signal[1] == 0:
             order = np.flatnonzero(labels < 0)
+            # sums that were updated often carry rounding
+            sums = None if fixed else Underway(tallied, ([points], [tally], [order]), pool, 1)
             index = build_index(points, order, points.factors, np.zeros(size), leaf_size)
             prepare(index)
             rest = Rest(new_side(points, index, k), labels, left, held)
             ranking = new_ranking(points, order)
-            if fixed:
+            if sums is None:
                 fringe = np.empty((size if points.owners.size else 2 * k, 3))
                 more = _form_extended(points, rest, ranking, center, fringe, k, extra, signal)
                 continue
-            # sums that were updated often carry rounding
-            center = tallied(points, tally, order)
+            (center,) = sums.finish()
             shrinking.forget()
             given = k, adaptive, adaptive and dynamic
             with beside_clusters(points, index, shrinking.taken, *given, pool) as opposite:

@@ -10,7 +10,8 @@ The pairwise kernels take ancestor sets of rows and of columns, members ascendin
 numbering 0..size-1 of the ancestors in use. Each row marks its ancestors once; a column then costs
 one look-up per ancestor, so a pair costs some ten nanoseconds whatever the taxonomy's size. The
 pairs of a row are `starts[row]:starts[row + 1]`; each one's column is in `targets` or, if that is
-empty, every row has a pair with every column.
+empty, every row has a pair with every column. What all columns share with a row is found from what
+they share with the row before it: few ancestors differ, and few columns are below them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from ontomask.arrays import Floats, Ints, Longs, different, offsets_of, ranges
 from ontomask.kernels.blocks import in_blocks
-from ontomask.kernels.compiling import compiled
+from ontomask.kernels.compiling import compiled, part, unsigned
 
 __all__ = [
     "ancestor_sets",
@@ -47,7 +48,7 @@ MOST_CONCEPTS = 16_384
 
 def transpose(offsets: Longs, targets: Ints, count: int) -> tuple[Longs, Ints]:
     """Turn child -> parents into parent -> children (children ascending)."""
-    sources = np.repeat(np.arange(count, dtype=np.int32), np.diff(offsets))
+    sources = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
     return offsets_of(targets, count), sources[np.argsort(targets, kind="stable")]
 
 
@@ -173,9 +174,58 @@ def shared_entries(
     `chains`: every set is a chain from the root on, so that what two share comes first in both.
     """
     result = np.empty(starts[-1], np.float64)
+    if targets.size == 0:
+        below = transpose(columns[0], columns[1], size)
+        room = second_profiles * curve.shape[2]
+        lines = curve.reshape(len(curve), -1)
+        _by_row(_read_rectangle, room, starts, rows, below, lines, first_profiles, result)
+        return result
     told = chains, curve, first_profiles, second_profiles
     _by_row(_read_shared, np.zeros(size, np.int32), starts, targets, rows, columns, *told, result)
     return result
+
+
+@part
+def _move(places: Longs, below: tuple[Longs, Ints], concept: int, step: int) -> None:
+    """Let the columns below a concept share one ancestor more, or less, with a row."""
+    offsets, columns = below
+    for slot in range(offsets[concept], offsets[concept + 1]):
+        places[unsigned(columns[slot])] += step
+
+
+@compiled
+def _read_rectangle(
+    first: int,
+    last: int,
+    places: Longs,
+    starts: Longs,
+    rows: Sets,
+    below: tuple[Longs, Ints],
+    lines: Floats,
+    profiles: Longs,
+    result: Floats,
+) -> None:
+    """Write the entries of the rows from first to last with all columns.
+
+    In the line of a row's profile lie the entries of all profiles of columns one after the other;
+    `places` tells which one is a column's, at first that of no common ancestors.
+    """
+    offsets, members, _ = rows
+    for row in range(first, last):
+        own, stop = offsets[row], offsets[row + 1]
+        other = offsets[row - 1] if row > first else own
+        while own < stop or other < offsets[row]:
+            if other == offsets[row] or (own < stop and members[own] < members[other]):
+                _move(places, below, members[own], 1)
+                own += 1
+            elif own == stop or members[other] < members[own]:
+                _move(places, below, members[other], -1)
+                other += 1
+            else:
+                own, other = own + 1, other + 1
+        line, start = lines[profiles[row]], unsigned(starts[row])
+        for column in range(places.size):
+            result[start + unsigned(column)] = line[unsigned(places[unsigned(column)])]
 
 
 @compiled
@@ -193,7 +243,7 @@ def _read_shared(
     column_profiles: Longs,
     result: Floats,
 ) -> None:
-    """Write the entries of the pairs of the rows from first to last."""
+    """Write the entries of the listed pairs of the rows from first to last."""
     row_offsets, row_members, _ = rows
     column_offsets, column_members, _ = columns
     for row in range(first, last):
@@ -201,7 +251,7 @@ def _read_shared(
             marks[row_members[slot]] = 1
         profile = row_profiles[row]
         for pair in range(starts[row], starts[row + 1]):
-            column = targets[pair] if targets.size else pair - starts[row]
+            column = targets[pair]
             shared = 0
             for slot in range(column_offsets[column], column_offsets[column + 1]):
                 mark = marks[column_members[slot]]

@@ -21,6 +21,7 @@ from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.boards import (
     READY,
     close_now,
+    count_up,
     exchange,
     is_closed,
     new_board,
@@ -63,7 +64,7 @@ MANY = 8192
 """Where there were fewer points from the first, another thread gains milliseconds, and a first run
 would wait for seconds until what it does is compiled."""
 WAITING = 1 << 19
-"""So often a thread looks whether the other one is done: some hundred microseconds."""
+"""So often a thread looks whether the other one is done, or lives: some hundred microseconds."""
 NAP = 1e-4
 """Seconds that a thread pauses when it was not asked for long."""
 
@@ -96,6 +97,8 @@ class Side(NamedTuple):
     """[p] the cluster's points, in the order in which they came; those of one search by number."""
     keys: Floats
     """[k + 1] room to sort them."""
+    pulse: Longs
+    """[1] how often a cluster has grown: a sign of life."""
 
 
 class Opposite(NamedTuple):
@@ -118,6 +121,7 @@ def new_side(points: Points, index: Index, k: int) -> Side:
         new_marks(points),
         np.empty(index.columns.shape[1], np.int64),
         np.empty(k + 1),
+        np.zeros(1, np.int64),
     )
 
 
@@ -160,6 +164,7 @@ def grow(
             newest[slot], side.keys[slot] = whole(answers[slot, 2]), answers[slot, 2]
         sort_by_keys(side.keys, newest, found)
         size += found
+        count_up(side.pulse, 0)
         for point in newest:
             drop(side.searched, point)
             amount += add_units(points, side.marks, point)
@@ -196,6 +201,18 @@ def ask(opposite: Opposite, seed: int, logged: int) -> None:
 
 
 @part
+def _comes_in_time(opposite: Opposite) -> bool:
+    """Wait for the answer as long as the other thread gives signs of life; whether it is there."""
+    before, pulse = whole(-1), read(opposite.side.pulse, 0)
+    while pulse != before and not _is_answered(opposite):
+        for _ in range(WAITING):
+            if _is_answered(opposite):
+                break
+        before, pulse = pulse, read(opposite.side.pulse, 0)
+    return _is_answered(opposite)
+
+
+@part
 def grown_opposite(opposite: Opposite, labels: Ints) -> int:
     """How many members the opposite cluster has, if the other thread has formed it, else 0.
 
@@ -207,10 +224,7 @@ def grown_opposite(opposite: Opposite, labels: Ints) -> int:
     if take_back(board):
         post[ASKED] = 0
         return whole(0)
-    for _ in range(WAITING):
-        if _is_answered(opposite):
-            break
-    if not _is_answered(opposite):
+    if not _comes_in_time(opposite):
         return whole(0)
     post[ASKED], post[ACCEPTED] = 0, 1
     for slot in range(post[GROWN]):

@@ -69,6 +69,10 @@ class Shrinking(NamedTuple):
     """[FEW] room for sums."""
     limits: Floats
     """[2, coded] FLOOR and GREATEST."""
+    gone: Floats
+    """[most values] room for the weights of values, 0 in between."""
+    listed: Longs
+    """[most values] room for values."""
 
     def forget(self) -> None:
         """The set was tallied anew."""
@@ -83,9 +87,15 @@ def new_shrinking(points: Points) -> Shrinking:
         if head[WAY] == LOOKED_UP and head[RULE] != LCS:
             costs = points.costs[head[START] : head[START] + head[ROWS] * head[VALUES]]
             limits[GREATEST, attribute] = costs.max(initial=0.0)
-    few = np.zeros((coded, 1 + FEW), np.int32)
+    values = int(points.heads[:, VALUES].max(initial=0))
     made = Shrinking(
-        np.zeros(1 + size, np.int64), np.zeros(coded, np.int64), few, np.empty(FEW), limits
+        np.zeros(1 + size, np.int64),
+        np.zeros(coded, np.int64),
+        np.zeros((coded, 1 + FEW), np.int32),
+        np.empty(FEW),
+        limits,
+        np.zeros(values),
+        np.empty(values, np.int64),
     )
     made.forget()
     return made
@@ -115,33 +125,49 @@ def take_out(points: Points, tally: Tally, shrinking: Shrinking, point: int) -> 
 
 
 @part
-def _subtract(points: Points, tally: Tally, shrinking: Shrinking, attribute: int) -> None:
-    """Take what was taken out from the sums of all rows, in the same order."""
-    taken, few, sums = shrinking.taken, shrinking.few, tally.sums
-    start, count = points.heads[attribute, ROW_START], few[attribute, 0]
-    for slot in range(count):
-        shrinking.sums[slot] = sums[start + few[attribute, 1 + slot]]
+def _list_gone(points: Points, shrinking: Shrinking, attribute: int) -> int:
+    """List the values of what is not counted yet, with their weights; how many there are."""
+    taken, gone, count = shrinking.taken, shrinking.gone, whole(0)
     for slot in range(1 + shrinking.counted[attribute], 1 + taken[0]):
-        value = whole(points.codes[attribute, taken[slot]])
-        add_costs(points, tally, attribute, value, -points.weights[taken[slot]], whole(0))
-    # theirs are so already
+        value, weight = points.codes[attribute, taken[slot]], points.weights[taken[slot]]
+        if weight > 0.0 and gone[value] == 0.0:
+            shrinking.listed[count] = value
+            count += 1
+        gone[value] += weight
+    shrinking.counted[attribute] = taken[0]
+    return count
+
+
+@part
+def _subtract(
+    points: Points, tally: Tally, shrinking: Shrinking, attribute: int, count: int
+) -> None:
+    """Take the listed values from the sums of all rows."""
+    few, sums = shrinking.few, tally.sums
+    start, kept = points.heads[attribute, ROW_START], few[attribute, 0]
+    for slot in range(kept):
+        shrinking.sums[slot] = sums[start + few[attribute, 1 + slot]]
     for slot in range(count):
+        value = whole(shrinking.listed[slot])
+        add_costs(points, tally, attribute, value, -shrinking.gone[value], whole(0))
+    # theirs are so already
+    for slot in range(kept):
         sums[start + few[attribute, 1 + slot]] = shrinking.sums[slot]
 
 
 @part
 def _catch_up(points: Points, tally: Tally, shrinking: Shrinking, attribute: int) -> None:
     """Bring the sums of all rows up to date."""
-    taken, counted = shrinking.taken, shrinking.counted
-    cheap = points.heads[attribute, WAY] == EQUAL
-    if cheap or taken[0] - counted[attribute] > tally.lengths[0, attribute]:
+    count = _list_gone(points, shrinking, attribute)
+    if points.heads[attribute, WAY] == EQUAL or count > tally.lengths[0, attribute]:
         start = points.heads[attribute, ROW_START]
         for slot in range(start, start + tally.lengths[1, attribute]):
             tally.sums[start + tally.marks[LISTED, slot]] = 0.0
         add_past_costs(points, tally, attribute, whole(0))
     else:
-        _subtract(points, tally, shrinking, attribute)
-    counted[attribute] = taken[0]
+        _subtract(points, tally, shrinking, attribute, count)
+    for slot in range(count):
+        shrinking.gone[shrinking.listed[slot]] = 0.0
 
 
 @part

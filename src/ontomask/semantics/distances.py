@@ -89,11 +89,22 @@ def table_between(
     _require_table(rows.size, columns.size)
     if first.all() and second.all():
         return known(rows, columns)
-    table = np.full((rows.size, columns.size), MISSING_DISTANCE)
-    table[rows[:, None] == columns[None, :]] = 0.0
-    if first.any() and second.any():
-        table[np.ix_(first, second)] = known(rows[first], columns[second])
+    table = np.empty((rows.size, columns.size))
+    # known values come first almost always: slices take a fraction of the time of places
+    above, left = np.count_nonzero(first), np.count_nonzero(second)
+    if above and left:
+        if first[:above].all() and second[:left].all():
+            table[:above, :left] = known(rows[:above], columns[:left])
+        else:
+            table[np.ix_(first, second)] = known(rows[first], columns[second])
+    table[~first] = _unlike(rows[~first], columns)
+    table[:, ~second] = _unlike(rows, columns[~second])
     return table
+
+
+def _unlike(rows: Longs | Ints, columns: Longs | Ints) -> Floats:
+    """A table in which values are equal or at distance 1."""
+    return np.where(rows[:, None] == columns[None, :], 0.0, MISSING_DISTANCE)
 
 
 def spread_out(formula: Formula, known: Longs, count: int) -> Formula:
