@@ -103,3 +103,26 @@ def test_what_all_pairs_share_is_what_their_ancestors_have_in_common(seed, threa
     ]
     listed = np.tile(np.arange(columns.size), count)
     assert concepts.shared_entries(sets, some, starts, listed, *told).tolist() == found.tolist()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_stretches_hold_just_the_concepts_below_an_ancestor(seed):
+    parents = drawn(seed)
+    links, count = laid_out(parents), len(parents)
+    asked = np.array([5, 0, count - 1, 7, 3], np.int32)
+    offsets, members, _ = concepts.ancestor_sets(*links, asked)
+    # a set without any ancestor is below none
+    offsets = np.append(offsets, offsets[-1])
+    places, starts, stretches = concepts.nested(offsets, members, count)
+    assert sorted(places.tolist()) == [*range(asked.size + 1)]
+    for ancestor, (start, stop) in enumerate(pairwise(starts.tolist())):
+        pairs = stretches[start:stop].reshape(-1, 2).tolist()
+        found = [place for first, last in pairs for place in range(first, last)]
+        below = [ancestor in ways(parents, one) for one in asked.tolist()]
+        assert sorted(found) == sorted(places[:-1][below].tolist())
+
+
+def test_what_is_below_an_ancestor_of_a_tree_lies_in_one_stretch():
+    parents = [[], *([(child - 1) // 3] for child in range(1, 60))]
+    offsets, members, _ = concepts.ancestor_sets(*laid_out(parents), np.arange(60))
+    assert np.diff(concepts.nested(offsets, members, 60)[1]).tolist() == [2] * 60

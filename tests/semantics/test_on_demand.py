@@ -11,7 +11,15 @@ import ontomask as om
 from ontomask import memory
 from ontomask.errors import ShortMemoryError
 from ontomask.evaluation import sides
-from ontomask.kernels.formulas import COMPARED, REPLACED, formed
+from ontomask.kernels import formulas
+from ontomask.kernels.formulas import (
+    COMPARED,
+    REPLACED,
+    add_to_points,
+    add_to_rows,
+    fill_leaves,
+    formed,
+)
 from ontomask.kernels.records import pack_points
 from ontomask.semantics import distances, operators
 from ontomask.semantics.distances import ValueDistances
@@ -42,10 +50,12 @@ def entries(coded):
     ]
     shape = coded.arrays.row_depths.size, coded.arrays.own_rows.size
     arguments = points.heads, points.lineages, points.tables, 0
-    return [
+    found = [
         np.array([formed(*arguments, row, value, one) for row, value in pairs]).reshape(shape)
         for one in (COMPARED, REPLACED)
     ]
+    check_loops(points, *found)
+    return found
 
 
 def check_same(comparison, values, codes, monkeypatch_context):
@@ -58,6 +68,25 @@ def check_same(comparison, values, codes, monkeypatch_context):
     contributions, costs = entries(demanded)
     np.testing.assert_array_equal(contributions, tables.table)
     np.testing.assert_array_equal(costs, tables.costs.T)
+
+
+def check_loops(points, contributions, costs):
+    """Whole loops find, for all values or rows, what was computed for each of them."""
+    arguments = points.heads, points.lineages, points.tables, 0
+    values = np.arange(contributions.shape[1], dtype=np.int32)
+    for row, expected in enumerate(contributions):
+        added, filled = np.zeros(values.size), np.empty(values.size)
+        add_to_points(*arguments, row, values[None, :], added)
+        fill_leaves(*arguments, row, np.stack([values, values], axis=1), -1.0, filled)
+        np.testing.assert_array_equal(added, expected)
+        np.testing.assert_array_equal(filled, -expected)
+    for few in (1, costs.shape[0]):
+        rows = np.arange(few, dtype=np.int32)
+        for value, expected in enumerate(costs.T):
+            sums = np.zeros(costs.shape[0])
+            add_to_rows(*arguments, value, 0.5, rows, sums)
+            np.testing.assert_array_equal(sums[:few], 0.5 * expected[:few])
+            assert not sums[few:].any()
 
 
 @pytest.mark.parametrize(("measure", "options"), KINDS)
@@ -73,6 +102,21 @@ def test_every_measure(measure, options, root, attribute):
     codes = np.append(codes, concepts.size).astype(np.int32)
     comparison = Comparison(ValueDistances(space))
     check_same(comparison, values, codes, pytest.MonkeyPatch.context())
+
+
+@pytest.mark.parametrize("measure", ["logsc", "tversky", "path"])
+def test_a_few_rows_of_many_are_looked_at_alone(measure, monkeypatch):
+    draw = np.random.default_rng(4)
+    parents = {"c0": [], "c1": ["c0"], "c2": ["c0"]} | {
+        f"c{one}": [f"c{above}" for above in draw.choice(one, 2, replace=False)]
+        for one in range(3, 60)
+    }
+    taxonomy = Taxonomy.from_parents(parents)
+    concepts = np.arange(60)
+    comparison = Comparison(ValueDistances(taxonomy.space(concepts, measure, "taxonomy")))
+    values, codes = np.append(concepts, -1), np.arange(61, dtype=np.int32)
+    assert values.size > formulas.LOOKED_AT
+    check_same(comparison, values, codes, monkeypatch.context())
 
 
 @pytest.mark.parametrize("operator", operators.OPERATORS)

@@ -32,6 +32,7 @@ __all__ = [
     "deepest_shared",
     "depths_below",
     "longest_depths",
+    "nested",
     "shared_entries",
     "shortest_paths",
     "transpose",
@@ -107,6 +108,30 @@ def ancestor_totals(offsets: Longs, parents: Ints, amounts: Floats) -> Floats:
         starts, members, _ = ancestor_sets(offsets, parents, concepts)
         np.add.at(totals, members, np.repeat(amounts[concepts], np.diff(starts)))
     return totals
+
+
+def nested(offsets: Longs, members: Longs | Ints, size: int) -> tuple[Longs, Longs, Longs]:
+    """An order of sets in which those below an ancestor lie together, or in few stretches.
+
+    Returns the place of each set; where the stretches of each of `size` ancestors start; and for
+    each stretch its first place and the place behind its last, in turns.
+    """
+    places, counts = np.empty(offsets.size - 1, np.int64), np.diff(offsets)
+    # ancestors ascend from the root down: in a tree, the order of words is that of branches
+    spots = np.arange(members.size) - np.repeat(offsets[:-1], counts)
+    words = np.zeros((counts.size, int(counts.max(initial=1))), ">i4")
+    words[np.repeat(np.arange(counts.size), counts), spots] = members + 1
+    places[np.argsort(words.view(f"S{words.strides[0]}").ravel(), kind="stable")] = np.arange(
+        counts.size
+    )
+    found = np.repeat(places, counts)
+    order = np.lexsort((found, members))
+    owners, found = members[order], found[order]
+    begins = np.ones(found.size, bool)
+    begins[1:] = (owners[1:] != owners[:-1]) | (found[1:] != found[:-1] + 1)
+    ends = np.append(begins[1:], True)[: found.size]
+    stretches = np.stack([found[begins], found[ends] + 1], axis=1)
+    return places, 2 * offsets_of(owners[begins], size), stretches.ravel()
 
 
 def _linked(offsets: Longs, targets: Ints, sources: Longs | Ints) -> tuple[Ints, Longs]:

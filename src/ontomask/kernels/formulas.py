@@ -7,6 +7,10 @@ itself, so that distances are those of a table, to the last bit.
 
 Numbers lie in the arrays of `records.Points`: sets in `lineages`, ways and curves in `tables`. The
 columns of `heads` from WAY on say where.
+
+Where the number of common ancestors counts, nodes have *places* in an order in which those below an
+ancestor lie in few stretches. What a node has in common with all others is then found in one pass:
+along its ancestors, one more from the begin of each stretch on, and one less from its end on.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.compiling import allocating, compiled, later, part, whole
+from ontomask.kernels.concepts import nested
 
 __all__ = [
     "ANY",
@@ -42,6 +47,7 @@ __all__ = [
     "add_to_rows",
     "fill_leaves",
     "formed",
+    "greatest_cost",
     "laid_out",
     "move_leaves",
     "unrelated",
@@ -68,6 +74,9 @@ RELATIVE = 7
 """The same over both contents."""
 DESCENT = 8
 """The way from the deepest common ancestor down to the value, over the divisor."""
+
+LOOKED_AT = 16
+"""So many nodes are reached with all others in the time of looking up the ancestors of one."""
 
 PLAIN, SQUARED, ANY = 0, 1, 2
 """What enters: the distance, its square, or whether there is any."""
@@ -118,9 +127,10 @@ def unrelated(profiles: Longs, way: int, divisor: float) -> Formula:
 
 
 WAY, TREE, OFFSETS, PROFILES, CLASSES, DEPTHS, NODES = 8, 9, 10, 11, 12, 13, 14
-WAYS, CONTENTS, CURVE, WIDTH, KINDS, COMPARED, REPLACED, FIGURES = 15, 16, 17, 18, 19, 20, 21, 22
-"""Columns of `heads`: ways and places in `lineages`, then in `tables`."""
-COLUMNS = 23
+PLACES, VALUE_PLACES, KIND_STARTS, STARTS = 15, 16, 17, 18
+WAYS, CONTENTS, CURVE, WIDTH, KINDS, COMPARED, REPLACED, FIGURES = 19, 20, 21, 22, 23, 24, 25, 26
+"""Columns of `heads`: ways and where things lie in `lineages`, then in `tables`."""
+COLUMNS = 27
 """How many columns `heads` has."""
 DIVISOR, SPREAD, IMPORTANCE, GAP = 0, 1, 2, 3
 """Figures, from FIGURES on."""
@@ -131,21 +141,60 @@ def laid_out(formula: Formula, whole_start: int, float_start: int, head: Longs) 
 
     Writes into `head`, a row of `heads`, where they are.
     """
+    formula = _with_unknown(formula)
     wholes = [formula.offsets, formula.profiles, formula.classes, formula.depths, formula.nodes]
-    places = whole_start + np.cumsum([0, *(one.size for one in wholes)])
-    head[[OFFSETS, PROFILES, CLASSES, DEPTHS, NODES]] = places[:-1]
-    wholes[0] = formula.offsets + places[-1]
+    wholes += _stretched(formula) if formula.way == SHARED else [np.empty(0, np.int64)] * 5
+    spots = whole_start + np.cumsum([0, *(one.size for one in wholes)])
+    columns = OFFSETS, PROFILES, CLASSES, DEPTHS, NODES, PLACES, VALUE_PLACES, KIND_STARTS, STARTS
+    head[[*columns]] = spots[: len(columns)]
+    wholes[0] = formula.offsets + spots[-1]
+    wholes[-2] = wholes[-2] + spots[-2]
     figures = [formula.divisor, formula.spread, formula.importance, formula.gap]
     floats = [formula.ways, formula.contents, formula.curve.ravel(), np.array(figures)]
-    spots = float_start + np.cumsum([0, *(one.size for one in floats)])
-    head[[WAYS, CONTENTS, CURVE, FIGURES]] = spots[:-1]
+    firsts = float_start + np.cumsum([0, *(one.size for one in floats)])
+    head[[WAYS, CONTENTS, CURVE, FIGURES]] = firsts[:-1]
     # the way of the member at a place of `lineages` is so much farther in `tables`
-    head[WAYS] -= places[-1]
+    head[WAYS] -= spots[-1]
     head[WAY], head[WIDTH] = formula.way, formula.width
-    head[KINDS] = formula.curve.shape[0]
+    head[KINDS] = formula.curve.shape[-2] if formula.way == SHARED else 0
     head[COMPARED], head[REPLACED] = formula.compared, formula.replaced
     head[TREE] = _is_tree(formula)
     return np.concatenate([*wholes, formula.members]), np.concatenate(floats)
+
+
+def _with_unknown(formula: Formula) -> Formula:
+    """The formula as SHARED is read: what enters, for either question, and one profile more.
+
+    That is the profile of nodes at distance 1 from all others.
+    """
+    if formula.way != SHARED:
+        return formula
+    plain, kinds = formula.curve, formula.curve.shape[0]
+    squared = plain * plain
+    compared = squared if formula.compared == SQUARED else plain
+    replaced = squared if formula.replaced == SQUARED else plain
+    if formula.replaced == ANY:
+        replaced = (plain > 0.0).astype(np.float64)
+    both = (compared / formula.spread * formula.importance, formula.gap), (replaced, 1.0)
+    beside = (0, 1), (0, 1), (0, 0)
+    return formula._replace(
+        curve=np.stack([np.pad(one, beside, constant_values=gap) for one, gap in both]),
+        profiles=np.where(formula.profiles < 0, kinds, formula.profiles),
+    )
+
+
+def _stretched(formula: Formula) -> list[Longs]:
+    """Places of nodes and of values, the starts on the curve by place, and stretches."""
+    places, starts, stretches = nested(formula.offsets, formula.members, formula.depths.size)
+    kinds = np.empty_like(places)
+    kinds[places] = formula.profiles * formula.width
+    return [places, places[formula.nodes], kinds, starts, stretches]
+
+
+def greatest_cost(head: Longs, tables: Floats) -> float:
+    """The greatest cost that SHARED can say for any two nodes."""
+    entries = int(head[KINDS] ** 2 * head[WIDTH])
+    return float(tables[head[CURVE] + entries : head[CURVE] + 2 * entries].max())
 
 
 def _is_tree(formula: Formula) -> bool:
@@ -225,6 +274,13 @@ def _by_ways(
 
 
 @part
+def _curve_start(heads: Longs, attribute: int, profile: int, asked: int) -> int:
+    """Where on the curve the entries of nodes of a profile begin."""
+    kinds, line = heads[attribute, KINDS], (asked - COMPARED) * heads[attribute, KINDS] + profile
+    return heads[attribute, CURVE] + line * kinds * heads[attribute, WIDTH]
+
+
+@part
 def _formed(
     heads: Longs,
     lineages: Longs,
@@ -238,19 +294,19 @@ def _formed(
     """What a row and the node of a value contribute, or cost, that share so many ancestors."""
     profiles, figures = heads[attribute, PROFILES], heads[attribute, FIGURES]
     profile, beside = lineages[profiles + row], lineages[profiles + other]
+    way, divisor = heads[attribute, WAY], tables[figures + DIVISOR]
     if row == other:
         return 0.0
+    if way == SHARED:
+        start = _curve_start(heads, attribute, profile, asked)
+        return float(tables[start + beside * heads[attribute, WIDTH] + shared])
     # one of both is at distance 1 from all others
     if profile < 0 or beside < 0:
         return float(tables[figures + GAP] if asked == COMPARED else 1.0)
-    way, divisor = heads[attribute, WAY], tables[figures + DIVISOR]
     if way == EQUAL:
         plain = 1.0
     elif way == RANKED:
         plain = abs(profile - beside) / divisor
-    elif way == SHARED:
-        place = (profile * heads[attribute, KINDS] + beside) * heads[attribute, WIDTH] + shared
-        plain = tables[heads[attribute, CURVE] + place]
     else:
         plain = _by_ways(heads, lineages, tables, attribute, row, other)
     if heads[attribute, asked] == SQUARED:
@@ -274,16 +330,131 @@ def formed(
     return float(_formed(heads, lineages, tables, attribute, row, other, shared, asked))
 
 
-# Whole loops: what one side has is marked once, and the other looks its ancestors up ------------
+# Whole loops: what a node has in common with all others is counted once ------------------------
 # Where arrays are made, the compiler counts who holds any of them, in every turn of a loop: ten
 # times the price of a distance. So loops are kernels of their own.
 
 
 @part
-def _ancestors(heads: Longs, attribute: int) -> int:
-    """How many can be marked, where that counts."""
+def _room(heads: Longs, attribute: int) -> int:
+    """How many places there are, where common ancestors count."""
     counts = heads[attribute, WAY] == SHARED
-    return heads[attribute, DEPTHS] - heads[attribute, CLASSES] if counts else 0
+    return heads[attribute, VALUE_PLACES] - heads[attribute, PLACES] if counts else 0
+
+
+@part
+def _reach(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    node: int,
+    asked: int,
+    reached: Floats,
+    steps: Ints,
+) -> None:
+    """Write what a node and each other one contribute, or cost, by the place of the other.
+
+    `steps` are 0, one more than there are places, and stay so.
+    """
+    offsets, starts = heads[attribute, OFFSETS], heads[attribute, STARTS]
+    for slot in range(lineages[offsets + node], lineages[offsets + node + 1]):
+        above = starts + lineages[slot]
+        for stretch in range(lineages[above], lineages[above + 1], 2):
+            steps[lineages[stretch]] += 1
+            steps[lineages[stretch + 1]] -= 1
+    profile = lineages[heads[attribute, PROFILES] + node]
+    start, kinds = _curve_start(heads, attribute, profile, asked), heads[attribute, KIND_STARTS]
+    for place in range(reached.size):
+        start += steps[place]
+        steps[place] = 0
+        reached[place] = tables[start + lineages[kinds + place]]
+    steps[reached.size] = 0
+    reached[lineages[heads[attribute, PLACES] + node]] = 0.0
+
+
+@compiled
+def _add_to_points(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    row: int,
+    codes: Ints,
+    result: Floats,
+    reached: Floats,
+    steps: Ints,
+) -> None:
+    if reached.size > 0:
+        _reach(heads, lineages, tables, attribute, row, COMPARED, reached, steps)
+        for point in range(result.size):
+            place = heads[attribute, VALUE_PLACES] + codes[attribute, point]
+            result[point] += reached[lineages[place]]
+        return
+    for point in range(result.size):
+        other = lineages[heads[attribute, NODES] + codes[attribute, point]]
+        result[point] += _formed(heads, lineages, tables, attribute, row, other, 0, COMPARED)
+
+
+@later
+@allocating
+def add_to_points(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    row: int,
+    codes: Ints,
+    result: Floats,
+) -> None:
+    """Add what a row and the value of each point contribute."""
+    room = _room(heads, attribute)
+    reached, steps = np.empty(room), np.zeros(room + 1, np.int32)
+    _add_to_points(heads, lineages, tables, attribute, row, codes, result, reached, steps)
+
+
+@compiled
+def _fill_leaves(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    row: int,
+    turns: Ints,
+    direction: float,
+    extremes: Floats,
+    reached: Floats,
+    steps: Ints,
+) -> None:
+    if reached.size > 0:
+        _reach(heads, lineages, tables, attribute, row, COMPARED, reached, steps)
+        places = heads[attribute, VALUE_PLACES]
+        for slot in range(turns.shape[0]):
+            extremes[turns[slot, 0]] = direction * reached[lineages[places + turns[slot, 1]]]
+        return
+    for slot in range(turns.shape[0]):
+        other = lineages[heads[attribute, NODES] + turns[slot, 1]]
+        found = _formed(heads, lineages, tables, attribute, row, other, 0, COMPARED)
+        extremes[turns[slot, 0]] = direction * found
+
+
+@later
+@allocating
+def fill_leaves(
+    heads: Longs,
+    lineages: Longs,
+    tables: Floats,
+    attribute: int,
+    row: int,
+    turns: Ints,
+    direction: float,
+    extremes: Floats,
+) -> None:
+    """Write what a row and a value contribute, with its sign, at the place beside each value."""
+    room = _room(heads, attribute)
+    reached, steps = np.empty(room), np.zeros(room + 1, np.int32)
+    told = direction, extremes, reached, steps
+    _fill_leaves(heads, lineages, tables, attribute, row, turns, *told)
 
 
 @part
@@ -310,77 +481,6 @@ def _marked(heads: Longs, lineages: Longs, attribute: int, marks: Any, node: int
 
 
 @compiled
-def _add_to_points(
-    heads: Longs,
-    lineages: Longs,
-    tables: Floats,
-    attribute: int,
-    row: int,
-    codes: Ints,
-    result: Floats,
-    marks: Any,
-) -> None:
-    _mark(heads, lineages, attribute, row, marks)
-    for point in range(result.size):
-        other = lineages[heads[attribute, NODES] + codes[attribute, point]]
-        shared = _marked(heads, lineages, attribute, marks, other)
-        result[point] += _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
-
-
-@later
-@allocating
-def add_to_points(
-    heads: Longs,
-    lineages: Longs,
-    tables: Floats,
-    attribute: int,
-    row: int,
-    codes: Ints,
-    result: Floats,
-) -> None:
-    """Add what a row and the value of each point contribute."""
-    marks = np.zeros(_ancestors(heads, attribute), np.int8)
-    _add_to_points(heads, lineages, tables, attribute, row, codes, result, marks)
-
-
-@compiled
-def _fill_leaves(
-    heads: Longs,
-    lineages: Longs,
-    tables: Floats,
-    attribute: int,
-    row: int,
-    turns: Ints,
-    direction: float,
-    extremes: Floats,
-    marks: Any,
-) -> None:
-    _mark(heads, lineages, attribute, row, marks)
-    for slot in range(turns.shape[0]):
-        other = lineages[heads[attribute, NODES] + turns[slot, 1]]
-        shared = _marked(heads, lineages, attribute, marks, other)
-        found = _formed(heads, lineages, tables, attribute, row, other, shared, COMPARED)
-        extremes[turns[slot, 0]] = direction * found
-
-
-@later
-@allocating
-def fill_leaves(
-    heads: Longs,
-    lineages: Longs,
-    tables: Floats,
-    attribute: int,
-    row: int,
-    turns: Ints,
-    direction: float,
-    extremes: Floats,
-) -> None:
-    """Write what a row and a value contribute, with its sign, at the place beside each value."""
-    marks = np.zeros(_ancestors(heads, attribute), np.int8)
-    _fill_leaves(heads, lineages, tables, attribute, row, turns, direction, extremes, marks)
-
-
-@compiled
 def _add_to_rows(
     heads: Longs,
     lineages: Longs,
@@ -390,16 +490,23 @@ def _add_to_rows(
     weight: float,
     rows: Ints,
     sums: Floats,
+    reached: Floats,
+    steps: Ints,
     marks: Any,
 ) -> None:
     other = lineages[heads[attribute, NODES] + value]
+    if reached.size > 0:
+        _reach(heads, lineages, tables, attribute, other, REPLACED, reached, steps)
+        for slot in range(rows.size):
+            row = np.int64(rows[slot])
+            sums[row] += weight * reached[lineages[heads[attribute, PLACES] + row]]
+        return
     _mark(heads, lineages, attribute, other, marks)
     for slot in range(rows.size):
         row = np.int64(rows[slot])
         shared = _marked(heads, lineages, attribute, marks, row)
-        sums[row] += weight * _formed(
-            heads, lineages, tables, attribute, row, other, shared, REPLACED
-        )
+        found = _formed(heads, lineages, tables, attribute, row, other, shared, REPLACED)
+        sums[row] += weight * found
 
 
 @later
@@ -415,8 +522,14 @@ def add_to_rows(
     sums: Floats,
 ) -> None:
     """Add the weight times what it costs to replace a value by each of some rows."""
-    marks = np.zeros(_ancestors(heads, attribute), np.int8)
-    _add_to_rows(heads, lineages, tables, attribute, value, weight, rows, sums, marks)
+    room = _room(heads, attribute)
+    marked = heads[attribute, DEPTHS] - heads[attribute, CLASSES] if room > 0 else 0
+    # to look up the ancestors of a few rows is quicker than to reach all
+    room = room if LOOKED_AT * rows.size > room else 0
+    marks = np.zeros(marked if room == 0 else 0, np.int8)
+    reached, steps = np.empty(room), np.zeros(room + 1, np.int32)
+    told = rows, sums, reached, steps, marks
+    _add_to_rows(heads, lineages, tables, attribute, value, weight, *told)
 
 
 # Where values are equal or not, one of them stands out, and the others need not be looked at -----

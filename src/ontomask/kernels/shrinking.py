@@ -29,7 +29,7 @@ from ontomask.kernels.centroids import (
     write_means,
 )
 from ontomask.kernels.compiling import apart, compiled, part, whole
-from ontomask.kernels.formulas import EQUAL, weight_at
+from ontomask.kernels.formulas import EQUAL, SHARED, greatest_cost, weight_at
 from ontomask.kernels.records import (
     LCS,
     LOOKED_UP,
@@ -42,6 +42,7 @@ from ontomask.kernels.records import (
     VALUES,
     WAY,
     Points,
+    cost,
 )
 
 __all__ = ["Shrinking", "new_shrinking", "remaining_center", "take_out"]
@@ -87,6 +88,8 @@ def new_shrinking(points: Points) -> Shrinking:
         if head[WAY] == LOOKED_UP and head[RULE] != LCS:
             costs = points.costs[head[START] : head[START] + head[ROWS] * head[VALUES]]
             limits[GREATEST, attribute] = costs.max(initial=0.0)
+        elif head[WAY] == SHARED and head[RULE] != LCS:
+            limits[GREATEST, attribute] = greatest_cost(head, points.tables)
     values = int(points.heads[:, VALUES].max(initial=0))
     made = Shrinking(
         np.zeros(1 + size, np.int64),
@@ -105,7 +108,7 @@ def new_shrinking(points: Points) -> Shrinking:
 def take_out(points: Points, tally: Tally, shrinking: Shrinking, point: int) -> None:
     """Take a point out of the set."""
     taken, few, limits = shrinking.taken, shrinking.few, shrinking.limits
-    heads, costs, sums = points.heads, points.costs, tally.sums
+    heads, sums = points.heads, tally.sums
     weight = -points.weights[point]
     count_numbers(points.numbers, tally.numbers, point, weight)
     taken[0] += 1
@@ -118,10 +121,9 @@ def take_out(points: Points, tally: Tally, shrinking: Shrinking, point: int) -> 
             continue
         limits[FLOOR, attribute] += weight * limits[GREATEST, attribute]
         start = heads[attribute, ROW_START]
-        base = heads[attribute, START] + value * heads[attribute, ROWS]
         for slot in range(1, 1 + few[attribute, 0]):
             row = whole(few[attribute, slot])
-            sums[start + row] += weight * costs[base + row]
+            sums[start + row] += weight * cost(points, attribute, row, value)
 
 
 @part
