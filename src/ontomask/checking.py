@@ -243,7 +243,7 @@ def _shown(table: Table, schema: Schema) -> _Shown:
             "look at; declare what an intruder may know with role='quasi'."
         )
     microdata = encode(table, _understood(table, schema))
-    written = {name: one.seen() for name, one in microdata.attributes.items()}
+    written = {name: one.seen for name, one in microdata.attributes.items()}
     frame = table.released((*quasi, *written), written, None)
     return _Shown(open_table(frame), microdata, quasi)
 

@@ -154,7 +154,7 @@ def _by_meaning(state: State, name: str, seen: Seen) -> Seen:
     attribute = state.microdata[name]
     if not isinstance(attribute.domain, Concepts) or name in state.columns:
         return seen
-    written = attribute.seen()
+    written = attribute.seen
     return seen if _same(seen, written) else written
 
 

@@ -129,9 +129,9 @@ def released(
         raise MethodError("Nothing would be published: every column is an identifier or dropped.")
     table.forget(end.columns)
     if start.is_whole:
-        table.expect({name: one.seen() for name, one in start.microdata.attributes.items()})
+        table.expect({name: one.seen for name, one in start.microdata.attributes.items()})
     outgoing = open_table(end.frame(published))
-    outgoing.expect({name: one.seen() for name, one in end.columns.items()})
+    outgoing.expect({name: one.seen for name, one in end.columns.items()})
     started = time.perf_counter()
     verification = prove(outgoing, published, made, end)
     timings["verify"] = time.perf_counter() - started
@@ -235,9 +235,13 @@ def _differing(before: Attribute, after: Attribute, counts: Floats) -> int:
         return round(float(counts[unlike].sum()))
     texts: dict[str, int] = {}
     own, others = (
-        np.array([texts.setdefault(str(value), len(texts)) for value in (*one.values, None)])
+        np.array([texts.setdefault(str(value), len(texts)) for value in one.seen.values], np.int32)
         for one in (before, after)
     )
+    if after.domain is before.domain and np.array_equal(before.codes, after.codes):
+        return 0
+    if own.max() < others.take(after.seen.used).min():  # none of it was written before
+        return round(float(counts.sum()))
     unlike = own.take(before.codes) != others.take(after.codes)
     return round(float(counts[unlike].sum()))
 

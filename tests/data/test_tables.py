@@ -235,6 +235,23 @@ def test_what_is_expected_of_texts_is_not_believed(expected, kind):
     assert (found.tolist(), listed) == ([0, 1, -1, 1, 2], ["a", "b", "c"])
 
 
+@pytest.mark.parametrize("late", [0, 3, 900])
+@pytest.mark.parametrize("values", [1, 3, 80, 900])
+def test_expected_texts_come_in_the_order_of_their_appearance(values, late):
+    """Most are among the first records, some only behind them, and some nowhere."""
+    generator = np.random.default_rng(values)
+    texts = [str(one) if one % 7 else None for one in generator.integers(0, values, 2_000)]
+    texts += [f"late {one}" for one in range(late)]
+    listed = [*sorted({one for one in texts if one is not None} | {"nobody's"}), None]
+    places = {text: place for place, text in enumerate(listed)}
+    codes = np.array([places[text] for text in texts], np.int32)
+    told, plain = (open_table(pl.DataFrame({"a": texts})) for _ in range(2))
+    told.expect({"a": Seen(codes, listed)})
+    found, known = told.distinct("a")
+    assert known == plain.distinct("a")[1] == [one for one in dict.fromkeys(texts) if one]
+    assert found.tolist() == plain.distinct("a")[0].tolist()
+
+
 @pytest.mark.parametrize("k", [3, 4])
 def test_texts_that_are_as_expected_are_not_looked_up(k, monkeypatch):
     frame, schema = pl.DataFrame({"a": ["x", "y", "z", None] * 3}), om.Schema(a=om.Flat())

@@ -276,6 +276,22 @@ def test_the_share_of_changed_values_counts_records_not_rows():
     assert release.changed["age"] == 1 / 20
 
 
+@pytest.mark.parametrize(("level", "limit"), [(0, 0.0), (1, 0.0), (2, 0.0), (0, 0.5), (1, 0.5)])
+def test_changed_texts_are_those_written_otherwise(level, limit):
+    """None of them, some (a group may be called like a value), or all, stars and gaps included."""
+    rows = [["a", "a", "*"], ["b", "a", "*"], ["c", "cd", "*"], ["d", "cd", "*"], ["e", "e", "*"]]
+    texts = [*"aabbccddddaabb", None, None, *"e" * (1 if limit else 2)]
+    method = om.Generalization(
+        k=2, suppression_limit=limit, hierarchies={"a": rows}, levels={"a": level}
+    )
+    release = om.protect(pl.DataFrame({"a": texts}), om.Schema(a=om.Flat()), method, seed=1)
+    assert len(release.frame) == len(texts) - release.left_out
+    kept = [texts[row] for row in release.rows.tolist()]
+    pairs = zip(kept, release.frame["a"].to_list(), strict=True)
+    assert release.changed["a"] == sum(old != new for old, new in pairs) / len(kept)
+    assert (release.changed["a"] == 0) == (level == 0)
+
+
 LARGE = 2**53
 
 

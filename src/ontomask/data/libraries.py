@@ -353,10 +353,12 @@ class _Polars:
     def _compared(self, column: Any, texts: Any, places: Any) -> Ints:
         """The place of each text among a few, given where it is if it is there."""
         found: Ints = places.view(np.int32)
-        unlike = texts[places] != column
+        has_gaps, unlike = bool(column.null_count()), texts[places] != column
         if unlike.any():
-            found[unlike.fill_null(value=False).to_numpy()] = UNKNOWN
-        if column.null_count():
+            # to fill what has no gaps takes four times as long as to write it down
+            there = unlike.fill_null(value=False) if has_gaps else unlike
+            found[there.to_numpy()] = UNKNOWN
+        if has_gaps:
             found[column.is_null().to_numpy()] = -1
         return found
 

@@ -99,7 +99,7 @@ class State:
     def seen(self, name: str) -> Seen:
         """A column as it would be published now."""
         if name in self.columns:
-            return self.columns[name].seen()
+            return self.columns[name].seen
         seen = self.table.seen(name)
         return seen if self.is_whole else seen.of(self.microdata.rows)
 
@@ -119,7 +119,7 @@ class State:
     def frame(self, published: Sequence[str]) -> Any:
         """The outgoing frame of the records that are left, in their order."""
         rows = None if self.is_whole else self.microdata.rows
-        replaced = {name: one.seen() for name, one in self.columns.items() if name in published}
+        replaced = {name: one.seen for name, one in self.columns.items() if name in published}
         return self.table.released(published, replaced, rows)
 
 

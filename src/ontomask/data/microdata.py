@@ -138,6 +138,7 @@ class Attribute:
         known = np.append(self.numbers, np.nan) if self.has_missing else self.numbers
         return known.take(self.codes)
 
+    @functools.cached_property
     def seen(self) -> Seen:
         """The column as it is written."""
         return Seen(self.codes, with_gap(self.values))
@@ -154,14 +155,11 @@ class Attribute:
         codes = np.where(mask, self.size, self.codes).astype(np.int32)
         return replace(self, codes=codes, has_missing=self.has_missing or bool(mask.any()))
 
-    @functools.cached_property
-    def _used(self) -> Longs:
-        """The values that records have."""
-        return np.flatnonzero(np.bincount(self.codes, minlength=self.size)[: self.size])
-
     def trimmed(self) -> Attribute:
         """The column over the values it has, and no others."""
-        used = self._used
+        used = self.seen.used
+        if used.size and used[-1] == self.size:  # a gap
+            used = used[:-1]
         if used.size == self.size:
             return self
         translate = np.full(self.size + 1, used.size, np.int32)

@@ -45,6 +45,9 @@ LARGEST_NUMBER = 1e150
 ROOMY, FEW = 4, 1000
 """Numbers below so many times their count, or a few thousand, are counted without sorting."""
 
+AHEAD = 1000
+"""So many first records are looked at before all others."""
+
 MANY = 10_000
 """More different floats than this are digested by their bits, fewer by their texts."""
 
@@ -66,6 +69,25 @@ class Seen:
     codes: Ints
     values: Sequence[object]
     counts: Floats | None = None
+
+    @cached_property
+    def used(self) -> Longs:
+        """The places of the values that records have."""
+        return np.flatnonzero(np.bincount(self.codes, minlength=len(self.values)))
+
+    @property
+    def in_order(self) -> Longs:
+        """The same, in the order in which records first have them."""
+        count = self.codes.size
+        firsts = np.full(len(self.values), count)
+        for start, some in ((0, self.codes[:AHEAD]), (AHEAD, self.codes[AHEAD:])):
+            new = np.flatnonzero((firsts == count).take(some))
+            # backwards, so that the first one is written last
+            firsts[some[new[::-1]]] = start + new[::-1]
+            found = firsts.take(self.used)
+            if found.max(initial=0) < count:  # most often the first records have all of them
+                break
+        return self.used[np.argsort(found)]
 
     def of(self, rows: Longs | slice) -> Seen:
         """The column of some records."""
@@ -364,7 +386,7 @@ class Table:
 
     def _outgoing(self, name: str, new: Seen | None, rows: Longs | None) -> Any:
         if new is not None:
-            series = self._rebuilt(name, new.codes, new.values)
+            series = self._rebuilt(name, new)
         else:
             series = self._column(name) if rows is None else self._column(name)[rows]
         plain = _plain_numbers(series).to_native()
@@ -373,11 +395,12 @@ class Table:
             own = self._column(name).to_native() if like is None else like
             return self._library.published(plain, own, rows is None)
 
-    def _rebuilt(self, name: str, codes: Ints, values: Sequence[object]) -> nw.Series[Any]:
+    def _rebuilt(self, name: str, new: Seen) -> nw.Series[Any]:
         """A column of the values that are used, and no others."""
+        codes, values = new.codes, new.values
         if codes.size <= FEW:
             return self._made(name, taken(values, codes))
-        used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
+        used = new.used
         if used[-1] < used.size:  # the first ones: their places stay
             return self._made(name, values[: used.size])[codes]
         places = np.zeros(len(values), np.int64)
@@ -575,10 +598,15 @@ def _as_expected(numbers: Floats, expected: Seen | None) -> tuple[Ints, Floats] 
     if expected is None or not isinstance(expected.values, FloatValues):
         return None
     codes, known = expected.codes, expected.values.numbers
-    is_listed = (known[1:] > known[:-1]).all() and np.bincount(codes, minlength=known.size).all()
+    is_listed = (known[1:] > known[:-1]).all() and _are_first(expected.used, known.size)
     if not is_listed or not _have_same_bits(np.append(known, np.nan).take(codes), numbers):
         return None
     return _with_gaps(codes, known.size), known
+
+
+def _are_first(used: Longs, count: int) -> bool:
+    """Whether so many first values are all in use, given the places of those that are."""
+    return used.size >= count and (count == 0 or int(used[count - 1]) == count - 1)
 
 
 def _texts_as_expected(column: Any, expected: Seen | None) -> tuple[Ints, list[object]] | None:
@@ -588,13 +616,10 @@ def _texts_as_expected(column: Any, expected: Seen | None) -> tuple[Ints, list[o
     codes, texts = expected.codes, list(expected.values)
     if {*map(type, texts)} - {str, type(None)} or len({*texts}) < len(texts):
         return None
-    if not pl.Series(texts, dtype=pl.String)[codes].equals(column):
+    # Polars looks through signed places for those that count from the end
+    if not pl.Series(texts, dtype=pl.String)[codes.view(np.uint32)].equals(column):
         return None
-    firsts = np.full(len(texts), codes.size)
-    # backwards, so that the first one is written last
-    firsts[codes[::-1]] = np.arange(codes.size - 1, -1, -1)
-    used = [place for place in np.argsort(firsts).tolist() if firsts[place] < codes.size]
-    known = [place for place in used if texts[place] is not None]
+    known = [place for place in expected.in_order.tolist() if texts[place] is not None]
     ranks = np.full(len(texts), -1, np.int32)
     ranks[known] = np.arange(len(known))
     return ranks.take(codes), [texts[place] for place in known]

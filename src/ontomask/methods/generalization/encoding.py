@@ -98,25 +98,23 @@ class EncodedColumn:
         begins = np.append(np.zeros(1, np.int64), np.cumsum(self.hierarchy.widths))
         rows = _hierarchy_rows(attribute, self.hierarchy)
         numbers = begins[:-1, None] + self.hierarchy.levels[:, rows]
-        if isinstance(levels, int):
-            found = numbers[levels].take(attribute.codes)
-        else:
-            found = numbers[levels, attribute.codes]
         # the star is behind the values of all levels
-        found[suppressed] = begins[-1]
-        used = np.flatnonzero(np.bincount(found))
+        table = np.concatenate([numbers, np.full((1, rows.size), begins[-1])])
+        cases = _cases(attribute, levels, suppressed, len(numbers))
+        held = np.flatnonzero(np.bincount(cases))
+        found = table.ravel().take(held)
+        used = np.unique(found)
         if used[-1] < begins[1]:
             return attribute
         written = [*(value for level in self.shown for value in level), ROOT]
         texts = _as_texts([written[number] for number in used.tolist()])
-        stars = np.full((1, attribute.size), begins[-1])
-        numbers = np.concatenate([numbers[:, : attribute.size], stars])
-        domain, looks = self._generalized(attribute.domain, numbers, used, texts)
-        places = np.zeros(used[-1] + 1, np.int32)
-        places[used] = looks
+        below = table[:, : attribute.size]
+        domain, looks = self._generalized(attribute.domain, below, used, texts)
+        codes = np.zeros(held[-1] + 1, np.int32)
+        codes[held] = looks.take(np.searchsorted(used, found))
         return replace(
             attribute,
-            codes=places[found],
+            codes=codes.take(cases),
             domain=domain,
             has_missing=None in texts,
         )
@@ -138,6 +136,16 @@ class EncodedColumn:
         concepts = np.zeros(len(values) + 1, np.int32)
         concepts[looks] = np.concatenate([*self.concepts, [0]])[used]
         return ConceptGroups(tuple(values), concepts[:-1], below.vocabulary, groups), looks
+
+
+def _cases(attribute: Attribute, levels: Ints | int, suppressed: Bools, star: int) -> Ints:
+    """What becomes of each record as one number: its value at its level, the last one for stars.
+
+    Many records share a case, and a table of what values become at each level tells of all of them.
+    """
+    lines = np.where(suppressed, star, levels) if suppressed.any() else levels
+    cases: Ints = attribute.codes + np.multiply(lines, attribute.cardinality, dtype=np.int32)
+    return cases
 
 
 def _pairs(numbers: Longs, used: Longs, looks: Ints) -> Longs:

@@ -319,11 +319,11 @@ def _found_globally(problem: Problem, quality: Quality, solution: Solution) -> _
 
 def _masked(outcome: Outcome, details: dict[str, object]) -> Masked:
     kinds, kept = outcome.kinds, outcome.kept
-    new = {}
+    new, stars = {}, outcome.stars.take(kinds.places)
     for place, (name, column) in enumerate(outcome.columns.items()):
-        one = outcome.microdata[name].of(kinds.firsts)
         levels = kinds.levels_of(place)
-        new[name] = column.recode(one, levels, outcome.stars).of(kinds.places)
+        each = levels if isinstance(levels, int) else levels.take(kinds.places)
+        new[name] = column.recode(outcome.microdata[name], each, stars)
     return Masked(
         new,
         clusters=kinds.classes.take(kinds.places),
