@@ -9,7 +9,10 @@ import polars as pl
 import pytest
 
 import ontomask as om
+from ontomask.data.encoding import encode
+from ontomask.data.tables import open_table
 from ontomask.methods.perturbation import Noise, Rounding, Sampling, TopBottomCoding
+from ontomask.methods.points import number_column
 from tables import mixed_columns, mixed_schema
 
 NUMBERS = om.Schema(height=om.Numeric(), weight=om.Numeric(), sex=om.Flat(role="other"))
@@ -72,6 +75,22 @@ def test_whole_numbers_dates_and_gaps_stay_what_they_are():
     assert not release["admitted"].equals(frame["admitted"])
     correlated = protected(Noise(["age", "charge"], correlated=True), frame, mixed_schema())
     assert correlated["age"].null_count() == 1
+
+
+@pytest.mark.parametrize("kind", [pl.Int64, pl.Decimal(10, 1), pl.Date])
+def test_numbers_that_round_to_the_same_are_written_once(kind):
+    column = om.Date() if kind == pl.Date else om.Numeric()
+    frame = pl.DataFrame({"n": pl.Series([7, 3, 5, 3], dtype=pl.Int64).cast(kind)})
+    attribute = encode(open_table(frame), om.Schema(n=column))["n"]
+    days = attribute.record_numbers()
+    around = days[[0, 1, 2]] + np.array([[0.02], [-0.01], [0.0], [0.01], [1.02]])
+    found = number_column(attribute, np.append(around.ravel(), np.nan))
+    assert found.has_missing
+    np.testing.assert_array_equal(
+        found.record_numbers(), [*np.tile(days[[0, 1, 2]], 4), *(days[[0, 1, 2]] + 1.0), np.nan]
+    )
+    # 3, 4, 5, 6, 7 and 8
+    assert found.size == len(found.values) == len(set(found.values)) == 6
 
 
 def test_noise_of_a_constant_is_nothing():

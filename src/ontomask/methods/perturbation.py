@@ -69,9 +69,15 @@ class Noise(Method):
         root = self._root(numbers, microdata)
 
         def draw() -> dict[str, Attribute]:
-            drawn = context.generator.standard_normal(numbers.shape)
-            noise = root @ drawn if root.ndim == 2 else root[:, None] * drawn
-            return new_numbers(chosen, self._within(numbers, numbers + self.scale * noise))
+            noisy = context.generator.standard_normal(numbers.shape)
+            # in place: a table of many records has no room for every step of a formula
+            if root.ndim == 2:
+                noisy = root @ noisy
+            else:
+                noisy *= root[:, None]
+            noisy *= self.scale
+            noisy += numbers
+            return new_numbers(chosen, self._within(numbers, noisy))
 
         return Masked(redrawn(microdata, draw))
 

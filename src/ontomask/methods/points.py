@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ontomask.arrays import PIECE, Floats, FloatValues, Ints, Longs, numbered
+from ontomask.arrays import PIECE, Bools, Floats, FloatValues, Ints, Longs, numbered
 from ontomask.data.domains import Concepts, Numbers
 from ontomask.data.encoding import day_value
 from ontomask.data.microdata import Attribute, Microdata, Tuples
@@ -209,12 +209,28 @@ def number_column(attribute: Attribute, numbers: Floats) -> Attribute:
     new, kept = _rounded(attribute, distinct), own >= 0
     if kept.any():
         new = np.where(kept, domain.numbers[own], new)
+    codes, firsts = _united(codes, new)
+    own, new = own[firsts], new[firsts]
     return replace(
         attribute,
         codes=codes,
         domain=Numbers(_all_written(attribute, own, new), new, domain.whole),
-        has_missing=bool((codes == distinct.size).any()),
+        has_missing=bool((codes == new.size).any()),
     )
+
+
+def _united(codes: Ints, numbers: Floats) -> tuple[Ints, Bools | slice]:
+    """Codes of numbers of which equal neighbors, after rounding, are one; and which ones stay.
+
+    A column of ages has as many different ones as records before it is rounded, and a hundred
+    afterwards: to write them all took more memory than everything else.
+    """
+    is_first = np.ones(numbers.size, bool)
+    np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
+    if is_first.all():
+        return codes, slice(None)
+    places = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
+    return np.append(places, places[-1] + np.int32(1)).take(codes), is_first
 
 
 def _rounded(attribute: Attribute, numbers: Floats) -> Floats:
