@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import itertools
 import os
+from concurrent.futures import wait
 
 import numba
 import pandas as pd
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 import ontomask as om
+from ontomask.methods import base
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("dev", deadline=None)
@@ -68,3 +71,18 @@ def wordnet() -> om.Taxonomy:
 def make_frame(request):
     """Make a frame of each known kind from a dictionary of columns."""
     return FRAMES[request.param]
+
+
+@pytest.fixture
+def long_moments(monkeypatch):
+    """Tell progress as if every moment were long.
+
+    When works that run beside are asked for first, none has ended; then all have.
+    """
+    turns = itertools.count()
+    monkeypatch.setattr(base, "POLLED_EVERY", 0.0)
+    monkeypatch.setattr(
+        base,
+        "wait",
+        lambda running, _seconds: wait(running) if next(turns) % 2 else (set(), set(running)),
+    )

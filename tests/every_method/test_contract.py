@@ -5,10 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
+import polars as pl
 import pytest
 
 import ontomask as om
+from ontomask.data.encoding import encode
+from ontomask.data.tables import open_table
 from ontomask.extending import Context, Integer, Masked, Method, Microdata
+from ontomask.methods import microaggregation
 from ontomask.methods.registry import METHODS
 from ontomask.promises import ClassSize
 from ontomask.testing import (
@@ -96,6 +100,37 @@ def test_every_registered_method_has_an_example():
 @every_method
 def test_the_contract(method, check):
     check(Case(method, mixed_columns(), schema_for(method)))
+
+
+QUICK = {"drop-columns", "noise", "private-generalization", "rounding", "sampling"} | {
+    "suppression",
+    "top-bottom-coding",
+}
+"""Methods that pass over the columns a few times, and are done before anybody could be told."""
+
+
+@pytest.mark.usefixtures("long_moments")
+@every_method
+def test_a_method_that_may_take_long_tells_more_than_once_how_far_it_is(method, monkeypatch):
+    """As if every moment were long; what `protect` tells before and after it does not count."""
+    monkeypatch.setattr(microaggregation, "WATCHED_FROM", 0)
+    seen = []
+    context = Context(np.random.default_rng(1), lambda *told: seen.append(told))
+    frame = pl.DataFrame(mixed_columns())
+    method.run(encode(open_table(frame), schema_for(method)), context)
+    assert all(0 <= fraction <= 1 and message for fraction, message in seen)
+    assert len(seen) > 1 or method.name in QUICK
+
+
+def test_draws_that_are_repeated_because_of_rules_are_told_of():
+    frame = pl.DataFrame({"sex": ["f", "m"] * 50, "code": ["birth", "flu"] * 50})
+    rule = om.Rule(when={"sex": "m"}, never={"code": "birth"})
+    schema, seen = om.Schema(sex=om.Flat(), code=om.Flat()).with_rules(rule), []
+    method = om.Pram(retain=0.5, algorithm="plain")
+    om.protect(frame, schema, method, seed=1, progress=lambda *told: seen.append(told))
+    shares = [share for share, _ in seen]
+    assert shares == sorted(shares)
+    assert any("anew" in message and 0.5 <= share < 1 for share, message in seen)
 
 
 def test_the_example_of_the_suite_is_enough_for_a_method():

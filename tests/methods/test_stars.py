@@ -6,7 +6,7 @@ import pytest
 
 import ontomask as om
 from ontomask.data.microdata import group_rows
-from ontomask.methods import stars
+from ontomask.methods import base, stars
 
 
 def wide(columns, records=60):
@@ -16,7 +16,8 @@ def wide(columns, records=60):
 
 
 @pytest.mark.parametrize("columns", [9, 62, 63, 64, 70])
-def test_any_number_of_columns_can_be_starred(columns):
+def test_any_number_of_columns_can_be_starred(columns, monkeypatch):
+    monkeypatch.setattr(base, "POLLED_EVERY", 0.0)
     frame, shares = wide(columns), []
     release = om.protect(
         frame,

@@ -12,7 +12,7 @@ from ontomask.data.domains import Labels
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
-from ontomask.methods.base import Context, Method, register
+from ontomask.methods.base import Context, Method, Paced, register
 from ontomask.methods.permuting import check_published
 from ontomask.methods.persons import refuse_links
 
@@ -66,14 +66,22 @@ class Pseudonyms(Method):
         hidden = microdata.schema.with_role("identifier")
         check_published([name for name in self.columns if name not in hidden], microdata, "columns")
         columns = {}
-        for name in self.columns:
+        for number, name in enumerate(self.columns):
             own = _identifier(microdata, name) if name in hidden else _flat(microdata[name])
             refuse_links(own, microdata)
-            columns[name] = self._column(own)
+            columns[name] = self._column(own, context.part(number, 1, len(self.columns)))
         return Masked(columns)
 
-    def _column(self, attribute: Attribute) -> Attribute:
-        pseudonyms = tuple(self._pseudonym(value) for value in attribute.values)
+    def _column(self, attribute: Attribute, context: Context) -> Attribute:
+        tell, made = Paced(context.progress), list[str]()
+
+        def telling() -> tuple[float, str]:
+            return len(made) / len(attribute.values), f"pseudonyms of {attribute.name}"
+
+        for value in attribute.values:
+            tell(telling)
+            made.append(self._pseudonym(value))
+        pseudonyms = tuple(made)
         if len(set(pseudonyms)) < len(pseudonyms):
             raise MethodError(
                 f"Two values of column {attribute.name!r} would share a pseudonym of {self.length} "

@@ -15,6 +15,7 @@ import numpy as np
 from ontomask.arrays import Bools, Longs
 from ontomask.data.masked import Masked, joined
 from ontomask.data.microdata import Attribute, Microdata
+from ontomask.methods.base import Context
 
 __all__ = ["redrawn", "returned"]
 
@@ -24,15 +25,20 @@ DRAWS = 40
 Columns = dict[str, Attribute]
 
 
-def redrawn(microdata: Microdata, draw: Callable[[], Columns]) -> Columns:
+def redrawn(microdata: Microdata, draw: Callable[[Context], Columns], context: Context) -> Columns:
     """Draw new values, anew for records that a rule would exclude."""
-    columns = draw()
+    # where there are rules, the first half of the work is one draw, the other all that may follow
+    first = 0.5 if microdata.schema.rules else 1.0
+    columns = draw(context.part(0.0, first))
     left = _made_impossible(microdata, columns)
     if not left.any():
         return columns
     parts = [_part(columns, ~left)]
-    for _ in range(DRAWS):
-        columns = draw()
+    for number in range(DRAWS):
+        share = (1.0 - first) / DRAWS
+        again = context.part(first + share * number, share)
+        again.progress(0.0, "drawing anew for those whom rules exclude")
+        columns = draw(again)
         wrong = left & _made_impossible(microdata, columns)
         if (left & ~wrong).any():
             parts.append(_part(columns, left & ~wrong))

@@ -26,6 +26,12 @@ from ontomask.methods.points import number_column
 __all__ = ["Hybrid"]
 
 
+CLUSTERED, MERGED = 0.7, 0.75
+"""The shares of the work that are done when clusters are formed, and when they are merged."""
+AT_A_TIME = 10_000
+"""For so many records values are drawn before progress is told."""
+
+
 @register
 @dataclass(frozen=True)
 class Hybrid(Method):
@@ -75,19 +81,25 @@ class Hybrid(Method):
             privacy_by=self.privacy_by,
             block_size=self.block_size,
         )
-        found = grouping.cluster(microdata, context)
+        found = grouping.cluster(microdata, context.part(0.0, CLUSTERED))
         tuples, points = found.tuples, found.layout.points(found.tuples)
-        labels = found.demands.merged(points, tuples.places, found.labels, context)
+        merging = context.part(CLUSTERED, MERGED - CLUSTERED)
+        labels = found.demands.merged(points, tuples.places, found.labels, merging)
         count = int(labels.max()) + 1
         clusters = labels[tuples.places].astype(np.int64)
         members = np.argsort(clusters, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(clusters, minlength=count))])
-        drawing = _Drawing(offsets, members, microdata.weights, context)
 
-        def draw() -> dict[str, Attribute]:
-            return {name: drawing.drawn(microdata[name], self.measure) for name in microdata.quasi}
+        def draw(part: Context) -> dict[str, Attribute]:
+            columns = {}
+            for number, name in enumerate(microdata.quasi):
+                own = part.part(number, 1, len(microdata.quasi))
+                drawing = _Drawing(offsets, members, microdata.weights, own)
+                columns[name] = drawing.drawn(microdata[name], self.measure)
+                own.progress(1.0, f"drawing {name}")
+            return columns
 
-        columns = redrawn(microdata, draw)
+        columns = redrawn(microdata, draw, context.part(MERGED, 1.0 - MERGED))
         return Masked(columns, clusters=clusters, details={**found.details, "clusters": count})
 
 
@@ -149,10 +161,15 @@ class _Drawing:
         values, codes = attribute.numbered, attribute.codes
         operator = attribute.distances(measure)
         uniforms, drawn = self.context.generator.random(codes.size), np.empty_like(codes)
+        done = 0
         for rows in row_blocks(values.size, values.size):
             distances = operator.between(values[rows], values)
             widths = window_widths(codes, self.offsets, self.members, distances, rows.start)
-            those = np.flatnonzero((codes >= rows.start) & (codes < rows.stop))
-            own = codes[those] - rows.start
-            drawn[those] = draw_near(own, widths[those], distances, uniforms[those])
+            every = np.flatnonzero((codes >= rows.start) & (codes < rows.stop))
+            for start in range(0, every.size, AT_A_TIME):
+                self.context.progress(done / codes.size, f"drawing {attribute.name}")
+                those = every[start : start + AT_A_TIME]
+                own = codes[those] - rows.start
+                drawn[those] = draw_near(own, widths[those], distances, uniforms[those])
+                done += those.size
         return drawn

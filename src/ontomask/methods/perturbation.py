@@ -68,7 +68,7 @@ class Noise(Method):
         numbers = np.stack([one.record_numbers() for one in chosen])
         root = self._root(numbers, microdata)
 
-        def draw() -> dict[str, Attribute]:
+        def draw(_context: Context) -> dict[str, Attribute]:
             noisy = context.generator.standard_normal(numbers.shape)
             # in place: a table of many records has no room for every step of a formula
             if root.ndim == 2:
@@ -79,7 +79,7 @@ class Noise(Method):
             noisy += numbers
             return new_numbers(chosen, self._within(numbers, noisy))
 
-        return Masked(redrawn(microdata, draw))
+        return Masked(redrawn(microdata, draw, context))
 
     def _within(self, numbers: Floats, noisy: Floats) -> Floats:
         if not self.keep_range:
@@ -222,11 +222,11 @@ class Rounding(Method):
             return Masked(new_numbers(chosen, np.rint(shares) * self.base))
         lower = np.floor(shares)
 
-        def draw() -> dict[str, Attribute]:
+        def draw(_context: Context) -> dict[str, Attribute]:
             upward = context.generator.random(shares.shape) < shares - lower
             return new_numbers(chosen, (lower + upward) * self.base)
 
-        return Masked(redrawn(microdata, draw))
+        return Masked(redrawn(microdata, draw, context))
 
     def _check_whole(self, attribute: Attribute) -> None:
         if attribute.as_numbers.whole and self.base != np.rint(self.base):

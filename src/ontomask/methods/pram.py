@@ -18,7 +18,7 @@ from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.memory import row_blocks
-from ontomask.methods.base import Context, Method, register
+from ontomask.methods.base import Context, Method, Paced, Progress, register, silent
 from ontomask.methods.heeding import redrawn
 from ontomask.methods.permuting import chosen_columns
 from ontomask.semantics.distances import ValueDistances
@@ -107,13 +107,15 @@ class Pram(Method):
                 "one in columns and add a step for each further one."
             )
         columns = [microdata[name] for name in names]
-        return Masked(redrawn(microdata, lambda: self._drawn(columns, context)))
+        return Masked(redrawn(microdata, lambda part: self._drawn(columns, part), context))
 
     def _drawn(self, columns: Sequence[Attribute], context: Context) -> dict[str, Attribute]:
         found = {}
-        for attribute in columns:
+        for number, attribute in enumerate(columns):
+            part = context.part(number, 1, len(columns))
             uniforms = context.generator.random(attribute.codes.size)
-            codes = drawn(attribute.codes, self._transitions(attribute), uniforms)
+            given = attribute.codes, self._transitions(attribute), uniforms
+            codes = drawn(*given, part.progress)
             found[attribute.name] = replace(attribute, codes=codes)
         return found
 
@@ -199,13 +201,21 @@ def _given(attribute: Attribute, matrix: Floats, order: Sequence[object]) -> Flo
     return np.asarray(padded[np.ix_(chosen, chosen)], np.float64)
 
 
-def drawn(codes: Ints, transitions: Transitions, uniforms: Floats) -> Ints:
+def drawn(
+    codes: Ints, transitions: Transitions, uniforms: Floats, progress: Progress = silent
+) -> Ints:
     """For each record a new code, with the probabilities in the row of its old one."""
     order = np.argsort(codes, kind="stable")
     ends = np.append(0, np.cumsum(np.bincount(codes)))
-    result = np.empty(codes.size, np.int32)
+    result, tell, done = np.empty(codes.size, np.int32), Paced(progress), 0.0
+
+    def telling() -> tuple[float, str]:
+        return done, "drawing values"
+
     for start, rows in transitions:
         for code in range(start, min(start + len(rows), ends.size - 1)):
+            done = code / ends.size
+            tell(telling)
             records = order[ends[code] : ends[code + 1]]
             if records.size:
                 chances = np.cumsum(rows[code - start])

@@ -97,8 +97,10 @@ class Resampling(Method):
         for number, chosen in enumerate(samples, start=1):
             order = chosen[sorted_places(layout, records, chosen, context)]
             labels[order] = np.arange(chosen.size) * size // chosen.size
-            context.progress(number / self.k, f"sample {number} of {self.k}")
+            context.progress(number / (self.k + 1), f"sample {number} of {self.k}")
+        last = context.part(self.k, 1, self.k + 1)
         averages = _averaged(records, labels, rest, size, context)
+        last.progress(0.5, "averaging")
 
         def write(labels: Ints) -> dict[str, Attribute]:
             count = int(labels.max()) + 1
@@ -110,7 +112,7 @@ class Resampling(Method):
             return layout.centroids(*stand_ins.allowed(rows, numbers))
 
         demands, every = Demands.of(microdata, self.k, self.privacy), np.arange(labels.size)
-        labels, centroids = demands.settled(records, every, labels, write, context)
+        labels, centroids = demands.settled(records, every, labels, write, last.part(0.5, 0.5))
         clusters = labels.astype(np.int64)
         return Masked(
             {name: one.of(clusters) for name, one in centroids.items()},
@@ -128,9 +130,10 @@ class Resampling(Method):
         for sample in range(self.k):
             chosen = context.generator.integers(0, size, size)
             drawn[sample] = chosen[sorted_places(layout, records, chosen, context)]
-            context.progress((sample + 1) / self.k, f"sample {sample + 1} of {self.k}")
+            context.progress((sample + 1) / (self.k + 2), f"sample {sample + 1} of {self.k}")
         everything = np.arange(size)
         order = everything[sorted_places(layout, records, everything, context)]
+        context.progress((self.k + 1) / (self.k + 2), "averaging")
         labels = np.tile(np.arange(size, dtype=np.int32), self.k)
         points = select_points(records, drawn.ravel())
         rows, numbers = centers.centroids(points, labels, size, context.generator.random(size))

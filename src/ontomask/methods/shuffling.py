@@ -82,21 +82,25 @@ class Shuffling(Method):
         check_no_counts(microdata, "Shuffling")
         for name in self.given:
             _check_varies(microdata[name])
-        orders = [self._order(microdata, name) for name in self.confidential]
-        ranks = [self._ranks(microdata, name) for name in self.given]
+        orders = self._orders(microdata, context.part(0.0, 0.5))
+        ranks = {name: _ranked(microdata[name], order) for name, order in orders.items()}
+        drawing = context.part(0.5, 0.5)
         masked = shuffled(
-            [
-                _ranked(microdata[name], order)
-                for name, order in zip(self.confidential, orders, strict=True)
-            ],
-            ranks,
+            [ranks[name] for name in self.confidential],
+            [ranks[name] for name in self.given],
             context.generator,
+            lambda share: drawing.progress(share, "shuffling"),
         )
         columns = _columns(microdata, self.confidential, orders, masked)
         return Masked(columns, (Permutation(tuple(self.confidential)),))
 
-    def _ranks(self, microdata: Microdata, name: str) -> Longs:
-        return _ranked(microdata[name], self._order(microdata, name))
+    def _orders(self, microdata: Microdata, context: Context) -> dict[str, Longs]:
+        """The codes of every column in the order of its values."""
+        names, found = [*self.confidential, *self.given], {}
+        for number, name in enumerate(names):
+            context.progress(number / len(names), f"ordering the values of {name}")
+            found[name] = self._order(microdata, name)
+        return found
 
     def _order(self, microdata: Microdata, name: str) -> Longs:
         """The codes of a column in the order of its values; missing ones of numbers come last."""
@@ -124,12 +128,12 @@ def _ranked(attribute: Attribute, order: Longs) -> Longs:
 
 
 def _columns(
-    microdata: Microdata, names: Sequence[str], orders: list[Longs], masked: list[Longs]
+    microdata: Microdata, names: Sequence[str], orders: dict[str, Longs], masked: list[Longs]
 ) -> dict[str, Attribute]:
     """From positions back to codes."""
     return {
-        name: permuted_column(microdata[name], order[places].astype(np.int32))
-        for name, order, places in zip(names, orders, masked, strict=True)
+        name: permuted_column(microdata[name], orders[name][places].astype(np.int32))
+        for name, places in zip(names, masked, strict=True)
     }
 
 

@@ -54,8 +54,11 @@ def starred_cells(
         report(SEARCHED * done / len(options))
     search.finish()
     for done in range(PASSES):
-        report(SEARCHED + (1.0 - SEARCHED) * done / PASSES)
-        if not search.improve():
+
+        def passed(share: float, done: int = done) -> None:
+            report(SEARCHED + (1.0 - SEARCHED) * (done + share) / PASSES)
+
+        if not search.improve(passed):
             break
     starred = np.array([_bits(stars, costs.size) for stars in search.sets])
     return starred[search.patterns]
@@ -229,10 +232,11 @@ class _Search:
             smallest = int(np.where(totals > 0, totals, np.inf).argmin())
             self._star(plain & (self.original == smallest), everything)
 
-    def improve(self) -> bool:
+    def improve(self, report: Callable[[float], None]) -> bool:
         """Move records to cheaper groups, or give them their values back; tell if any moved."""
         moved = False
-        for pattern in sorted(self.price, key=self.price.__getitem__, reverse=True):
+        for done, pattern in enumerate(sorted(self.price, key=lambda one: -self.price[one])):
+            report(done / len(self.price))
             members = np.flatnonzero(self.patterns == pattern)
             if members.size:
                 moved |= self._release(pattern, members)

@@ -16,6 +16,7 @@ from ontomask.errors import MethodError
 from ontomask.methods.base import (
     Context,
     Method,
+    Paced,
     Strata,
     check_columns,
     check_k,
@@ -144,8 +145,10 @@ class LocalSuppression(Method):
         if (costs <= 0).any():
             raise MethodError("importance must be greater than 0 for every column.")
 
+        tell = Paced(context.progress)
+
         def report(share: float) -> None:
-            context.progress(share, "starring cells")
+            tell(lambda: (share, "starring cells"))
 
         counts = _counted_once(microdata)
         cells = starred_cells(records.codes, counts, costs, self.k, report)

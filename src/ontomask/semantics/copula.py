@@ -16,7 +16,7 @@ with the i-th smallest draw.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import NormalDist
 
 import numpy as np
@@ -42,21 +42,28 @@ def shuffled(
     confidential: Sequence[Longs | Ints],
     given: Sequence[Longs | Ints],
     generator: np.random.Generator,
+    passed: Callable[[float], None] = lambda _share: None,
 ) -> list[Longs]:
     """Shuffle the codes of the confidential columns, given the others.
 
     Every column keeps exactly its codes. Rank correlations among the confidential columns and with
     the given ones are kept up to sampling error; without given columns the result is independent
-    of the original.
+    of the original. `passed` is told now and then which share of the work is done.
     """
+    works = 1 + len(given) + len(confidential)
     rho = nearest_correlation(gaussian_correlation(rank_correlation([*confidential, *given])))
     coefficients, spread = conditional(rho, len(confidential))
     draws = generator.standard_normal((len(confidential), confidential[0].size))
     scores = spread @ draws
     quantiles = normal_scores(confidential[0].size) if given else np.empty(0)
-    for column, weights in zip(given, coefficients.T, strict=True):
+    for done, (column, weights) in enumerate(zip(given, coefficients.T, strict=True), start=1):
+        passed(done / works)
         scores += np.outer(weights, quantiles[broken_ranks(column, generator)])
-    return [_reversed(codes, row) for codes, row in zip(confidential, scores, strict=True)]
+    result = []
+    for done, (codes, row) in enumerate(zip(confidential, scores, strict=True), 1 + len(given)):
+        passed(done / works)
+        result.append(_reversed(codes, row))
+    return result
 
 
 def _reversed(codes: Longs | Ints, scores: Floats) -> Longs:

@@ -9,6 +9,7 @@ import pytest
 from methods.generalization.lattice_tables import HIERARCHIES, make_problem, random_table, tree
 from ontomask import privacy, quality
 from ontomask.errors import MethodError, ParameterError
+from ontomask.methods.base import Context
 from ontomask.methods.generalization.best_effort import best_effort
 from ontomask.methods.generalization.local import local
 from ontomask.methods.generalization.mondrian import mondrian
@@ -187,6 +188,39 @@ def test_classes_look_the_same_by_label():
         0,
         1,
     ]
+
+
+# Progress -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        lambda problem, told: local(problem, [privacy.KAnonymity(4)], 0.1, progress=told),
+        lambda problem, told: mondrian(problem, [privacy.KAnonymity(4)], progress=told),
+        lambda problem, told: generalize_tuples(
+            problem, 4, context=Context(np.random.default_rng(0), told)
+        ),
+    ],
+    ids=["local", "mondrian", "tuple"],
+)
+@pytest.mark.usefixtures("long_moments")
+def test_progress_only_rises_and_can_stop_the_search(search):
+    problem, shares = make_problem(random_table(3, 200)[0]), []
+
+    def told(share, message):
+        assert message
+        shares.append(share)
+
+    def stop(share, message):
+        raise KeyboardInterrupt
+
+    search(problem, told)
+    assert len(shares) > 1
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] <= shares[-1] <= 1
+    with pytest.raises(KeyboardInterrupt):
+        search(problem, stop)
 
 
 # Best effort ----------------------------------------------------------------------------------

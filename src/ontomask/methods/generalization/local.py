@@ -11,6 +11,7 @@ import numpy as np
 from ontomask.arrays import Bools, Longs
 from ontomask.checks import Integer, Real, check
 from ontomask.errors import MethodError
+from ontomask.methods.base import Progress, silent
 from ontomask.methods.generalization.evaluation import Evaluator
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.recoded import LocalSolution, recoded_loss
@@ -29,6 +30,7 @@ def local(
     *,
     factor: float = 0.02,
     rounds: int = 100,
+    progress: Progress = silent,
 ) -> LocalSolution:
     """Search the best node, fix the records it does not suppress, and go on with the others.
 
@@ -47,13 +49,15 @@ def local(
         suppression in the first rounds, where it has one.
     rounds
         At most so many rounds.
+    progress
+        Called now and then with the share of the records that are fixed.
     """
     check("factor", factor, Real(0, 1, open_low=True))
     check("rounds", rounds, Integer(1))
     _check_supported(privacy)
     chosen = quality or Loss()
     evaluator = make_evaluator(problem, privacy, suppression_limit, chosen)
-    return _Rounds(evaluator, privacy, chosen, factor).run(rounds)
+    return _Rounds(evaluator, privacy, chosen, factor, progress).run(rounds)
 
 
 def _check_supported(privacy: Sequence[PrivacyModel]) -> None:
@@ -74,12 +78,15 @@ class _Rounds:
         privacy: Sequence[PrivacyModel],
         quality: Quality,
         factor: float,
+        progress: Progress,
     ) -> None:
         self._problem = evaluator.problem
         self._limit = evaluator.limit
         self._privacy = list(privacy)
         self._quality = quality
         self._factor = factor
+        self._progress = progress
+        self._made, self._done = 0, 0.0
         self._weighted = "factor" in {one.name for one in fields(quality)}
         count = len(self._problem.tuples.rows)
         self._levels = np.zeros((count, len(self._problem.hierarchies)), np.int32)
@@ -88,17 +95,15 @@ class _Rounds:
 
     def run(self, rounds: int) -> LocalSolution:
         """Work until nothing is left, nothing changes, or the rounds are used up."""
-        start, made, factor = time.perf_counter(), 0, self._factor
-        while self._left.any() and made < rounds:
-            made += 1
+        start, factor = time.perf_counter(), self._factor
+        while self._left.any() and self._made < rounds:
             if not self._round(self._with_factor(factor)):
                 if not self._weighted or factor >= 0.5:
                     break
                 factor = min(0.5, 2.0 * factor)
         while self._records(self._left) > self._limit:
-            made += 1
             self._last_round()
-        return self._solution(made, time.perf_counter() - start)
+        return self._solution(time.perf_counter() - start)
 
     def _with_factor(self, factor: float) -> Quality:
         if not self._weighted:
@@ -108,16 +113,23 @@ class _Rounds:
     def _records(self, mask: Bools) -> int:
         return int(self._problem.counts[mask].sum())
 
+    def _report(self, _share: float, message: str) -> None:
+        """Tell what a round does; how much of the whole that is shows when it is over."""
+        self._progress(self._done, f"round {self._made}: {message}")
+
     def _round(self, quality: Quality, limit: float = 1.0) -> bool:
         """Fix some of the records that are left; tell whether there were any."""
+        self._made += 1
         part = self._problem.restricted(self._left)
         try:
-            solution = optimal(part, self._privacy, limit, quality)
+            solution = optimal(part, self._privacy, limit, quality, progress=self._report)
         except MethodError:  # fewer records than k, too few sensitive values, no valid node
             return False
         kept = np.flatnonzero(self._left)[~solution.suppressed]
         self._levels[self._problem.tuples.places[kept]] = solution.levels
         self._left[kept] = False
+        # a round that is taken back was work, too
+        self._done = max(self._done, 1.0 - self._records(self._left) / self._problem.records)
         self._fixed.append(kept)
         return bool(kept.size)
 
@@ -128,16 +140,17 @@ class _Rounds:
         """
         share = min(1.0, self._limit / self._records(self._left))
         if not self._fixed:
-            optimal(self._problem, self._privacy, share, self._quality)  # raises if there is none
+            # raises if there is none
+            optimal(self._problem, self._privacy, share, self._quality, progress=self._report)
         if not self._round(self._quality, share):
             self._left[self._fixed.pop()] = True
 
-    def _solution(self, made: int, seconds: float) -> LocalSolution:
+    def _solution(self, seconds: float) -> LocalSolution:
         tuples = self._problem.tuples
         suppressed = np.zeros(len(tuples.rows), bool)
         suppressed[tuples.places[self._left]] = True
         loss, classes = recoded_loss(self._problem, self._quality, self._levels, suppressed)
         outliers = self._records(self._left)
         return LocalSolution(
-            self._levels, self._left.copy(), outliers, classes, loss, made, seconds
+            self._levels, self._left.copy(), outliers, classes, loss, self._made, seconds
         )

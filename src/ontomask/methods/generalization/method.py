@@ -257,7 +257,7 @@ class Generalization(Method):
     def _found(self, problem: Problem, quality: Quality, context: Context) -> _Found:
         if self.algorithm in ("optimal", "best-effort"):
             return _found_globally(problem, quality, self._solve(problem, quality, context))
-        solution = self._solve_locally(problem, quality)
+        solution = self._solve_locally(problem, quality, context)
         details = {
             "quality": solution.loss,
             "quality_model": quality.name,
@@ -282,12 +282,13 @@ class Generalization(Method):
             progress=context.progress,
         )
 
-    def _solve_locally(self, problem: Problem, quality: Quality) -> LocalSolution:
+    def _solve_locally(self, problem: Problem, quality: Quality, context: Context) -> LocalSolution:
         if self.algorithm == "local":
-            return local(problem, self.models, self.suppression_limit, quality)
+            asked = problem, self.models, self.suppression_limit, quality
+            return local(*asked, progress=context.progress)
         if self.algorithm == "mondrian":
-            return mondrian(problem, self.models, quality)
-        return generalize_tuples(problem, self._k, quality)
+            return mondrian(problem, self.models, quality, progress=context.progress)
+        return generalize_tuples(problem, self._k, quality, context)
 
     @property
     def _k(self) -> int:

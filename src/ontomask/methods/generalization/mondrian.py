@@ -11,6 +11,7 @@ import numpy as np
 from ontomask.arrays import Bools, Ints, Longs
 from ontomask.errors import MethodError
 from ontomask.kernels import groups as kernel
+from ontomask.methods.base import Paced, Progress, silent
 from ontomask.methods.generalization.evaluation import check_models
 from ontomask.methods.generalization.problem import Pairs, Problem
 from ontomask.methods.generalization.recoded import LocalSolution, recoded_loss
@@ -31,7 +32,11 @@ class _Box:
 
 
 def mondrian(
-    problem: Problem, privacy: Sequence[PrivacyModel], quality: Quality | None = None
+    problem: Problem,
+    privacy: Sequence[PrivacyModel],
+    quality: Quality | None = None,
+    *,
+    progress: Progress = silent,
 ) -> LocalSolution:
     """Divide the table top-down (LeFevre et al. 2006), along hierarchies instead of medians.
 
@@ -50,15 +55,19 @@ def mondrian(
             "Mondrian divides classes as long as they satisfy the models, and begins with one that "
             "tells nothing, which no publisher is paid for; use algorithm='optimal' or 'local'."
         )
-    return _Division(problem, privacy).run(quality or Loss())
+    return _Division(problem, privacy, progress).run(quality or Loss())
 
 
 class _Division:
     """The state of a division."""
 
-    def __init__(self, problem: Problem, privacy: Sequence[PrivacyModel]) -> None:
+    def __init__(
+        self, problem: Problem, privacy: Sequence[PrivacyModel], progress: Progress
+    ) -> None:
         self._problem = problem
         self._privacy = privacy
+        self._tell = Paced(progress)
+        self._divisions = self._done = 0
         self._rows = problem.tuples.rows
         self._amounts = problem.tuples.amounts
         self._pairs = {}
@@ -72,21 +81,26 @@ class _Division:
         start = time.perf_counter()
         waiting = self._tops()
         boxes: list[_Box] = []
-        divisions = 0
         while waiting:
+            self._tell(self._telling)
             box = waiting.pop()
             parts = self._divided(box)
-            divisions += bool(parts)
             if parts:
+                self._divisions += 1
                 waiting += parts
             else:
+                self._done += box.members.size
                 boxes.append(box)
         levels = self._levels(self._united(boxes))
         nothing = np.zeros(len(self._rows), bool)
         loss, classes = recoded_loss(self._problem, quality, levels, nothing)
         records = np.zeros(self._problem.codes.shape[1], bool)
         seconds = time.perf_counter() - start
-        return LocalSolution(levels, records, 0, classes, loss, divisions, seconds)
+        return LocalSolution(levels, records, 0, classes, loss, self._divisions, seconds)
+
+    def _telling(self) -> tuple[float, str]:
+        """The share of the tuples whose classes are not divided any more."""
+        return self._done / len(self._rows), f"{self._divisions} divisions"
 
     def _tops(self) -> list[_Box]:
         """The whole table, or its parts where hierarchies do not end in one value."""
@@ -114,6 +128,7 @@ class _Division:
         The most general values do, so that there is an end.
         """
         while True:
+            self._tell(self._telling)
             failing = self._failing(self._levels(boxes))
             wholes = [box.whole for box in boxes if box.whole and failing[box.members].any()]
             if not wholes:

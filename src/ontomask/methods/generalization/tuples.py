@@ -12,6 +12,7 @@ from ontomask.data.microdata import Owners
 from ontomask.errors import MethodError
 from ontomask.kernels.mergers import merge_smallest
 from ontomask.kernels.records import flat_owners
+from ontomask.methods.base import Context, watched
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.recoded import LocalSolution, recoded_loss
 from ontomask.quality import Loss, Quality
@@ -21,7 +22,9 @@ from ontomask.wording import only
 __all__ = ["generalize_tuples"]
 
 
-def generalize_tuples(problem: Problem, k: int, quality: Quality | None = None) -> LocalSolution:
+def generalize_tuples(
+    problem: Problem, k: int, quality: Quality | None = None, context: Context | None = None
+) -> LocalSolution:
     """Unite the smallest class below k with another one, cheapest first, until there is none.
 
     The classical scheme (Martinez et al. 2010; He and Naughton 2009): the cost of uniting two
@@ -37,10 +40,10 @@ def generalize_tuples(problem: Problem, k: int, quality: Quality | None = None) 
         counted = only(there, "record" if units is None else "person")
         raise MethodError(f"k is {k}, but {counted}; choose a smaller k.")
     start = time.perf_counter()
-    rows = problem.tuples.rows
+    rows, persons = problem.tuples.rows, _persons(problem)
     levels = np.zeros(rows.shape, np.int32)
-    signal = np.zeros(2, np.int64)
-    owners = merge_smallest(
+    owners = watched(
+        merge_smallest,
         rows,
         levels,
         problem.tuples.amounts[0].copy(),
@@ -49,16 +52,26 @@ def generalize_tuples(problem: Problem, k: int, quality: Quality | None = None) 
         np.array(problem.facts.starts, np.int64),
         np.array([one.rows for one in problem.hierarchies], np.int64),
         np.array(problem.heights, np.int64),
-        _persons(problem),
+        persons,
         k,
-        signal,
+        total=_most_mergers(problem, persons, k),
+        context=context or Context(np.random.default_rng(0)),
+        message="uniting classes",
     )
     levels = levels[owners]
     nothing = np.zeros(len(rows), bool)
     loss, classes = recoded_loss(problem, quality or Loss(), levels, nothing)
     kept = np.zeros(problem.codes.shape[1], bool)
-    seconds = time.perf_counter() - start
-    return LocalSolution(levels, kept, 0, classes, loss, int(signal[0]), seconds)
+    mergers, seconds = len(rows) - different(owners).size, time.perf_counter() - start
+    return LocalSolution(levels, kept, 0, classes, loss, mergers, seconds)
+
+
+def _most_mergers(problem: Problem, persons: Longs, k: int) -> float:
+    """Every merger leaves at least one class fewer that is too small."""
+    sizes = problem.tuples.amounts[0]
+    if persons.size:
+        sizes = np.diff(persons[: sizes.size + 1])
+    return float(np.count_nonzero(sizes < k))
 
 
 def _persons(problem: Problem) -> Longs:
