@@ -9,9 +9,10 @@ from ontomask.kernels import groups
 
 
 def numbered(keys):
-    """Number by first appearance, with a dictionary."""
+    """Number by first appearance, with a dictionary, and tell where that is."""
     known = {}
-    return [known.setdefault(tuple(key), len(known)) for key in keys], len(known)
+    places = [known.setdefault(tuple(key), len(known)) for key in keys]
+    return places, [places.index(one) for one in range(len(known))]
 
 
 @pytest.mark.parametrize("words", [1, 2])
@@ -19,17 +20,14 @@ def numbered(keys):
 def test_keys_are_numbered_by_first_appearance(words, distinct):
     generator = np.random.default_rng(distinct % 97 + words)
     keys = generator.integers(0, distinct, (words, 500))
-    places, count = groups.number_keys(keys, 0)
-    expected, expected_count = numbered(keys.T.tolist())
-    assert places.tolist() == expected
-    assert count == expected_count
+    places, firsts = groups.number_keys(keys, 0)
+    assert (places.tolist(), firsts.tolist()) == numbered(keys.T.tolist())
 
 
 def test_keys_as_addresses_give_the_same_numbers():
     keys = np.random.default_rng(1).integers(0, 40, (1, 300))
     hashed, addressed = groups.number_keys(keys, 0), groups.number_keys(keys, 40)
-    assert hashed[1] == addressed[1]
-    assert hashed[0].tolist() == addressed[0].tolist()
+    assert [one.tolist() for one in hashed] == [one.tolist() for one in addressed]
 
 
 def test_one_key_and_all_different_keys():
@@ -74,15 +72,14 @@ def test_roll_up_unites_what_is_equal_after_raising():
         sizes[raised],
     )
     seen = [(a // 2, b // 2, c) for a, b, c in tuples.T.tolist()]
-    expected, count = numbered(seen)
-    assert places.tolist() == expected
-    assert representatives.tolist() == [expected.index(place) for place in range(count)]
-    assert new_keys.shape == (1, count)
+    expected, firsts = numbered(seen)
+    assert (places.tolist(), representatives.tolist()) == (expected, firsts)
+    assert new_keys.shape == (1, len(firsts))
     for row in range(2):
         totals = Counter()
         for place, amount in zip(expected, amounts[row].tolist(), strict=True):
             totals[place] += amount
-        assert sums[row].tolist() == [totals[place] for place in range(count)]
+        assert sums[row].tolist() == [totals[place] for place in range(len(firsts))]
 
 
 def test_rolling_up_in_two_steps_is_rolling_up_at_once():

@@ -21,7 +21,6 @@ from ontomask.kernels.compiling import allocating, apart, compiled, part
 
 __all__ = [
     "attribute_totals",
-    "first_members",
     "members",
     "merge_pairs",
     "nearest_finer",
@@ -82,8 +81,8 @@ def _number(keys: Longs, direct: bool, bits: int, owners: Ints, firsts: Ints, pl
 
 @apart
 @allocating
-def number_keys(keys: Longs, span: int) -> tuple[Ints, int]:
-    """Number equal keys (w x n) by first appearance; return how many there are.
+def number_keys(keys: Longs, span: int) -> tuple[Ints, Ints]:
+    """Number equal keys (w x n) by first appearance; tell also where each appears first.
 
     A hash table with open addressing; single-word keys less than `span` are addresses themselves
     where `span` is small enough (0: not known).
@@ -93,7 +92,8 @@ def number_keys(keys: Longs, span: int) -> tuple[Ints, int]:
     owners = np.full(1 << bits, -1, np.int32)
     firsts, places = np.empty(size, np.int32), np.empty(size, np.int32)
     # the loop makes no arrays: else the compiler would count in every turn who holds these
-    return places, _number(keys, direct, bits, owners, firsts, places)
+    count = _number(keys, direct, bits, owners, firsts, places)
+    return places, firsts[:count].copy()
 
 
 @compiled
@@ -129,16 +129,6 @@ def sum_groups(places: Ints, amounts: Longs, count: int) -> Longs:
         for group in range(places.size):
             sums[row, uint64(places[group])] += amounts[row, group]
     return sums
-
-
-@allocating
-def first_members(places: Ints, count: int) -> Ints:
-    """For each place the first group that goes there."""
-    firsts = np.empty(count, np.int32)
-    # backwards, so that the first one is written last
-    for group in range(places.size - 1, -1, -1):
-        firsts[places[group]] = group
-    return firsts
 
 
 @allocating
@@ -197,8 +187,8 @@ def roll_up(
     of the amounts (rows x places).
     """
     raised = raise_keys(tuples, representatives, keys, shifts, attributes, words, old, new, sizes)
-    places, count = number_keys(raised, 0)
-    firsts = first_members(places, count)
+    places, firsts = number_keys(raised, 0)
+    count = firsts.size
     new_keys = np.empty((keys.shape[0], count), np.int64)
     chosen = np.empty(count, np.int32)
     # written out: lists of places and slices take the compiler seconds

@@ -305,10 +305,8 @@ def _of_people(name: str) -> str:
 def pairs_of(places: Ints, codes: Ints, size: int, amounts: Longs | Floats) -> Pairs:
     """Add up the amounts of the records of each group and value."""
     keys = places.astype(np.int64) * size + codes
-    numbers, count = kernel.number_keys(keys[None], 0)
-    firsts = np.empty(count, np.int64)
-    firsts[numbers[::-1]] = np.arange(keys.size - 1, -1, -1)
-    sums = np.bincount(numbers, weights=amounts, minlength=count).astype(amounts.dtype)
+    numbers, firsts = kernel.number_keys(keys[None], 0)
+    sums = np.bincount(numbers, weights=amounts, minlength=firsts.size).astype(amounts.dtype)
     return places[firsts], codes[firsts].astype(np.int32), sums
 
 
@@ -321,11 +319,9 @@ def distinct_rows(columns: Ints, sizes: Sequence[int]) -> tuple[Longs, Ints]:
     keys, span = np.zeros((1, columns.shape[1]), np.int64), 1
     for codes, size in zip(columns, sizes, strict=True):
         if span * size > LARGEST_KEY:
-            dense, span = kernel.number_keys(keys, span)
-            keys = dense.astype(np.int64)[None]
+            dense, known = kernel.number_keys(keys, span)
+            keys, span = dense.astype(np.int64)[None], known.size
         keys = keys * size + codes
         span *= size
-    places, count = kernel.number_keys(keys, span)
-    firsts = np.empty(count, np.int64)
-    firsts[places[::-1]] = np.arange(places.size - 1, -1, -1)
-    return firsts, places
+    places, firsts = kernel.number_keys(keys, span)
+    return firsts.astype(np.int64), places
