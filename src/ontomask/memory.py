@@ -9,15 +9,29 @@ import numpy as np
 
 from ontomask.errors import ShortMemoryError
 
-__all__ = ["LARGEST_TABLE", "free_memory", "keep_freed", "require_memory", "row_blocks"]
+__all__ = [
+    "LARGEST_TABLE",
+    "MODERATE_TABLE",
+    "NEAR_TABLE",
+    "free_memory",
+    "keep_freed",
+    "require_memory",
+    "row_blocks",
+]
 
 LARGEST_TABLE = 2**24
 """So many distances are held at once; of more they are computed as they are asked for."""
 
 
-def row_blocks(rows: int, columns: int) -> Iterator[slice]:
-    """The rows of a table, as many at a time as may be held."""
-    step = max(1, LARGEST_TABLE // max(1, columns))
+MODERATE_TABLE = 2**23
+"""So many are held where there is little to be done for each part of a table …"""
+NEAR_TABLE = 2**16
+"""… and so many where it is gone through several times: they stay near the processor."""
+
+
+def row_blocks(rows: int, columns: int, most: int | None = None) -> Iterator[slice]:
+    """The rows of a table, so many entries at a time, or as many as may be held."""
+    step = max(1, (LARGEST_TABLE if most is None else most) // max(1, columns))
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))
 

@@ -21,6 +21,7 @@ from ontomask.kernels.formulas import (
     formed,
 )
 from ontomask.kernels.records import pack_points
+from ontomask.methods import hybrid, pram
 from ontomask.semantics import distances, operators
 from ontomask.semantics.distances import ValueDistances
 from ontomask.semantics.operators import Comparison, coded_operator
@@ -158,6 +159,9 @@ def without_tables(monkeypatch):
     def forbid():
         for module in (operators, memory, sides):
             monkeypatch.setattr(module, "LARGEST_TABLE", 6)
+        for module in (pram, hybrid):
+            monkeypatch.setattr(module, "MODERATE_TABLE", 20)
+        monkeypatch.setattr(pram, "NEAR_TABLE", 6)
 
     return forbid
 

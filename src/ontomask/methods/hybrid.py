@@ -15,7 +15,7 @@ from ontomask.checks import Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.kernels.windows import draw_near, window_widths
-from ontomask.memory import row_blocks
+from ontomask.memory import MODERATE_TABLE, row_blocks
 from ontomask.methods.base import Context, Measure, Method, Metric, Operators, Strata, register
 from ontomask.methods.blocks import BlockSize, check_blocks
 from ontomask.methods.disclosure import Privacy, PrivacyBy, check_privacy
@@ -162,7 +162,7 @@ class _Drawing:
         operator = attribute.distances(measure)
         uniforms, drawn = self.context.generator.random(codes.size), np.empty_like(codes)
         done = 0
-        for rows in row_blocks(values.size, values.size):
+        for rows in row_blocks(values.size, values.size, MODERATE_TABLE):
             distances = operator.between(values[rows], values)
             widths = window_widths(codes, self.offsets, self.members, distances, rows.start)
             every = np.flatnonzero((codes >= rows.start) & (codes < rows.stop))

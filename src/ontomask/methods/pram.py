@@ -17,7 +17,7 @@ from ontomask.checks import AnyOf, Choice, ListOf, Null, Real, Text, Typed, did_
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
-from ontomask.memory import row_blocks
+from ontomask.memory import MODERATE_TABLE, NEAR_TABLE, row_blocks
 from ontomask.methods.base import Context, Method, Paced, Progress, register, silent
 from ontomask.methods.heeding import redrawn
 from ontomask.methods.permuting import chosen_columns
@@ -131,9 +131,11 @@ class Pram(Method):
         semantic, values = self.algorithm == "semantic", attribute.numbered
         distances = attribute.distances(self.measure) if semantic else ValueDistances()
         present = np.bincount(attribute.codes, minlength=attribute.cardinality) > 0
-        for block in row_blocks(values.size, values.size):
+        for block in row_blocks(values.size, values.size, MODERATE_TABLE):
             rows = distances.between(values[block], values)
-            yield block.start, self._decreasing(rows, present, block.start)
+            for part in row_blocks(len(rows), values.size, NEAR_TABLE):
+                start = block.start + part.start
+                yield start, self._decreasing(rows[part], present, start)
 
     def _decreasing(self, distances: Floats, present: Bools, start: int) -> Floats:
         """Probabilities that fall with the distance, among the values that occur.

@@ -11,12 +11,12 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.centroids import first_least
+from ontomask.semantics.distances import summed_from
 from ontomask.semantics.sample import Compared, Sample, check_same_records
 from ontomask.sparse import SparseRows
 
 __all__ = ["semantic_correlation", "semantic_covariance", "semantic_mean", "semantic_variance"]
 
-BLOCK = 4096
 CELLS = 2048
 DENSE = 0.02
 """Contingency tables fuller than this share are multiplied as dense matrices."""
@@ -36,12 +36,7 @@ def semantic_mean(sample: Sample) -> str:
     'dog'
     """
     candidates = _candidates(sample)
-    sums = np.concatenate(
-        [
-            sample.space.between(candidates[start : start + BLOCK], sample.concepts) @ sample.counts
-            for start in range(0, candidates.size, BLOCK)
-        ]
-    )
+    sums = summed_from(sample.space.between, candidates, sample.concepts, sample.counts)
     return sample.taxonomy.ids[int(candidates[first_least(sums, sample.total)])]
 
 

@@ -35,7 +35,9 @@ Between = Callable[[Longs | Ints, Longs | Ints], Floats]
 """Distances from each of some values to each of others."""
 
 
-def summed_from(between: Between, rows: Longs, columns: Longs, weights: Floats) -> Floats:
+def summed_from(
+    between: Between, rows: Longs | Ints, columns: Longs | Ints, weights: Floats
+) -> Floats:
     """The weighted sum of the distances from each of the rows to all columns."""
     parts = [
         between(rows[block], columns) @ weights for block in row_blocks(rows.size, columns.size)

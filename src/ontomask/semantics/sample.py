@@ -21,6 +21,11 @@ from ontomask.taxonomy.taxonomy import Taxonomy
 __all__ = ["Compared", "Sample", "Values", "check_same_records"]
 
 
+def _raised(distances: Floats, power: int) -> Floats:
+    """Distances raised to a power; that of 1 would be a copy."""
+    return distances if power == 1 else distances**power
+
+
 class Compared(Brief, ABC):
     """An attribute over n records whose distinct values have distances; others inherit from it."""
 
@@ -47,7 +52,7 @@ class Compared(Brief, ABC):
     def summed(self, power: int = 1) -> Floats:
         """For each distinct value the sum of its distances, raised to the power, to all records."""
         blocks = row_blocks(self.distinct, self.distinct)
-        parts = [self.distances_of(block) ** power @ self.counts for block in blocks]
+        parts = [_raised(self.distances_of(block), power) @ self.counts for block in blocks]
         return np.concatenate(parts) if parts else np.empty(0)
 
     @functools.cached_property
