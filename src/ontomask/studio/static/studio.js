@@ -27,7 +27,11 @@ function morphChildren(old, fresh) {
   const known = new Map([...old.children].filter(named).map((one) => [named(one), one]));
   const wanted = [...fresh.childNodes], names = new Set(wanted.map(named));
   let place = old.firstChild;
-  const leave = () => { const gone = place; place = place.nextSibling; gone.remove(); };
+  const leave = () => {
+    const gone = place;
+    place = place.nextSibling;
+    if (!gone.classList?.contains("wrong")) gone.remove();  // why a field was refused stays until something is changed
+  };
   for (const child of wanted) {
     const same = known.get(named(child));
     while (same && place && place !== same && !names.has(named(place) || same)) leave();
