@@ -22,6 +22,7 @@ from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.index import FARTHEST, LEAF, NEAREST, build_index, search
 from ontomask.kernels.neighbors import prepare
 from ontomask.kernels.opposites import (
+    MANY,
     Opposite,
     Side,
     ask,
@@ -113,7 +114,8 @@ def _clustered(
         while more and signal[1] == 0:
             order = np.flatnonzero(labels < 0)
             # sums that were updated often carry rounding
-            sums = None if fixed else Underway(tallied, ([points], [tally], [order]), pool, 1)
+            given = [points], [tally], [order]
+            sums = None if fixed else Underway(tallied, given, pool, int(size >= MANY))
             index = build_index(points, order, points.factors, np.zeros(size), leaf_size)
             prepare(index)
             rest = Rest(new_side(points, index, k), labels, left, held)
@@ -124,10 +126,10 @@ def _clustered(
                 continue
             (center,) = sums.finish()
             shrinking.forget()
-            given = k, adaptive, adaptive and dynamic
-            with beside_clusters(points, index, shrinking.taken, *given, pool) as opposite:
+            ways = k, adaptive, adaptive and dynamic
+            with beside_clusters(points, index, shrinking.taken, *ways, pool) as opposite:
                 more = _form_clusters(
-                    *(points, rest, opposite, ranking, center, tally, shrinking, *given, signal),
+                    *(points, rest, opposite, ranking, center, tally, shrinking, *ways, signal),
                 )
     if signal[1] != 0:
         return np.full(size, -1, np.int32)

@@ -47,6 +47,7 @@ from ontomask.kernels.records import Points, point_reference
 from ontomask.kernels.units import add_units, is_of_records, new_count, new_marks
 
 __all__ = [
+    "MANY",
     "Opposite",
     "Side",
     "ask",
