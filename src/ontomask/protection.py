@@ -233,13 +233,13 @@ def _differing(before: Attribute, after: Attribute, counts: Floats) -> int:
         # a gap is NaN, which no value is; it differs from itself
         unlike = (old != new) & ((old == old) | (new == new))
         return round(float(counts[unlike].sum()))
+    if after.domain is before.domain and np.array_equal(before.codes, after.codes):
+        return 0
     texts: dict[str, int] = {}
     own, others = (
         np.array([texts.setdefault(str(value), len(texts)) for value in one.seen.values], np.int32)
         for one in (before, after)
     )
-    if after.domain is before.domain and np.array_equal(before.codes, after.codes):
-        return 0
     if own.max() < others.take(after.seen.used).min():  # none of it was written before
         return round(float(counts.sum()))
     unlike = own.take(before.codes) != others.take(after.codes)
