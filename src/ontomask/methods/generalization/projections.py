@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ontomask.arrays import Bools, Ints, Longs
+from ontomask.arrays import Bools
 from ontomask.kernels.blocks import side_by_side
-from ontomask.kernels.groups import sum_groups
+from ontomask.kernels.projections import lowest_levels
 from ontomask.methods.generalization.problem import Problem
 
 __all__ = ["possible_nodes"]
@@ -28,15 +28,14 @@ def possible_nodes(problem: Problem, k: int, limit: int, *, shares: bool = False
     the table is large, pairs share the cores.
     """
     shape, count = [height + 1 for height in problem.heights], problem.tuples.columns.shape[1]
-    rows, amounts = problem.tuples.columns, problem.tuples.amounts[:1]
+    rows, amounts = problem.tuples.columns, problem.tuples.amounts[0]
+    levels = [one.levels for one in problem.hierarchies]
     spans = [one.rows for one in problem.hierarchies]
 
     def work(pair: tuple[int, int]) -> Bools:
-        one, other = (problem.hierarchies[place] for place in pair)
-        keys = rows[pair[0]] * np.int32(other.rows) + rows[pair[1]]
-        counts = sum_groups(keys, amounts, one.rows * other.rows)[0]
-        cells = np.flatnonzero(counts)
-        possible = _possible(one.levels, other.levels, cells, counts[cells], (k, limit))
+        one, other = pair
+        asked = rows[one], rows[other], amounts, levels[one], levels[other], k, limit
+        possible = np.arange(shape[other]) >= lowest_levels(*asked)[:, None]
         return possible.reshape([size if at in pair else 1 for at, size in enumerate(shape)])
 
     # where all may be suppressed nothing is excluded
@@ -51,21 +50,3 @@ def possible_nodes(problem: Problem, k: int, limit: int, *, shares: bool = False
 def _all_of(some: Iterable[Bools]) -> Bools:
     """Where all hold; attribute after attribute, so that few steps are about all of them."""
     return functools.reduce(np.logical_and, some, np.array(True))
-
-
-def _possible(one: Ints, other: Ints, cells: Longs, counts: Longs, asked: tuple[int, int]) -> Bools:
-    """The levels of two attributes at which few enough fail, given the rows that occur together."""
-    (k, limit), size = asked, other.shape[1]
-    firsts, seconds = np.divmod(cells, size)
-    possible, lowest = np.ones((len(one), len(other)), bool), len(other)
-    if counts[counts < k].sum() <= limit:  # as they are, and so at all levels
-        return possible
-    for level, codes in enumerate(one):
-        # fewer fail the higher both are
-        while lowest:
-            sizes = np.bincount(codes[firsts] * size + other[lowest - 1][seconds], counts)
-            if sizes[sizes < k].sum() > limit:
-                break
-            lowest -= 1
-        possible[level, :lowest] = False
-    return possible
