@@ -8,7 +8,7 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 from ontomask import kernels
-from ontomask.kernels.blocks import allowed_threads, in_blocks, side_by_side
+from ontomask.kernels.blocks import Threads, allowed_threads, in_blocks, side_by_side
 
 
 @pytest.mark.parametrize("threads", ["", "0", "1", "3", "64", "many"])
@@ -87,3 +87,25 @@ def test_no_kernel_starts_threads_that_outlive_it():
     ]
     assert len(compiled) > 50
     assert not [one.__name__ for one in compiled if one.targetoptions.get("parallel")]
+
+
+def test_threads_are_kept_from_one_list_to_the_next_and_end_with_the_last(monkeypatch):
+    monkeypatch.setenv("ONTOMASK_THREADS", "2")
+    both = threading.Barrier(2)
+
+    def work(_):
+        both.wait(timeout=10)  # so that each of the two takes one place
+        return threading.current_thread()
+
+    with Threads() as threads:
+        seen = [set(threads.side_by_side(work, [1, 2])) for _ in range(3)]
+    assert seen[0] == seen[1] == seen[2]
+    assert [one.is_alive() for one in seen[0]].count(True) == 1
+
+
+def test_kept_threads_end_where_a_work_fails(monkeypatch):
+    monkeypatch.setenv("ONTOMASK_THREADS", "2")
+    before = threading.active_count()
+    with pytest.raises(ZeroDivisionError), Threads() as threads:
+        threads.side_by_side(lambda one: 1 // one, [1, 0, 1, 0])
+    assert threading.active_count() == before

@@ -18,7 +18,15 @@ import numpy as np
 
 from ontomask.cores import available_cores
 
-__all__ = ["Underway", "allowed_threads", "beside", "in_blocks", "side_by_side", "workers"]
+__all__ = [
+    "Threads",
+    "Underway",
+    "allowed_threads",
+    "beside",
+    "in_blocks",
+    "side_by_side",
+    "workers",
+]
 
 Result = TypeVar("Result")
 
@@ -46,22 +54,46 @@ def in_blocks(work: Callable[[int, int], None], count: int, smallest: int = 1) -
         return
     blocks = min(BLOCKS_PER_THREAD * threads, count)
     bounds = np.linspace(0, count, blocks + 1).astype(int).tolist()
-    _shared_out(work, (bounds[:-1], bounds[1:]), threads)
+    with Threads(most=threads) as some:
+        some.side_by_side(work, bounds[:-1], bounds[1:])
 
 
 def side_by_side(
     work: Callable[..., Result], *given: Sequence[Any], shares: bool = True
 ) -> list[Result]:
     """Call ``work`` for what is at each place of some lists, on all cores if these are shared."""
-    threads = min(allowed_threads(), len(given[0])) if shares else 1
-    return list(map(work, *given)) if threads < 2 else _shared_out(work, given, threads)
+    with Threads(shares=shares) as threads:
+        return threads.side_by_side(work, *given)
 
 
-def _shared_out(
-    work: Callable[..., Result], given: Sequence[Sequence[Any]], threads: int
-) -> list[Result]:
-    with _pool(threads - 1, shares=True) as pool:
-        return Underway(work, given, pool, threads - 1).finish()
+class Threads(AbstractContextManager["Threads"]):
+    """Threads that are kept from one list of works to the next: to start one takes long.
+
+    Parameters
+    ----------
+    shares
+        Whether works share the cores.
+    most
+        No more threads than this work at a time.
+    """
+
+    def __init__(self, *, shares: bool = True, most: int | None = None) -> None:
+        allowed = allowed_threads() if shares else 1
+        self._most = allowed if most is None else min(allowed, most)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def side_by_side(self, work: Callable[..., Result], *given: Sequence[Any]) -> list[Result]:
+        """Call ``work`` for what is at each place of some lists."""
+        others = min(self._most, len(given[0])) - 1
+        if others < 1:
+            return list(map(work, *given))
+        if self._pool is None:  # which starts no more threads than there are works for
+            self._pool = _pool(self._most - 1, shares=True)
+        return Underway(work, given, self._pool, others).finish()
 
 
 class Underway(Generic[Result]):

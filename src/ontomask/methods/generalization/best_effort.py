@@ -77,8 +77,9 @@ def best_effort(
         raise ParameterError("A best-effort search needs a budget: give steps=… or seconds=….")
     evaluator = make_evaluator(problem, privacy, suppression_limit, quality)
     chosen = np.random.default_rng(0) if generator is None else generator
-    run = _BestEffort(evaluator, chosen, Examiner(evaluator, budget, measuring=True), progress)
-    return run.search(steps or 2**62, seconds or np.inf)
+    with Examiner(evaluator, budget, measuring=True) as examiner:
+        run = _BestEffort(evaluator, chosen, examiner, progress)
+        return run.search(steps or 2**62, seconds or np.inf)
 
 
 SHARES = (0.0, 0.02, 0.1, 1.0)
@@ -416,8 +417,9 @@ def visited(
 ) -> NodeTable:
     """The nodes that a best-effort search of so many steps looks at, with all their figures."""
     evaluator = make_evaluator(problem, privacy, suppression_limit, next(iter(qualities.values())))
-    run = _Visiting(evaluator, qualities, progress)
-    run.walk(steps)
+    with Examiner(evaluator) as examiner:
+        run = _Visiting(evaluator, qualities, examiner, progress)
+        run.walk(steps)
     return run.table()
 
 
@@ -425,9 +427,13 @@ class _Visiting(_BestEffort):
     """A search that writes down what it sees."""
 
     def __init__(
-        self, evaluator: Evaluator, qualities: Mapping[str, Quality], progress: Progress
+        self,
+        evaluator: Evaluator,
+        qualities: Mapping[str, Quality],
+        examiner: Examiner,
+        progress: Progress,
     ) -> None:
-        super().__init__(evaluator, np.random.default_rng(0), Examiner(evaluator), progress)
+        super().__init__(evaluator, np.random.default_rng(0), examiner, progress)
         self._measures = {
             name: quality.prepare(evaluator.problem.facts) for name, quality in qualities.items()
         }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
-from ontomask.kernels.blocks import side_by_side
+from ontomask.kernels.blocks import Threads
 from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
 from ontomask.methods.generalization.groupings import Grouping, Levels, Snapshots
 
@@ -14,7 +15,7 @@ ENOUGH = 20_000
 """So many tuples make a node enough work for a thread of its own."""
 
 
-class Examiner:
+class Examiner(AbstractContextManager["Examiner"]):
     """Evaluates nodes, each from the smallest grouping known that is finer.
 
     What is evaluated together starts from what was known before; so the outcome does not depend on
@@ -46,6 +47,10 @@ class Examiner:
         self._snapshots = Snapshots(evaluator.grouper, budget)
         self.shares = len(evaluator.grouper.finest) >= ENOUGH
         """Whether nodes that are evaluated together share the cores."""
+        self._threads = Threads(shares=self.shares)
+
+    def __exit__(self, *error: object) -> None:
+        self._threads.__exit__(*error)
 
     def examine(self, nodes: Sequence[Levels], *, complete: bool = False) -> list[Evaluation]:
         """Evaluate nodes; unless it must be complete, each until it is found to be invalid."""
@@ -62,7 +67,7 @@ class Examiner:
         # what takes longest begins first, so that all threads end at about the same time
         order = sorted(range(len(nodes)), key=lambda place: -len(starts[place]))
         given = ([some[place] for place in order] for some in (starts, nodes))
-        found = side_by_side(work, *given, shares=self.shares)
+        found = self._threads.side_by_side(work, *given)
         made = dict(zip(order, found, strict=True))
         for place, start in enumerate(starts):
             self._snapshots.offer(made[place][0], start)
@@ -81,7 +86,7 @@ class Examiner:
         if not new:
             return starts
         work = self._evaluator.grouper.roll_up
-        found = side_by_side(work, [*new.values()], [*new], shares=self.shares)
+        found = self._threads.side_by_side(work, [*new.values()], [*new])
         for made, start in zip(found, new.values(), strict=True):
             self._snapshots.offer(made, start)
         return [self._snapshots.nearest(levels) for levels in nodes]

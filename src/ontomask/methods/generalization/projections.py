@@ -35,7 +35,7 @@ def possible_nodes(problem: Problem, k: int, limit: int, *, shares: bool = False
     def work(pair: tuple[int, int]) -> Bools:
         one, other = pair
         asked = rows[one], rows[other], amounts, levels[one], levels[other], k, limit
-        possible = np.arange(shape[other]) >= lowest_levels(*asked)[:, None]
+        possible: Bools = np.arange(shape[other]) >= lowest_levels(*asked)[:, None]
         return possible.reshape([size if at in pair else 1 for at, size in enumerate(shape)])
 
     # where all may be suppressed nothing is excluded

@@ -214,8 +214,8 @@ def optimal(
     evaluator = make_evaluator(problem, privacy, suppression_limit, quality)
     lattice = Lattice(problem.heights)
     lattice.check_size()
-    run = _Optimal(evaluator, lattice, progress, budget)
-    return run.search()
+    with Examiner(evaluator, budget, bounding=True) as examiner:
+        return _Optimal(evaluator, lattice, examiner, progress).search()
 
 
 def make_evaluator(
@@ -266,12 +266,12 @@ class _Optimal:
     """The state of one search for the best node."""
 
     def __init__(
-        self, evaluator: Evaluator, lattice: Lattice, progress: Progress, budget: int
+        self, evaluator: Evaluator, lattice: Lattice, examiner: Examiner, progress: Progress
     ) -> None:
         self._evaluator = evaluator
         self._lattice = lattice
         self._tell = Paced(progress)
-        self._examiner = Examiner(evaluator, budget, bounding=True)
+        self._examiner = examiner
         self._bounds = Bounds(evaluator.measure, lattice)
         self._open = np.ones(lattice.shape, bool)
         self._guide = granularity(evaluator.problem)
