@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ontomask.brevity import Brief, abridged
-from ontomask.data.tables import Seen
+from ontomask.data.seen import Seen
 from ontomask.errors import PromiseError
 from ontomask.promises import ClassSize, Promise
 

@@ -2,17 +2,15 @@
 
 from ontomask.taxonomy.crosswalks import Crosswalk, load_crosswalk
 from ontomask.taxonomy.from_data import (
-    cut_hierarchy,
     date_hierarchy,
     date_taxonomy,
     frequency_hierarchy,
-    interval_hierarchy,
-    interval_taxonomy,
     masking_hierarchy,
     masking_taxonomy,
     nested_taxonomy,
     order_hierarchy,
 )
+from ontomask.taxonomy.from_numbers import cut_hierarchy, interval_hierarchy, interval_taxonomy
 from ontomask.taxonomy.mapping import Mapping
 from ontomask.taxonomy.measures import measures
 

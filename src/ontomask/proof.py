@@ -20,7 +20,8 @@ from ontomask.data.domains import Concepts
 from ontomask.data.masked import Masked, State
 from ontomask.data.rules import Condition
 from ontomask.data.schema import Date, Nominal, Numeric, Ordinal
-from ontomask.data.tables import Seen, Table, open_table
+from ontomask.data.seen import Seen
+from ontomask.data.tables import Table, open_table
 from ontomask.errors import PromiseError
 from ontomask.findings import DEFECT, Claim, Finding, Verification
 from ontomask.methods.base import Method

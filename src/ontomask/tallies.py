@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs, different
-from ontomask.data.tables import FEW, ROOMY, Seen, Table, beside
+from ontomask.data.seen import FEW, ROOMY, Seen, beside
+from ontomask.data.tables import Table
 from ontomask.errors import PromiseError
 from ontomask.promises import SensitivePromise
 

@@ -19,7 +19,8 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.chances import binomial_tail, poisson_chances
-from ontomask.data.tables import Seen, open_table
+from ontomask.data.seen import Seen
+from ontomask.data.tables import open_table
 from ontomask.errors import PromiseError
 from ontomask.findings import Claim, Failing, Finding, Verification
 from ontomask.population import population_uniqueness

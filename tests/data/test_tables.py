@@ -11,8 +11,9 @@ import pytest
 
 import ontomask as om
 from ontomask.arrays import FloatValues
-from ontomask.data import libraries, tables
-from ontomask.data.tables import Seen, Table, beside, open_table
+from ontomask.data import distinct, libraries, tables
+from ontomask.data.seen import Seen, beside
+from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError
 
 
@@ -278,8 +279,8 @@ def test_zeros_and_gaps_are_compared_with_what_is_expected(values):
 def test_a_column_that_is_as_expected_is_not_sorted(monkeypatch):
     frame, schema = pl.DataFrame({"a": [0.5, -1.5, 2.0, None]}), om.Schema(a=om.Numeric())
     sorted_ones = []
-    sort = tables.numbered
-    monkeypatch.setattr(tables, "numbered", lambda one: sorted_ones.append(one) or sort(one))
+    sort = distinct.numbered
+    monkeypatch.setattr(distinct, "numbered", lambda one: sorted_ones.append(one) or sort(one))
     om.protect(frame, schema, om.RankSwapping(k=2), seed=1)
     assert len(sorted_ones) == 1
 

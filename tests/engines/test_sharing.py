@@ -175,7 +175,7 @@ def test_records_that_do_not_fit_into_memory_are_refused_in_a_sentence(monkeypat
 
 
 def test_a_permutation_is_recounted_by_records_not_by_parts():
-    from ontomask.data.tables import Seen
+    from ontomask.data.seen import Seen
     from ontomask.findings import Claim
     from ontomask.promises import Permutation
     from ontomask.verify import verify

@@ -4,7 +4,7 @@ import math
 import pytest
 
 from ontomask.errors import EmptyTaxonomyError, ParameterError, StructureError
-from ontomask.taxonomy import from_data
+from ontomask.taxonomy import from_data, from_numbers
 from ontomask.taxonomy.assembly import ROOT_LABEL
 
 
@@ -68,7 +68,7 @@ def test_wrong_dates(value):
 
 
 def test_intervals():
-    taxonomy = from_data.interval_taxonomy([17, 18.5, 23, 40.0], width=5)
+    taxonomy = from_numbers.interval_taxonomy([17, 18.5, 23, 40.0], width=5)
     assert climb(taxonomy, "17") == [
         "17", "[15, 20)", "[10, 20)", "[0, 20)", "[0, 40)", "[0, 80)",
     ]  # fmt: skip
@@ -78,35 +78,35 @@ def test_intervals():
 
 def test_interval_parameters_matter():
     numbers = range(1950, 2021)
-    assert climb(from_data.interval_taxonomy(numbers, width=10, fanout=10), "1999") == [
+    assert climb(from_numbers.interval_taxonomy(numbers, width=10, fanout=10), "1999") == [
         "1999", "[1990, 2000)", "[1900, 2000)", "[1000, 2000)", "[0, 10000)",
     ]  # fmt: skip
-    shifted = from_data.interval_taxonomy(numbers, width=10, origin=1945, levels=1)
+    shifted = from_numbers.interval_taxonomy(numbers, width=10, origin=1945, levels=1)
     assert climb(shifted, "1950") == ["1950", "[1945, 1955)"]
-    limited = from_data.interval_taxonomy(numbers, width=10, levels=2)
+    limited = from_numbers.interval_taxonomy(numbers, width=10, levels=2)
     assert climb(limited, "1999") == ["1999", "[1990, 2000)", "[1980, 2000)"]
 
 
 def test_interval_bounds_are_exact_and_negative_numbers_join():
-    taxonomy = from_data.interval_taxonomy([0.3, 0.1, 0.7], width=0.1)
+    taxonomy = from_numbers.interval_taxonomy([0.3, 0.1, 0.7], width=0.1)
     assert climb(taxonomy, "0.3")[1] == "[0.3, 0.4)"
     assert climb(taxonomy, "0.7")[1] == "[0.7, 0.8)"
-    assert climb(from_data.interval_taxonomy([-3, 4], width=10), "-3") == [
+    assert climb(from_numbers.interval_taxonomy([-3, 4], width=10), "-3") == [
         "-3", "[-10, 0)", "[-10, 10)",
     ]  # fmt: skip
-    tiny = from_data.interval_taxonomy([-1e-300, 5], width=8)
+    tiny = from_numbers.interval_taxonomy([-1e-300, 5], width=8)
     assert climb(tiny, f"-0.{'0' * 299}1")[1] == "[-8, 0)"
 
 
 def test_default_width():
-    assert climb(from_data.interval_taxonomy(range(1, 101)), "5")[1] == "[4, 6)"
-    assert climb(from_data.interval_taxonomy([1000, 2000, 4000]), "2000")[1] == "[0, 5000)"
-    assert climb(from_data.interval_taxonomy([7]), "7") == ["7", "[7, 8)"]
+    assert climb(from_numbers.interval_taxonomy(range(1, 101)), "5")[1] == "[4, 6)"
+    assert climb(from_numbers.interval_taxonomy([1000, 2000, 4000]), "2000")[1] == "[0, 5000)"
+    assert climb(from_numbers.interval_taxonomy([7]), "7") == ["7", "[7, 8)"]
 
 
 def test_missing_numbers_are_skipped():
     with pytest.raises(EmptyTaxonomyError, match="the numbers holds no concept"):
-        from_data.interval_taxonomy([None, math.nan, ""])
+        from_numbers.interval_taxonomy([None, math.nan, ""])
 
 
 @pytest.mark.parametrize(
@@ -122,13 +122,13 @@ def test_missing_numbers_are_skipped():
 )
 def test_interval_mistakes(options, sentence):
     with pytest.raises(ParameterError, match=sentence):
-        from_data.interval_taxonomy([3, 9], **options)
+        from_numbers.interval_taxonomy([3, 9], **options)
 
 
 @pytest.mark.parametrize("value", ["x", math.inf, True])
 def test_wrong_numbers(value):
     with pytest.raises(ParameterError, match="values must be finite numbers"):
-        from_data.interval_taxonomy([value])
+        from_numbers.interval_taxonomy([value])
 
 
 def test_masking():

@@ -7,15 +7,14 @@ import pytest
 
 import ontomask as om
 from ontomask.errors import DataError, FormatError, ParameterError, StructureError
-from ontomask.taxonomy import from_data
+from ontomask.taxonomy import from_numbers
 from ontomask.taxonomy.from_data import (
-    cut_hierarchy,
     date_hierarchy,
     frequency_hierarchy,
-    interval_hierarchy,
     masking_hierarchy,
     order_hierarchy,
 )
+from ontomask.taxonomy.from_numbers import cut_hierarchy, interval_hierarchy
 from ontomask.taxonomy.hierarchies import Hierarchy
 
 ROWS = [
@@ -200,8 +199,8 @@ def test_intervals_of_negative_and_broken_numbers():
 
 def test_an_interval_is_written_once_however_many_numbers_it_holds(monkeypatch):
     """In any order, below and above the ends, and for numbers that are written in two ways."""
-    floor, asked = from_data._floor, []
-    monkeypatch.setattr(from_data, "_floor", lambda *given: asked.append(1) or floor(*given))
+    floor, asked = from_numbers._floor, []
+    monkeypatch.setattr(from_numbers, "_floor", lambda *given: asked.append(1) or floor(*given))
     numbers = np.random.default_rng(1).permutation(np.arange(-3000, 3000)).tolist()
     texts = [*(f"{number / 100:.2f}" for number in numbers), "7", "7.0"]
     hierarchy = interval_hierarchy(texts, [5, 10], bottom=-20, top=22)

@@ -12,7 +12,8 @@ from ontomask.arrays import Bools, Longs
 from ontomask.data.domains import Concepts, Labels, Numbers
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Nominal
-from ontomask.data.tables import Seen, Table, beside
+from ontomask.data.seen import Seen, beside
+from ontomask.data.tables import Table
 from ontomask.promises import Promise
 
 __all__ = ["Masked", "Scheme", "State", "apply_masked", "joined"]

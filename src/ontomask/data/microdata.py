@@ -12,7 +12,7 @@ from ontomask.arrays import Bools, Floats, Ints, Longs, different
 from ontomask.data.domains import Concepts, Domain, Labels, Numbers, Ranks
 from ontomask.data.rules import Condition
 from ontomask.data.schema import Column, Schema, value_distances
-from ontomask.data.tables import FEW, ROOMY, Seen, with_gap
+from ontomask.data.seen import FEW, ROOMY, Seen, with_gap
 from ontomask.errors import MethodError
 from ontomask.semantics.distances import ValueDistances
 

@@ -21,20 +21,27 @@ import numpy as np
 import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
-from ontomask.arrays import Floats, FloatValues, Ints, Longs, numbered, taken
+from ontomask.arrays import Floats, FloatValues, Ints, Longs, taken
 from ontomask.checks import composed
+from ontomask.data.distinct import (
+    distinct_floats,
+    floats_as_expected,
+    is_plain,
+    plain_numbers,
+    seen_floats,
+    texts_as_expected,
+    texts_of,
+)
 from ontomask.data.libraries import Framed, Library, library_of
+from ontomask.data.seen import FEW, Seen, with_gap
 from ontomask.errors import DataError, OntomaskError
 
 __all__ = [
     "LARGEST_EXACT",
-    "Seen",
     "Table",
-    "beside",
     "first_records",
     "framed",
     "open_table",
-    "with_gap",
 ]
 
 SAMPLED = 512
@@ -42,88 +49,11 @@ NUMBERS = (int, float, Decimal)
 LARGEST_NUMBER = 1e150
 """The squares of larger ones are infinite."""
 
-ROOMY, FEW = 4, 1000
-"""Numbers below so many times their count, or a few thousand, are counted without sorting."""
-
-AHEAD = 1000
-"""So many first records are looked at before all others."""
-
 MANY = 10_000
 """More different floats than this are digested by their bits, fewer by their texts."""
 
-LEAST_PLAIN, MOST_PLAIN = 1e-4, 1e16
-"""Python writes floats from the one to below the other without an exponent."""
-
 LARGEST_EXACT = 2**53
 """Floats hold every whole number up to this one."""
-
-
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """A column as a reader sees it: for each record the position of its value among `values`.
-
-    None is a missing value. Values that look different are different, 0.0 and -0.0 for instance.
-    `counts` says how many equal records each one stands for where that matters.
-    """
-
-    codes: Ints
-    values: Sequence[object]
-    counts: Floats | None = None
-
-    @cached_property
-    def used(self) -> Longs:
-        """The places of the values that records have."""
-        return np.flatnonzero(np.bincount(self.codes, minlength=len(self.values)))
-
-    @property
-    def in_order(self) -> Longs:
-        """The same, in the order in which records first have them."""
-        count = self.codes.size
-        firsts = np.full(len(self.values), count)
-        for start, some in ((0, self.codes[:AHEAD]), (AHEAD, self.codes[AHEAD:])):
-            new = np.flatnonzero((firsts == count).take(some))
-            # backwards, so that the first one is written last
-            firsts[some[new[::-1]]] = start + new[::-1]
-            found = firsts.take(self.used)
-            if found.max(initial=0) < count:  # most often the first records have all of them
-                break
-        return self.used[np.argsort(found)]
-
-    def of(self, rows: Longs | slice) -> Seen:
-        """The column of some records."""
-        counts = None if self.counts is None else self.counts[rows]
-        return Seen(self.codes[rows], self.values, counts)
-
-    def beside(self, other: Seen, counts: Floats | None = None) -> list[tuple[object, object, int]]:
-        """Every value that stands beside one of another column, and in how many records."""
-        found = beside(self.codes, other.codes, len(other.values), counts)
-        return [
-            (self.values[own], other.values[place], round(count))
-            for own, place, count in zip(*(one.tolist() for one in found), strict=True)
-        ]
-
-
-def with_gap(values: Sequence[object]) -> Sequence[object]:
-    """Values, and behind them a missing one."""
-    if isinstance(values, FloatValues):
-        return FloatValues(values.numbers, gap=True)
-    return [*values, None]
-
-
-def beside(
-    codes: Ints | Longs, others: Ints, size: int, counts: Floats | None = None
-) -> tuple[Longs, Longs, Floats]:
-    """The codes that stand beside others (less than `size`), and how many records have them."""
-    keys = codes.astype(np.int64)
-    keys *= size
-    keys += others
-    span = int(keys.max(initial=-1)) + 1
-    if span > ROOMY * max(keys.size, FEW):
-        pairs, keys = np.unique(keys, return_inverse=True)
-        return pairs // size, pairs % size, np.bincount(keys, counts).astype(np.float64)
-    amounts = np.bincount(keys, counts).astype(np.float64)
-    pairs = np.flatnonzero(amounts)
-    return pairs // size, pairs % size, amounts[pairs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,9 +187,9 @@ class Table:
         series, kind = self._column(name), self._types[name]
         if kind.is_float():
             floats = series.to_numpy()
-            found = _as_expected(floats, self._expected.get(name)) or _distinct_floats(floats)
+            found = floats_as_expected(floats, self._expected.get(name)) or distinct_floats(floats)
             return found[0], FloatValues(found[1])
-        texts = _texts_as_expected(series.to_native(), self._expected.get(name))
+        texts = texts_as_expected(series.to_native(), self._expected.get(name))
         if texts is not None:
             return texts
         with self._understood(name):
@@ -271,8 +201,8 @@ class Table:
 
     def seen(self, name: str) -> Seen:
         """A column as a reader sees it."""
-        if self._types[name].is_float() and not _is_plain(self._column(name)):
-            return _seen_floats(self._column(name))
+        if self._types[name].is_float() and not is_plain(self._column(name)):
+            return seen_floats(self._column(name))
         codes, known = self.values(name)
         gaps = codes < 0
         if gaps.any():
@@ -356,7 +286,7 @@ class Table:
                 digest.update(repr((name, len(known))).encode())
                 digest.update(np.ascontiguousarray(known.numbers, "<f8").data)
             else:
-                digest.update(repr((name, _texts(known))).encode())
+                digest.update(repr((name, texts_of(known))).encode())
             digest.update(np.ascontiguousarray(codes, np.int32).data)
         return digest.hexdigest()
 
@@ -389,7 +319,7 @@ class Table:
             series = self._rebuilt(name, new)
         else:
             series = self._column(name) if rows is None else self._column(name)[rows]
-        plain = _plain_numbers(series).to_native()
+        plain = plain_numbers(series).to_native()
         like = self.wrapped.get(name)
         with self._understood(name):
             own = self._column(name).to_native() if like is None else like
@@ -579,87 +509,3 @@ def _not_understood(name: str, series: nw.Series[Any]) -> DataError:
         f"Column {name!r} holds {what}; make them texts, numbers or plain dates, or leave the "
         "column out."
     )
-
-
-def _distinct_floats(numbers: Floats) -> tuple[Ints, Floats]:
-    codes, known = numbered(numbers)
-    # which of two zeros comes first is a matter of sorting: added to 0.0, both are the same
-    return _with_gaps(codes, known.size), known.astype(np.float64) + 0.0
-
-
-def _with_gaps(codes: Ints, missing: int) -> Ints:
-    """Codes with -1 in place of a missing value's."""
-    gaps = codes == missing
-    return np.where(gaps, np.int32(-1), codes) if gaps.any() else codes
-
-
-def _as_expected(numbers: Floats, expected: Seen | None) -> tuple[Ints, Floats] | None:
-    """What `_distinct_floats` finds, if every record has the number that it is expected to have."""
-    if expected is None or not isinstance(expected.values, FloatValues):
-        return None
-    codes, known = expected.codes, expected.values.numbers
-    is_listed = (known[1:] > known[:-1]).all() and _are_first(expected.used, known.size)
-    if not is_listed or not _have_same_bits(np.append(known, np.nan).take(codes), numbers):
-        return None
-    return _with_gaps(codes, known.size), known
-
-
-def _are_first(used: Longs, count: int) -> bool:
-    """Whether so many first values are all in use, given the places of those that are."""
-    return used.size >= count and (count == 0 or int(used[count - 1]) == count - 1)
-
-
-def _texts_as_expected(column: Any, expected: Seen | None) -> tuple[Ints, list[object]] | None:
-    """The distinct texts of a column of Polars, if every record has the one that it should have."""
-    if expected is None or not isinstance(column, pl.Series) or column.dtype != pl.String:
-        return None
-    codes, texts = expected.codes, list(expected.values)
-    if {*map(type, texts)} - {str, type(None)} or len({*texts}) < len(texts):
-        return None
-    # Polars looks through signed places for those that count from the end
-    if not pl.Series(texts, dtype=pl.String)[codes.view(np.uint32)].equals(column):
-        return None
-    known = [place for place in expected.in_order.tolist() if texts[place] is not None]
-    ranks = np.full(len(texts), -1, np.int32)
-    ranks[known] = np.arange(len(known))
-    return ranks.take(codes), [texts[place] for place in known]
-
-
-def _have_same_bits(numbers: Floats, others: Floats) -> bool:
-    """Whether floats are the same ones; 0.0 and -0.0 are not, and NaN is."""
-    same = numbers.dtype == others.dtype
-    return same and np.array_equal(numbers.view(np.int64), others.view(np.int64))
-
-
-def _texts(values: Sequence[object]) -> list[str]:
-    """Values as Python writes them; of floats that need no exponent Polars makes the same texts."""
-    if not isinstance(values, FloatValues):
-        return list(map(str, values))
-    texts: list[str] = pl.Series(values.numbers).cast(pl.String).to_list()
-    sizes = np.abs(values.numbers)
-    for place in np.flatnonzero((sizes < LEAST_PLAIN) | (sizes >= MOST_PLAIN)).tolist():
-        texts[place] = str(values[place])
-    return texts
-
-
-def _is_plain(series: nw.Series[Any]) -> bool:
-    """Whether floats that look different are different numbers: no -0.0, and no NaN that is one."""
-    numbers = series.to_numpy()
-    gaps, zeros = np.isnan(numbers), numbers[numbers == 0]
-    return not np.signbit(zeros).any() and int(gaps.sum()) == series.null_count()
-
-
-def _seen_floats(series: nw.Series[Any]) -> Seen:
-    """Floats told apart by their bits, so that neither -0.0 nor NaN passes for something else."""
-    missing = series.is_null().to_numpy()
-    numbers = series.fill_null(0.0).to_numpy().astype(np.float64)
-    bits, codes = np.unique(numbers.view(np.int64), return_inverse=True)
-    codes[missing] = bits.size
-    return Seen(codes.astype(np.int32), [*bits.view(np.float64).tolist(), None])
-
-
-def _plain_numbers(series: nw.Series[Any]) -> nw.Series[Any]:
-    """One zero and one missing value: a reader would see -0.0 and NaN as values of their own."""
-    if not series.dtype.is_float() or _is_plain(series):
-        return series
-    return series.zip_with(series != 0, series.abs()).fill_nan(None)

@@ -14,7 +14,8 @@ from typing import Any
 
 from ontomask.arrays import Floats, Longs
 from ontomask.data.files import FileFormat, as_texts, read_texts
-from ontomask.data.tables import Seen, Table, open_table
+from ontomask.data.seen import Seen
+from ontomask.data.tables import Table, open_table
 from ontomask.engines.counting import WrittenTable, has_to_stay
 from ontomask.findings import Claim, Finding
 from ontomask.promises import Promise

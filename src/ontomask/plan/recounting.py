@@ -24,7 +24,8 @@ from ontomask.arrays import Floats, Longs
 from ontomask.brevity import Brief
 from ontomask.checks import did_you_mean
 from ontomask.data.files import FileFormat, as_texts
-from ontomask.data.tables import Seen, open_table
+from ontomask.data.seen import Seen
+from ontomask.data.tables import open_table
 from ontomask.data.values import is_star
 from ontomask.engines.databases import Database
 from ontomask.engines.files import digest_of, files_of

@@ -33,7 +33,7 @@ class Hierarchy(Brief):
     """A table of values and their generalizations.
 
     Make one with `from_rows`, `from_csv`, `from_taxonomy`, or one of the builders in
-    `ontomask.taxonomy.from_data`.
+    `ontomask.knowledge`.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ import ontomask as om
 from ontomask.methods.generalization.method import ALGORITHMS, Generalization
 from ontomask.privacy import DeltaPresence, KAnonymity, KMap, LDiversity, TCloseness
 from ontomask.quality import Classification, Loss, Semantic
-from ontomask.taxonomy.from_data import interval_hierarchy
+from ontomask.taxonomy.from_numbers import interval_hierarchy
 
 SEX = [["f", "*"], ["m", "*"]]
 

@@ -21,13 +21,15 @@ from ontomask.data.schema import Nominal
 from ontomask.errors import MethodError, ParameterError
 from ontomask.taxonomy.from_data import (
     UNITS,
+    date_hierarchy,
+    masking_hierarchy,
+    order_hierarchy,
+)
+from ontomask.taxonomy.from_numbers import (
     check_cuts,
     check_intervals,
     cut_hierarchy,
-    date_hierarchy,
     interval_hierarchy,
-    masking_hierarchy,
-    order_hierarchy,
 )
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
 
