@@ -19,7 +19,7 @@ from ontomask.cores import available_cores
 from ontomask.data.domains import Concepts, Labels, Numbers, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Flat, Nominal, Numeric, Schema
-from ontomask.kernels import centroids, formulas, index
+from ontomask.kernels import centroids, formulas, index, reaching
 from ontomask.kernels.opposites import compile_answers
 from ontomask.kernels.ranking import farthest_from_center, new_ranking
 from ontomask.kernels.records import Points, nearest_references
@@ -61,8 +61,8 @@ PROCESSES = 2
 """More would mostly wait for each other's kernels."""
 LATE = (
     formulas.add_differing,
-    formulas.add_to_rows,
-    formulas.fill_leaves,
+    reaching.add_to_rows,
+    reaching.fill_leaves,
     formulas.formed,
     formulas.move_leaves,
     formulas.weight_at,

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ontomask.kernels import concepts
+from ontomask.kernels import concepts, stretches
 
 DRAWN = 12
 
@@ -113,16 +113,26 @@ def test_stretches_hold_just_the_concepts_below_an_ancestor(seed):
     offsets, members, _ = concepts.ancestor_sets(*links, asked)
     # a set without any ancestor is below none
     offsets = np.append(offsets, offsets[-1])
-    places, starts, stretches = concepts.nested(offsets, members, count)
-    assert sorted(places.tolist()) == [*range(asked.size + 1)]
-    for ancestor, (start, stop) in enumerate(pairwise(starts.tolist())):
-        pairs = stretches[start:stop].reshape(-1, 2).tolist()
-        found = [place for first, last in pairs for place in range(first, last)]
-        below = [ancestor in ways(parents, one) for one in asked.tolist()]
-        assert sorted(found) == sorted(places[:-1][below].tolist())
+    order = stretches.branch_order(offsets, members)
+    assert sorted(order.tolist()) == [*range(asked.size + 1)]
+    above = [*(set(ways(parents, one)) for one in asked.tolist()), set()]
+    for given, places in (None, range(asked.size + 1)), (order, order.tolist()):
+        wholes = stretches.stretches_below(offsets, members, count, given)
+        for ancestor, (start, stop) in enumerate(pairwise(wholes[: count + 1].tolist())):
+            pairs = wholes[start:stop].reshape(-1, 2).tolist()
+            found = [place for first, last in pairs for place in range(first, last)]
+            assert found == [place for place, one in enumerate(places) if ancestor in above[one]]
 
 
 def test_what_is_below_an_ancestor_of_a_tree_lies_in_one_stretch():
     parents = [[], *([(child - 1) // 3] for child in range(1, 60))]
     offsets, members, _ = concepts.ancestor_sets(*laid_out(parents), np.arange(60))
-    assert np.diff(concepts.nested(offsets, members, 60)[1]).tolist() == [2] * 60
+    order = stretches.branch_order(offsets, members)
+    wholes = stretches.stretches_below(offsets, members, 60, order)
+    assert np.diff(wholes[:61]).tolist() == [2] * 60
+
+
+def test_large_sets_are_ordered_by_their_first_ancestors(monkeypatch):
+    monkeypatch.setattr(stretches, "LETTERS", 2)
+    offsets, members = np.array([0, 4, 5, 8]), np.array([0, 3, 4, 5, 0, 0, 2, 9])
+    assert stretches.branch_order(offsets, members).tolist() == [1, 2, 0]

@@ -11,15 +11,9 @@ import ontomask as om
 from ontomask import memory
 from ontomask.errors import ShortMemoryError
 from ontomask.evaluation import sides
-from ontomask.kernels import formulas
-from ontomask.kernels.formulas import (
-    COMPARED,
-    REPLACED,
-    add_to_points,
-    add_to_rows,
-    fill_leaves,
-    formed,
-)
+from ontomask.kernels import reaching
+from ontomask.kernels.formulas import COMPARED, REPLACED, formed
+from ontomask.kernels.reaching import add_to_points, add_to_rows, fill_leaves
 from ontomask.kernels.records import pack_points
 from ontomask.methods import hybrid, pram
 from ontomask.semantics import distances, operators
@@ -116,7 +110,7 @@ def test_a_few_rows_of_many_are_looked_at_alone(measure, monkeypatch):
     concepts = np.arange(60)
     comparison = Comparison(ValueDistances(taxonomy.space(concepts, measure, "taxonomy")))
     values, codes = np.append(concepts, -1), np.arange(61, dtype=np.int32)
-    assert values.size > formulas.LOOKED_AT
+    assert values.size > reaching.LOOKED_AT
     check_same(comparison, values, codes, monkeypatch.context())
 
 

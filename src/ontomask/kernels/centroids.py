@@ -25,7 +25,8 @@ import numpy as np
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.compiling import apart, compiled, part, whole
-from ontomask.kernels.formulas import EQUAL, add_differing, add_to_rows
+from ontomask.kernels.formulas import EQUAL, add_differing
+from ontomask.kernels.reaching import add_to_rows
 from ontomask.kernels.records import (
     LCS,
     LOOKED_UP,

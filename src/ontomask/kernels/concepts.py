@@ -10,8 +10,8 @@ The pairwise kernels take ancestor sets of rows and of columns, members ascendin
 numbering 0..size-1 of the ancestors in use. Each row marks its ancestors once; a column then costs
 one look-up per ancestor, so a pair costs some ten nanoseconds whatever the taxonomy's size. The
 pairs of a row are `starts[row]:starts[row + 1]`; each one's column is in `targets` or, if that is
-empty, every row has a pair with every column. What all columns share with a row is found from what
-they share with the row before it: few ancestors differ, and few columns are below them.
+empty, every row has a pair with every column. What all columns share with a row is then counted in
+one pass (`stretches`), from what they share with the row before it: few ancestors differ.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from ontomask.arrays import Floats, Ints, Longs, different, offsets_of, ranges
 from ontomask.kernels.blocks import in_blocks
-from ontomask.kernels.compiling import compiled, part, unsigned
+from ontomask.kernels.compiling import compiled
+from ontomask.kernels.stretches import read_along, step_below, stretches_below
 
 __all__ = [
     "ancestor_sets",
@@ -32,7 +33,6 @@ __all__ = [
     "deepest_shared",
     "depths_below",
     "longest_depths",
-    "nested",
     "shared_entries",
     "shortest_paths",
     "transpose",
@@ -110,30 +110,6 @@ def ancestor_totals(offsets: Longs, parents: Ints, amounts: Floats) -> Floats:
     return totals
 
 
-def nested(offsets: Longs, members: Longs | Ints, size: int) -> tuple[Longs, Longs, Longs]:
-    """An order of sets in which those below an ancestor lie together, or in few stretches.
-
-    Returns the place of each set; where the stretches of each of `size` ancestors start; and for
-    each stretch its first place and the place behind its last, in turns.
-    """
-    places, counts = np.empty(offsets.size - 1, np.int64), np.diff(offsets)
-    # ancestors ascend from the root down: in a tree, the order of words is that of branches
-    spots = np.arange(members.size) - np.repeat(offsets[:-1], counts)
-    words = np.zeros((counts.size, int(counts.max(initial=1))), ">i4")
-    words[np.repeat(np.arange(counts.size), counts), spots] = members + 1
-    places[np.argsort(words.view(f"S{words.strides[0]}").ravel(), kind="stable")] = np.arange(
-        counts.size
-    )
-    found = np.repeat(places, counts)
-    order = np.lexsort((found, members))
-    owners, found = members[order], found[order]
-    begins = np.ones(found.size, bool)
-    begins[1:] = (owners[1:] != owners[:-1]) | (found[1:] != found[:-1] + 1)
-    ends = np.append(begins[1:], True)[: found.size]
-    stretches = np.stack([found[begins], found[ends] + 1], axis=1)
-    return places, 2 * offsets_of(owners[begins], size), stretches.ravel()
-
-
 def _linked(offsets: Longs, targets: Ints, sources: Longs | Ints) -> tuple[Ints, Longs]:
     """What some concepts are linked to, one after the other, and how many each."""
     firsts = offsets[sources]
@@ -200,57 +176,46 @@ def shared_entries(
     """
     result = np.empty(starts[-1], np.float64)
     if targets.size == 0:
-        below = transpose(columns[0], columns[1], size)
-        room = second_profiles * curve.shape[2]
-        lines = curve.reshape(len(curve), -1)
-        _by_row(_read_rectangle, room, starts, rows, below, lines, first_profiles, result)
+        below, width = stretches_below(columns[0], columns[1], size), curve.shape[2]
+        steps = np.zeros(second_profiles.size + 1, np.int32)
+        wholes = np.concatenate([below, second_profiles * width])
+        lines = first_profiles * (curve.shape[1] * width)
+        told = wholes, below.size, curve.ravel(), lines
+        _by_row(_read_rectangle, steps, starts, rows, *told, result)
         return result
-    told = chains, curve, first_profiles, second_profiles
-    _by_row(_read_shared, np.zeros(size, np.int32), starts, targets, rows, columns, *told, result)
+    given = targets, rows, columns, chains, curve, first_profiles, second_profiles
+    _by_row(_read_shared, np.zeros(size, np.int32), starts, *given, result)
     return result
-
-
-@part
-def _move(places: Longs, below: tuple[Longs, Ints], concept: int, step: int) -> None:
-    """Let the columns below a concept share one ancestor more, or less, with a row."""
-    offsets, columns = below
-    for slot in range(offsets[concept], offsets[concept + 1]):
-        places[unsigned(columns[slot])] += step
 
 
 @compiled
 def _read_rectangle(
     first: int,
     last: int,
-    places: Longs,
+    steps: Ints,
     starts: Longs,
     rows: Sets,
-    below: tuple[Longs, Ints],
-    lines: Floats,
-    profiles: Longs,
+    wholes: Longs,
+    kinds: int,
+    curves: Floats,
+    lines: Longs,
     result: Floats,
 ) -> None:
-    """Write the entries of the rows from first to last with all columns.
-
-    In the line of a row's profile lie the entries of all profiles of columns one after the other;
-    `places` tells which one is a column's, at first that of no common ancestors.
-    """
+    """Write the entries of the rows from first to last with all columns."""
     offsets, members, _ = rows
     for row in range(first, last):
         own, stop = offsets[row], offsets[row + 1]
         other = offsets[row - 1] if row > first else own
         while own < stop or other < offsets[row]:
             if other == offsets[row] or (own < stop and members[own] < members[other]):
-                _move(places, below, members[own], 1)
+                step_below(wholes, 0, members[own], 1, steps)
                 own += 1
             elif own == stop or members[other] < members[own]:
-                _move(places, below, members[other], -1)
+                step_below(wholes, 0, members[other], -1, steps)
                 other += 1
             else:
                 own, other = own + 1, other + 1
-        line, start = lines[profiles[row]], unsigned(starts[row])
-        for column in range(places.size):
-            result[start + unsigned(column)] = line[unsigned(places[unsigned(column)])]
+        read_along(curves, lines[row], wholes, kinds, steps, result, starts[row])
 
 
 @compiled

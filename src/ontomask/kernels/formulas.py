@@ -9,8 +9,8 @@ Numbers lie in the arrays of `records.Points`: sets in `lineages`, ways and curv
 columns of `heads` from WAY on say where.
 
 Where the number of common ancestors counts, nodes have *places* in an order in which those below an
-ancestor lie in few stretches. What a node has in common with all others is then found in one pass:
-along its ancestors, one more from the begin of each stretch on, and one less from its end on.
+ancestor lie in few stretches, for loops over all of them (`reaching`). Where values are equal or
+not, one of them stands out, and the others need not be looked at.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import allocating, compiled, later, part, whole
-from ontomask.kernels.concepts import nested
+from ontomask.kernels.compiling import compiled, later, part, whole
+from ontomask.kernels.stretches import branch_order, stretches_below
 
 __all__ = [
     "ANY",
@@ -43,9 +43,8 @@ __all__ = [
     "WAY",
     "Formula",
     "add_differing",
-    "add_to_points",
-    "add_to_rows",
-    "fill_leaves",
+    "contributed",
+    "curve_start",
     "formed",
     "greatest_cost",
     "laid_out",
@@ -74,9 +73,6 @@ RELATIVE = 7
 """The same over both contents."""
 DESCENT = 8
 """The way from the deepest common ancestor down to the value, over the divisor."""
-
-LOOKED_AT = 16
-"""So many nodes are reached with all others in the time of looking up the ancestors of one."""
 
 PLAIN, SQUARED, ANY = 0, 1, 2
 """What enters: the distance, its square, or whether there is any."""
@@ -143,12 +139,12 @@ def laid_out(formula: Formula, whole_start: int, float_start: int, head: Longs) 
     """
     formula = _with_unknown(formula)
     wholes = [formula.offsets, formula.profiles, formula.classes, formula.depths, formula.nodes]
-    wholes += _stretched(formula) if formula.way == SHARED else [np.empty(0, np.int64)] * 5
+    wholes += _stretched(formula) if formula.way == SHARED else [np.empty(0, np.int64)] * 4
     spots = whole_start + np.cumsum([0, *(one.size for one in wholes)])
     columns = OFFSETS, PROFILES, CLASSES, DEPTHS, NODES, PLACES, VALUE_PLACES, KIND_STARTS, STARTS
     head[[*columns]] = spots[: len(columns)]
     wholes[0] = formula.offsets + spots[-1]
-    wholes[-2] = wholes[-2] + spots[-2]
+    wholes[-1][: formula.depths.size + 1] += spots[-2]
     figures = [formula.divisor, formula.spread, formula.importance, formula.gap]
     floats = [formula.ways, formula.contents, formula.curve.ravel(), np.array(figures)]
     firsts = float_start + np.cumsum([0, *(one.size for one in floats)])
@@ -185,10 +181,11 @@ def _with_unknown(formula: Formula) -> Formula:
 
 def _stretched(formula: Formula) -> list[Longs]:
     """Places of nodes and of values, the starts on the curve by place, and stretches."""
-    places, starts, stretches = nested(formula.offsets, formula.members, formula.depths.size)
-    kinds = np.empty_like(places)
-    kinds[places] = formula.profiles * formula.width
-    return [places, places[formula.nodes], kinds, starts, stretches]
+    order = branch_order(formula.offsets, formula.members)
+    places, kinds = np.empty_like(order), formula.profiles[order] * formula.width
+    places[order] = np.arange(order.size)
+    below = stretches_below(formula.offsets, formula.members, formula.depths.size, order)
+    return [places, places[formula.nodes], kinds, below]
 
 
 def greatest_cost(head: Longs, tables: Floats) -> float:
@@ -274,14 +271,14 @@ def _by_ways(
 
 
 @part
-def _curve_start(heads: Longs, attribute: int, profile: int, asked: int) -> int:
+def curve_start(heads: Longs, attribute: int, profile: int, asked: int) -> int:
     """Where on the curve the entries of nodes of a profile begin."""
     kinds, line = heads[attribute, KINDS], (asked - COMPARED) * heads[attribute, KINDS] + profile
     return heads[attribute, CURVE] + line * kinds * heads[attribute, WIDTH]
 
 
 @part
-def _formed(
+def contributed(
     heads: Longs,
     lineages: Longs,
     tables: Floats,
@@ -298,7 +295,7 @@ def _formed(
     if row == other:
         return 0.0
     if way == SHARED:
-        start = _curve_start(heads, attribute, profile, asked)
+        start = curve_start(heads, attribute, profile, asked)
         return float(tables[start + beside * heads[attribute, WIDTH] + shared])
     # one of both is at distance 1 from all others
     if profile < 0 or beside < 0:
@@ -327,212 +324,7 @@ def formed(
     other, shared = lineages[heads[attribute, NODES] + value], 0
     if heads[attribute, WAY] == SHARED:
         shared = _shared(heads, lineages, attribute, row, other)
-    return float(_formed(heads, lineages, tables, attribute, row, other, shared, asked))
-
-
-# Whole loops: what a node has in common with all others is counted once ------------------------
-# Where arrays are made, the compiler counts who holds any of them, in every turn of a loop: ten
-# times the price of a distance. So loops are kernels of their own.
-
-
-@part
-def _room(heads: Longs, attribute: int) -> int:
-    """How many places there are, where common ancestors count."""
-    counts = heads[attribute, WAY] == SHARED
-    return heads[attribute, VALUE_PLACES] - heads[attribute, PLACES] if counts else 0
-
-
-@part
-def _reach(
-    heads: Longs,
-    lineages: Longs,
-    tables: Floats,
-    attribute: int,
-    node: int,
-    asked: int,
-    reached: Floats,
-    steps: Ints,
-) -> None:
-    """Write what a node and each other one contribute, or cost, by the place of the other.
-
-    `steps` are 0, one more than there are places, and stay so.
-    """
-    offsets, starts = heads[attribute, OFFSETS], heads[attribute, STARTS]
-    for slot in range(lineages[offsets + node], lineages[offsets + node + 1]):
-        above = starts + lineages[slot]
-        for stretch in range(lineages[above], lineages[above + 1], 2):
-            steps[lineages[stretch]] += 1
-            steps[lineages[stretch + 1]] -= 1
-    profile = lineages[heads[attribute, PROFILES] + node]
-    start, kinds = _curve_start(heads, attribute, profile, asked), heads[attribute, KIND_STARTS]
-    for place in range(reached.size):
-        start += steps[place]
-        steps[place] = 0
-        reached[place] = tables[start + lineages[kinds + place]]
-    steps[reached.size] = 0
-    reached[lineages[heads[attribute, PLACES] + node]] = 0.0
-
-
-@compiled
-def _add_to_points(
-    heads: Longs,
-    lineages: Longs,
-    tables: Floats,
-    attribute: int,
-    row: int,
-    codes: Ints,
-    result: Floats,
-    reached: Floats,
-    steps: Ints,
-) -> None:
-    if reached.size > 0:
-        _reach(heads, lineages, tables, attribute, row, COMPARED, reached, steps)
-        for point in range(result.size):
-            place = heads[attribute, VALUE_PLACES] + codes[attribute, point]
-            result[point] += reached[lineages[place]]
-        return
-    for point in range(result.size):
-        other = lineages[heads[attribute, NODES] + codes[attribute, point]]
-        result[point] += _formed(heads, lineages, tables, attribute, row, other, 0, COMPARED)
-
-
-@later
-@allocating
-def add_to_points(
-    heads: Longs,
-    lineages: Longs,
-    tables: Floats,
-    attribute: int,
-    row: int,
-    codes: Ints,
-    result: Floats,
-) -> None:
-    """Add what a row and the value of each point contribute."""
-    room = _room(heads, attribute)
-    reached, steps = np.empty(room), np.zeros(room + 1, np.int32)
-    _add_to_points(heads, lineages, tables, attribute, row, codes, result, reached, steps)
-
-
-@compiled
-def _fill_leaves(
-    heads: Longs,
-    lineages: Longs,
-    tables: Floats,
-    attribute: int,
-    row: int,
-    turns: Ints,
-    direction: float,
-    extremes: Floats,
-    reached: Floats,
-    steps: Ints,
-) -> None:
-    if reached.size > 0:
-        _reach(heads, lineages, tables, attribute, row, COMPARED, reached, steps)
-        places = heads[attribute, VALUE_PLACES]
-        for slot in range(turns.shape[0]):
-            extremes[turns[slot, 0]] = direction * reached[lineages[places + turns[slot, 1]]]
-        return
-    for slot in range(turns.shape[0]):
-        other = lineages[heads[attribute, NODES] + turns[slot, 1]]
-        found = _formed(heads, lineages, tables, attribute, row, other, 0, COMPARED)
-        extremes[turns[slot, 0]] = direction * found
-
-
-@later
-@allocating
-def fill_leaves(
-    heads: Longs,
-    lineages: Longs,
-    tables: Floats,
-    attribute: int,
-    row: int,
-    turns: Ints,
-    direction: float,
-    extremes: Floats,
-) -> None:
-    """Write what a row and a value contribute, with its sign, at the place beside each value."""
-    room = _room(heads, attribute)
-    reached, steps = np.empty(room), np.zeros(room + 1, np.int32)
-    told = direction, extremes, reached, steps
-    _fill_leaves(heads, lineages, tables, attribute, row, turns, *told)
-
-
-@part
-def _mark(heads: Longs, lineages: Longs, attribute: int, node: int, marks: Any) -> None:
-    """Mark the ancestors of a node, where that counts."""
-    offsets = heads[attribute, OFFSETS]
-    if marks.size > 0:
-        for slot in range(lineages[offsets + node], lineages[offsets + node + 1]):
-            marks[lineages[slot]] = 1
-
-
-@part
-def _marked(heads: Longs, lineages: Longs, attribute: int, marks: Any, node: int) -> int:
-    """How many ancestors of a node are marked."""
-    shared, offsets, tree = 0, heads[attribute, OFFSETS], heads[attribute, TREE]
-    if marks.size > 0:
-        for slot in range(lineages[offsets + node], lineages[offsets + node + 1]):
-            mark = marks[lineages[slot]]
-            # in a tree those that are shared come first, and mostly they are few
-            if tree and mark == 0:
-                break
-            shared += mark
-    return shared
-
-
-@compiled
-def _add_to_rows(
-    heads: Longs,
-    lineages: Longs,
-    tables: Floats,
-    attribute: int,
-    value: int,
-    weight: float,
-    rows: Ints,
-    sums: Floats,
-    reached: Floats,
-    steps: Ints,
-    marks: Any,
-) -> None:
-    other = lineages[heads[attribute, NODES] + value]
-    if reached.size > 0:
-        _reach(heads, lineages, tables, attribute, other, REPLACED, reached, steps)
-        for slot in range(rows.size):
-            row = np.int64(rows[slot])
-            sums[row] += weight * reached[lineages[heads[attribute, PLACES] + row]]
-        return
-    _mark(heads, lineages, attribute, other, marks)
-    for slot in range(rows.size):
-        row = np.int64(rows[slot])
-        shared = _marked(heads, lineages, attribute, marks, row)
-        found = _formed(heads, lineages, tables, attribute, row, other, shared, REPLACED)
-        sums[row] += weight * found
-
-
-@later
-@allocating
-def add_to_rows(
-    heads: Longs,
-    lineages: Longs,
-    tables: Floats,
-    attribute: int,
-    value: int,
-    weight: float,
-    rows: Ints,
-    sums: Floats,
-) -> None:
-    """Add the weight times what it costs to replace a value by each of some rows."""
-    room = _room(heads, attribute)
-    marked = heads[attribute, DEPTHS] - heads[attribute, CLASSES] if room > 0 else 0
-    # to look up the ancestors of a few rows is quicker than to reach all
-    room = room if LOOKED_AT * rows.size > room else 0
-    marks = np.zeros(marked if room == 0 else 0, np.int8)
-    reached, steps = np.empty(room), np.zeros(room + 1, np.int32)
-    told = rows, sums, reached, steps, marks
-    _add_to_rows(heads, lineages, tables, attribute, value, weight, *told)
-
-
-# Where values are equal or not, one of them stands out, and the others need not be looked at -----
+    return float(contributed(heads, lineages, tables, attribute, row, other, shared, asked))
 
 
 @later

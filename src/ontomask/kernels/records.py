@@ -32,10 +32,10 @@ from ontomask.kernels.formulas import (
     REPLACED,
     WAY,
     Formula,
-    add_to_points,
     formed,
     laid_out,
 )
+from ontomask.kernels.reaching import add_to_points
 
 __all__ = [
     "LCS",

@@ -15,7 +15,8 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.compiling import compiled, part, unsigned, whole
-from ontomask.kernels.formulas import EQUAL, fill_leaves, move_leaves
+from ontomask.kernels.formulas import EQUAL, move_leaves
+from ontomask.kernels.reaching import fill_leaves
 from ontomask.kernels.records import LOOKED_UP, START, VALUE_START, VALUES, WAY, Points, entry
 
 __all__ = ["END", "PARENT", "RIGHT", "ValueTrees", "fill_extremes", "joint_node", "value_trees"]

@@ -68,9 +68,9 @@ class AncestorSets:
         sides = [taxonomy.ancestor_arrays(numbers) for numbers in (rows, columns)]
         used = np.unique(np.concatenate([members for _, members, _ in sides]))
         local = _by_depth_and_id(taxonomy, used[depths[used] > 0], depths)
-        places = _places(taxonomy, local)
+        places, ordered = _places(taxonomy, local), bool((np.diff(local) > 0).all())
         first, second = (
-            _localized(concepts, *arrays, places)
+            _localized(concepts, *arrays, places, ordered)
             for concepts, arrays in zip((rows, columns), sides, strict=True)
         )
         return cls(taxonomy, local, np.ascontiguousarray(depths[local]), first, second)
@@ -253,12 +253,18 @@ def _by_depth_and_id(taxonomy: Taxonomy, numbers: Ints, depths: Ints) -> Ints:
     return np.array([number for *_, number in sorted(keys)], np.int32)
 
 
-def _localized(concepts: Ints, offsets: Longs, members: Ints, ups: Ints, places: Ints) -> _Side:
-    """Translate ancestor sets to local numbers, ascending, without those that have none."""
+def _localized(
+    concepts: Ints, offsets: Longs, members: Ints, ups: Ints, places: Ints, ordered: bool
+) -> _Side:
+    """Translate ancestor sets to local numbers, ascending, without those that have none.
+
+    `ordered`: local numbers ascend as those of the taxonomy do, by which sets are ordered.
+    """
     owners = np.repeat(np.arange(concepts.size), np.diff(offsets))
     translated = places[members]
-    kept = np.flatnonzero(translated >= 0)
-    order = kept[np.lexsort((translated[kept], owners[kept]))]
+    order = np.flatnonzero(translated >= 0)
+    if not ordered:
+        order = order[np.lexsort((translated[order], owners[order]))]
     return _Side(concepts, offsets_of(owners[order], concepts.size), translated[order], ups[order])
 
 
