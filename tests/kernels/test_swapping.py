@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
 import numpy as np
 import pytest
 
-from ontomask.kernels import record_swapping, swapping
+from ontomask.kernels import record_swapping, swapping, tuple_ranking
 from ontomask.kernels.foresight import amount_ahead
 from ontomask.kernels.record_ranks import nearer_records
 from ontomask.kernels.records import compared, pack_points
@@ -258,6 +259,81 @@ def test_what_is_foreseen_changes_nothing(steps, everyone, monkeypatch):
             assert (one == other).all()
     # some expectations came true, and some did not
     assert any(0 < used < seen for seen, used in foreseen)
+
+
+def word_table(generator: np.random.Generator, count: int):
+    """Three columns of words: most records differ from a reference in all of them."""
+    columns = [generator.integers(0, size, count) for size in (12, 9, 15)]
+    rows, tuple_of = np.unique(np.stack(columns, 1), axis=0, return_inverse=True)
+    ones, codes = np.ones(rows.shape[0]), rows.T.astype(np.int32).copy()
+    attributes = [compared(1.0 - np.eye(size)) for size in (12, 9, 15)]
+    nothing = np.empty((0, rows.shape[0]))
+    tuples = pack_points(attributes, codes, nothing, ones, ones, ones, np.empty(0), 1)
+    return tuples, tuple_of.astype(np.int32), rows
+
+
+def swap_words_by_lot(count: int, everyone: bool, seed: int):
+    generator = np.random.default_rng(seed)
+    tuples, tuple_of, rows = word_table(generator, count)
+    priorities = np.stack([generator.permutation(count) for _ in range(4)])
+    draws = priorities, generator.random((count, 8)), quiet()
+    return rows[tuple_of], record_swapping.swap_records(tuples, tuple_of, 0, 5, everyone, *draws)
+
+
+@POOLS
+def test_references_that_are_drawn_by_lot_are_farthest_and_wait_to_be_swapped(
+    everyone, monkeypatch
+):
+    monkeypatch.setattr(tuple_ranking, "LEAST_BY_LOT", 0)
+    drawn = []
+    kernel = tuple_ranking._met
+    monkeypatch.setattr(tuple_ranking, "_met", lambda *given: drawn.append(kernel(*given)) or 16)
+    words, (partners, references, _) = swap_words_by_lot(120, everyone, 3)
+    assert drawn[0] > 8
+    waiting = np.ones(partners.shape, bool)
+    for reference, following in itertools.pairwise(references.tolist()):
+        for attribute in range(3):
+            if waiting[attribute, reference]:
+                waiting[attribute, [reference, partners[attribute, reference]]] = False
+        unfinished = waiting.any(axis=0)
+        apart = (words != words[reference]).sum(axis=1)
+        assert unfinished[following]
+        assert apart[following] == apart[unfinished].max()
+
+
+def test_what_is_drawn_by_lot_does_not_depend_on_what_is_foreseen(monkeypatch):
+    monkeypatch.setattr(tuple_ranking, "LEAST_BY_LOT", 0)
+    found = []
+    for amount, threads in ((0, "1"), (1, "1"), (20, "1"), (20, "2")):
+        monkeypatch.setenv("ONTOMASK_THREADS", threads)
+        monkeypatch.setattr(record_swapping, "amount_ahead", lambda *_, amount=amount: amount)
+        monkeypatch.setattr(record_swapping, "most_ahead", lambda _, amount=amount: amount)
+        found.append(swap_words_by_lot(150, False, 5)[1])
+    for result in found[1:]:
+        for one, other in zip(result, found[0], strict=True):
+            assert (one == other).all()
+
+
+@pytest.mark.compiled
+def test_every_record_that_is_farthest_is_drawn_as_often(monkeypatch):
+    """The second reference, by lot: as likely for records of large tuples as for others."""
+    monkeypatch.setattr(tuple_ranking, "LEAST_BY_LOT", 0)
+    generator = np.random.default_rng(11)
+    tuples, tuple_of, rows = word_table(generator, 60)
+    # ten more records of one tuple that differs from the first in all columns
+    far = int(np.flatnonzero((rows != rows[0]).all(axis=1))[0])
+    tuple_of = np.append(tuple_of, np.full(10, far)).astype(np.int32)
+    count, times = tuple_of.size, 1500
+    farthest = (rows[tuple_of] != rows[0]).all(axis=1)
+    met = np.zeros(count)
+    for _ in range(times):
+        priorities = np.stack([generator.permutation(count) for _ in range(4)])
+        draws = priorities, generator.random((count, 8)), np.array([0, 0])
+        met[record_swapping.swap_records(tuples, tuple_of, 0, 2, False, *draws)[1][1]] += 1
+    assert not met[~farthest].any()
+    # partners of the first reference wait no longer in some columns, but none is near it here
+    expected = times / farthest.sum()
+    assert abs(met[farthest] - expected).max() < 6 * np.sqrt(expected)
 
 
 def test_foresight_is_shortened_where_it_fails_and_given_up_where_it_fails_always():

@@ -33,9 +33,9 @@ from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.index import Finds, Index, new_finds, remove, restore
 from ontomask.kernels.records import Points, point_reference
 from ontomask.kernels.tuple_ranking import (
+    Lots,
     Scratch,
-    drawn_tuple,
-    farthest_tuples,
+    drawn_farthest,
     list_nearest,
     new_scratch,
 )
@@ -65,7 +65,8 @@ class Foreseen(NamedTuple):
     expected: Longs
     """[steps] the tuple of each reference."""
     ties: Ints
-    """[steps] how many tuples it was drawn from, the farthest ones; 0 where they were too many."""
+    """[steps] how many tuples it was drawn from, the farthest ones; 0 where they were too many, or
+    not listed."""
     tied: Ints
     """[steps, MOST_TIED] those tuples, ascending: some may be finished when the step comes."""
     wanted: Longs
@@ -108,6 +109,7 @@ def _follow(
     points: Points,
     rest: Index,
     finds: Finds,
+    lots: Lots,
     unfinished: Ints,
     point: int,
     uniforms: Floats,
@@ -126,8 +128,8 @@ def _follow(
         if unfinished[point] == 0:
             remove(rest, point)
         point_reference(points, point, scratch.reference)
-        size = farthest_tuples(points, rest, finds, scratch)
-        point = drawn_tuple(unfinished, scratch.tied[:size], uniforms[count])
+        uniform = uniforms[count]
+        point, size = drawn_farthest(points, rest, finds, lots, unfinished, uniform, scratch)
         count += 1
         if count < steps:
             kept = size if size <= MOST_TIED else whole(0)
@@ -197,6 +199,7 @@ class Outlook(NamedTuple):
     """The tuples of which the nearest ones are listed; nothing is taken out meanwhile."""
     rest: Index
     """Those among which references are followed: another index than `near`."""
+    lots: Lots
     listed: int
     """How many tuples a list has room for."""
     following: tuple[Finds, Scratch]
@@ -207,14 +210,19 @@ class Outlook(NamedTuple):
 
 
 def look_out(
-    points: Points, near: Index, rest: Index, listed: int, pool: ThreadPoolExecutor | None
+    points: Points,
+    near: Index,
+    rest: Index,
+    lots: Lots,
+    listed: int,
+    pool: ThreadPoolExecutor | None,
 ) -> Outlook:
     """Prepare to look ahead over these tuples."""
     attributes, alive = points.codes.shape[0] + points.gaps.size, rest.cells.shape[1]
     following = new_finds(rest, 0), new_scratch(attributes, alive, 0, 0)
     threads = min(allowed_threads() - 1, MOST_LISTERS) if pool else 0
     listing = [(new_finds(near, listed), new_scratch(attributes, 0, 0, 0)) for _ in range(threads)]
-    return Outlook(points, near, rest, listed, following, listing, pool)
+    return Outlook(points, near, rest, lots, listed, following, listing, pool)
 
 
 @contextmanager
@@ -226,7 +234,8 @@ def foreseeing(
     `uniforms` and `wanted` have an entry for each step: the draw of the reference after it, and how
     many tuples to list around its reference.
     """
-    points, rest, (finds, scratch) = outlook.points, outlook.rest, outlook.following
+    points, rest, lots = outlook.points, outlook.rest, outlook.lots
+    finds, scratch = outlook.following
     foreseen = _empty(wanted.size, outlook.listed)
     foreseen.wanted[:], foreseen.ties[:1] = wanted, 0
     if wanted.size == 0:
@@ -239,7 +248,7 @@ def foreseeing(
             for own, room in outlook.listing
         ]
     try:
-        count = _follow(points, rest, finds, unfinished, point, uniforms, scratch, foreseen)
+        count = _follow(points, rest, finds, lots, unfinished, point, uniforms, scratch, foreseen)
         rows = {name: one[:count] for name, one in foreseen._asdict().items() if name != "board"}
         yield foreseen._replace(**rows)
     finally:

@@ -35,6 +35,7 @@ from ontomask.kernels.boxes import (
 )
 from ontomask.kernels.compiling import apart, compiled, part, unsigned, whole
 from ontomask.kernels.records import Points, number_difference
+from ontomask.kernels.swapping import pick, uniform_of
 from ontomask.kernels.value_trees import fill_extremes
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "amount_within",
     "bound_all",
     "build_index",
+    "farthest_by_lot",
     "farthest_points",
     "new_finds",
     "points_within",
@@ -62,6 +64,8 @@ LEAF = 16
 TO_FIND_FARTHEST = 4.0
 """What to stress numbers by where the farthest points are looked for: most concepts are unrelated,
 so in coded attributes nearly all values are equally far."""
+ATTEMPTS = 64
+"""So many lots are drawn before all points are looked at."""
 STRETCH = 32
 """So many points of a leaf are measured at once."""
 NEAREST = 1.0
@@ -410,3 +414,37 @@ def farthest_points(
                     best, found[size] = distance, cells[POINT, place]
                     size += 1
     return size
+
+
+@apart
+@compiled
+def farthest_by_lot(
+    points: Points,
+    index: Index,
+    finds: Finds,
+    reference: Floats,
+    lots: Ints,
+    ranks: Ints,
+    counts: Ints,
+    seed: float,
+) -> int:
+    """A point drawn from those that are as far as any could be, or -1 if chance met none of them.
+
+    Where very many points are farthest alike, as where columns hold words, that spares to list all
+    of them. Every point has `lots`, numbered by `ranks`, as many of which count as its count says.
+    """
+    if index.nodes[0, LIVE] == 0:  # and so it has no bounds
+        return whole(-1)
+    extremes, gaps, power = finds.extremes[1], points.gaps, points.power
+    fill_extremes(points, index.roots, index.links, index.turns, reference, FARTHEST, extremes)
+    farthest = _bound(index, extremes, reference, gaps, power, FARTHEST, whole(1), whole(0))
+    for attempt in range(ATTEMPTS):
+        lot = pick(uniform_of(seed, attempt), lots.size)
+        point = whole(lots[lot])
+        if ranks[lot] >= counts[point]:
+            continue
+        place = whole(index.places[point])
+        _measure(index, finds, reference, gaps, power, FARTHEST, place, place + 1)
+        if finds.distances[0] == farthest:
+            return point
+    return whole(-1)

@@ -1,18 +1,17 @@
 """The loop of multivariate rank swapping, on whole records (see `kernels.swapping`).
 
 Records that are equal form one *tuple*, a point of factor 1. `tuple_ranking` tells which tuples are
-nearest to the reference, and which are farthest; `foresight` has found out ahead what it can.
+nearest to the reference, and which are farthest, `partners` with whom it exchanges values;
+`foresight` has found out ahead what it can.
 Distances are sums over attributes; dividing by their number, as the published mean does, changes no
 order.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import beside
 from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.foresight import (
@@ -23,39 +22,35 @@ from ontomask.kernels.foresight import (
     look_out,
     most_ahead,
 )
-from ontomask.kernels.index import (
-    TO_FIND_FARTHEST,
-    Finds,
-    Index,
-    build_index,
-    new_finds,
-    remove,
+from ontomask.kernels.index import TO_FIND_FARTHEST, Index, build_index, new_finds, remove
+from ontomask.kernels.neighbors import prepare
+from ontomask.kernels.partners import (
+    UNKNOWN,
+    Listed,
+    Room,
+    State,
+    Tied,
+    any_partner,
+    edge,
+    finish_value,
+    first_unfinished,
+    nearer_inside,
+    nearest_partner,
+    start_state,
 )
-from ontomask.kernels.neighbors import prepare, sort_by_keys
-from ontomask.kernels.records import Points, contribution, point_reference
-from ontomask.kernels.swapping import pick
+from ontomask.kernels.records import Points, point_reference
 from ontomask.kernels.tuple_ranking import (
     Scratch,
-    count_nearer,
+    drawn_farthest,
     drawn_tuple,
-    farthest_tuples,
     list_nearest,
+    new_lots,
     new_scratch,
-    ranked_at,
-    slot_in_list,
-    tied_in_list,
-    total,
-    tuple_at,
 )
 
 __all__ = [
     "FIRST",
     "NEXT",
-    "State",
-    "finish_value",
-    "first_unfinished",
-    "first_unswapped",
-    "start_state",
     "swap_records",
 ]
 
@@ -71,254 +66,6 @@ MOST_UNFORESEEN = 64
 """So many steps are done at once where nothing is foreseen: finished tuples stay in the way."""
 SMALLEST_REBUILD = 256
 """An index over fewer points is not made anew: that would hardly repay."""
-
-
-class State(NamedTuple):
-    """What is still to be swapped."""
-
-    unswapped: Ints
-    """[attributes, p] records of each tuple whose value of the attribute is not swapped."""
-    unfinished: Ints
-    """[p] records of each tuple with any value not swapped."""
-    swapped: Bools
-    """[attributes, n] whether a record's value is swapped."""
-    waiting: Ints
-    """[n] number of values of a record that are not swapped."""
-    buckets: Longs
-    """[attributes + 1, n] records by (tuple, priority); the last row serves the references."""
-    tops: Longs
-    """[attributes + 1, p] where the unswapped records of a tuple may start in its bucket."""
-    starts: Longs
-    """[p] where its bucket starts."""
-    sizes: Ints
-    """[p] number of records of each tuple."""
-
-
-class Room(NamedTuple):
-    """Where references look for partners, and for the next reference."""
-
-    near: Index
-    """The tuples among which intervals are taken."""
-    rest: Index
-    """Those with an unfinished record."""
-    near_finds: Finds
-    rest_finds: Finds
-
-
-class Listed(NamedTuple):
-    """The tuples nearest to a reference."""
-
-    scratch: Scratch
-    """The room in which they lie."""
-    found: int
-    wanted: int
-
-
-# Drawing a partner -----------------------------------------------------------------------------
-
-
-@compiled
-def first_unswapped(state: State, attribute: int, point: int) -> int:
-    """The record of a tuple that comes first among those not swapped in the attribute."""
-    top = state.tops[attribute, point]
-    while state.swapped[attribute, state.buckets[attribute, top]]:
-        top += 1
-    state.tops[attribute, point] = top
-    return int(state.buckets[attribute, top])
-
-
-@part
-def first_unfinished(state: State, point: int) -> int:
-    """The record of a tuple that comes first among those with a value not swapped."""
-    row = state.buckets.shape[0] - 1
-    top = state.tops[row, point]
-    while state.waiting[state.buckets[row, top]] == 0:
-        top += 1
-    state.tops[row, point] = top
-    return int(state.buckets[row, top])
-
-
-@apart
-@compiled
-def _nearest_partner(
-    points: Points,
-    room: Room,
-    state: State,
-    attribute: int,
-    listed: Listed,
-    near: int,
-    draws: Floats,
-    scratch: Scratch,
-) -> tuple[int, int]:
-    """A record drawn from the `near` nearest of those not swapped, or -1; how many are nearer.
-
-    Some tuples are `listed` for all attributes; where they do not tell, others are asked for.
-    """
-    if near == 0:
-        return whole(-1), whole(0)
-    counts, position = state.unswapped[attribute], pick(draws[0], near)
-    slot = slot_in_list(listed.scratch, counts, listed.found, listed.wanted, position)
-    if slot >= 0:
-        size = tied_in_list(listed.scratch, counts, listed.found, slot)
-        radius = listed.scratch.keys[slot]
-        nearer = count_nearer(listed.scratch, counts, listed.found, radius)
-    else:
-        ranked = ranked_at(points, room.near, room.near_finds, counts, position, scratch)
-        size, nearer = ranked[2], count_nearer(scratch, counts, ranked[1], ranked[0])
-    tied = scratch.tied[:size]
-    point = tuple_at(counts, tied, pick(draws[1], total(counts, tied)))
-    return whole(first_unswapped(state, attribute, point)), whole(nearer)
-
-
-@part
-def uniform_of(seed: float, record: int) -> float:
-    """A number in [0, 1) for each record, by the mixing function of splitmix64 (Steele 2014)."""
-    state = np.uint64(seed * 9007199254740992.0) + np.uint64(record + 1) * np.uint64(
-        0x9E3779B97F4A7C15
-    )
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return float((state ^ (state >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0
-
-
-@part
-def _sample_tie(
-    state: State, tied: Longs, reference: int, slots: int, seed: float, sampled: Longs
-) -> int:
-    """Choose `slots` of the records at the edge of the interval (Knuth's algorithm S).
-
-    The reference itself is none of them. Returns how many were chosen.
-    """
-    row, chosen, unseen = state.buckets.shape[0] - 1, 0, 0
-    for point in tied:
-        unseen += state.sizes[point]
-    for point in tied:
-        start = state.starts[point]
-        for record in state.buckets[row, start : start + state.sizes[point]]:
-            if record == reference:
-                unseen -= 1
-    for point in tied:
-        start = state.starts[point]
-        for record in state.buckets[row, start : start + state.sizes[point]]:
-            if record == reference:
-                continue
-            if uniform_of(seed, record) * unseen < slots - chosen:
-                sampled[chosen] = record
-                chosen += 1
-            unseen -= 1
-    return chosen
-
-
-@part
-def _any_partner(
-    state: State, attribute: int, inside: Longs, sampled: Longs, uniform: float
-) -> int:
-    """An unswapped record drawn from those of the tuples inside and the sampled ones, or -1."""
-    counts, swapped = state.unswapped[attribute], state.swapped[attribute]
-    within = total(counts, inside)
-    choices = within
-    for record in sampled:
-        choices += not swapped[record]
-    if choices == 0:
-        return -1
-    position = pick(uniform, choices)
-    if position >= within:
-        return _unswapped_at(sampled, swapped, position - within)
-    return first_unswapped(state, attribute, tuple_at(counts, inside, position))
-
-
-@compiled
-def _nearer_inside(
-    points: Points, state: State, inside: Longs, point: int, reference: Floats, other: int
-) -> int:
-    """How many records of the tuples inside are nearer to the reference than another tuple."""
-    radius, records = contribution(points, reference, other), whole(0)
-    for near in inside:
-        if contribution(points, reference, near) < radius:
-            # the reference itself is none of them
-            records += state.sizes[near] - (near == point)
-    return records
-
-
-@part
-def _unswapped_at(records: Longs, swapped: Bools, position: int) -> int:
-    """The unswapped record at a position."""
-    for record in records:
-        if not swapped[record]:
-            if position == 0:
-                return int(record)
-            position -= 1
-    return -1
-
-
-# The loop --------------------------------------------------------------------------------------
-
-
-@compiled
-def finish_value(state: State, attribute: int, record: int, point: int) -> None:
-    """Note that a record's value of an attribute has been dealt with."""
-    state.swapped[attribute, record] = True
-    state.unswapped[attribute, point] -= 1
-    state.waiting[record] -= 1
-    if state.waiting[record] == 0:
-        state.unfinished[point] -= 1
-
-
-def start_state(tuple_of: Ints, size: int, priorities: Longs) -> State:
-    """Nothing is swapped yet."""
-    attributes, count = priorities.shape[0] - 1, tuple_of.size
-    sizes = np.bincount(tuple_of, minlength=size).astype(np.int32)
-    starts = np.cumsum(sizes, dtype=np.int64) - sizes
-    orders = [np.argsort(tuple_of[one], kind="stable") for one in priorities]
-    buckets = np.array([one[order] for one, order in zip(priorities, orders, strict=True)])
-    return State(
-        np.tile(sizes, (attributes, 1)),
-        sizes.copy(),
-        np.zeros((attributes, count), np.bool_),
-        np.full(count, attributes, np.int32),
-        buckets,
-        np.tile(starts, (attributes + 1, 1)),
-        starts,
-        sizes,
-    )
-
-
-@apart
-@compiled
-def _edge(
-    points: Points,
-    room: Room,
-    state: State,
-    listed: Listed,
-    reference: int,
-    point: int,
-    k: int,
-    seed: float,
-    scratch: Scratch,
-) -> tuple[int, int]:
-    """Find the interval over all records; how many tuples lie inside and records at its edge."""
-    state.sizes[point] -= 1
-    here, found, slot = listed.scratch, listed.found, whole(-1)
-    slot = slot_in_list(here, state.sizes, found, listed.wanted, k - 1)
-    if slot >= 0:
-        size, radius = tied_in_list(here, state.sizes, found, slot), here.keys[slot]
-    else:
-        here = scratch
-        finds = room.near_finds
-        radius, found, size = ranked_at(points, room.near, finds, state.sizes, k - 1, scratch)
-    inside, records = whole(0), 0
-    for place in range(found):
-        if here.keys[place] < radius:
-            scratch.inside[inside] = here.near[place]
-            records += state.sizes[here.near[place]]
-            inside += 1
-    state.sizes[point] += 1
-    for place in range(inside):
-        scratch.keys[place] = scratch.inside[place]
-    sort_by_keys(scratch.keys, scratch.inside, inside)
-    tied = scratch.tied[:size]
-    chosen = _sample_tie(state, tied, reference, k - records, seed, scratch.sampled)
-    return inside, chosen
 
 
 @apart
@@ -346,6 +93,7 @@ def _swap_reference(
     state: State,
     tuple_of: Ints,
     listed: Listed,
+    tied_on: Tied,
     reference: int,
     left: Longs,
     k: int,
@@ -360,10 +108,10 @@ def _swap_reference(
     How many records of the pool are nearer than the partner of each attribute is noted.
     """
     point = whole(tuple_of[reference])
-    inside, chosen = whole(0), whole(0)
+    inside, chosen, tied_on.found[0] = whole(0), whole(0), UNKNOWN
     if everyone:
         seed = draws[SAMPLE]
-        inside, chosen = _edge(points, room, state, listed, reference, point, k, seed, scratch)
+        inside, chosen = edge(points, room, state, listed, reference, point, k, seed, scratch)
     for attribute in range(state.swapped.shape[0]):
         if state.swapped[attribute, reference]:
             continue
@@ -372,15 +120,15 @@ def _swap_reference(
         two = draws[FIRST + 2 * attribute : FIRST + 2 * attribute + 2]
         if everyone:
             within, sampled = scratch.inside[:inside], scratch.sampled[:chosen]
-            other = whole(_any_partner(state, attribute, within, sampled, two[0]))
+            other = whole(any_partner(state, attribute, within, sampled, two[0]))
             if other >= 0:
-                nearer[attribute] = _nearer_inside(
+                nearer[attribute] = nearer_inside(
                     points, state, within, point, scratch.reference, whole(tuple_of[other])
                 )
         else:
             near = min(k, left[attribute])
-            other, nearer[attribute] = _nearest_partner(
-                points, room, state, attribute, listed, near, two, scratch
+            other, nearer[attribute] = nearest_partner(
+                points, room, state, attribute, listed, tied_on, near, two, scratch
             )
         if other >= 0:
             finish_value(state, attribute, other, whole(tuple_of[other]))
@@ -427,14 +175,14 @@ def _next_tuple(
     scratch: Scratch,
 ) -> int:
     """The tuple of the next reference, or -1."""
-    if slot < foreseen.expected.size:
+    if slot < foreseen.expected.size and room.lots.tuples.size == 0:
         # those farther were finished before: whoever is left of these is farthest still
         tied = foreseen.tied[slot, : foreseen.ties[slot]]
         point = drawn_tuple(state.unfinished, tied, uniform)
         if point >= 0:
             return point
-    size = farthest_tuples(points, room.rest, room.rest_finds, scratch)
-    return whole(drawn_tuple(state.unfinished, scratch.tied[:size], uniform))
+    rest, finds, lots = room.rest, room.rest_finds, room.lots
+    return drawn_farthest(points, rest, finds, lots, state.unfinished, uniform, scratch)[0]
 
 
 @compiled
@@ -466,6 +214,7 @@ def _swap_some(
     uniforms: Floats,
     first: Scratch,
     scratch: Scratch,
+    tied_on: Tied,
     partners: Longs,
     references: Longs,
     nearer: Longs,
@@ -490,6 +239,7 @@ def _swap_some(
             state,
             tuple_of,
             listed,
+            tied_on,
             reference,
             left,
             k,
@@ -551,7 +301,9 @@ def swap_records(
     listed = min(2 * k + MORE_LISTED, size + 1)
     scratch = new_scratch(attributes, size, listed, k)
     # another list around the same reference, for a single attribute
-    rooms = scratch, scratch._replace(keys=np.empty(listed), near=np.empty(listed, np.int64))
+    another = scratch._replace(keys=np.empty(listed), near=np.empty(listed, np.int64))
+    wide = scratch._replace(keys=np.empty(size), near=np.empty(size, np.int64))
+    rooms = scratch, another, Tied(wide, np.empty(1, np.int64))
     partners = np.tile(np.arange(count), (attributes, 1))
     references, left = np.empty(count, np.int64), np.full(attributes, count)
     nearer = np.zeros((count, attributes), np.int64)
@@ -563,8 +315,10 @@ def swap_records(
             amount = float(state.unfinished.sum())
             rest = _searched(points, unfinished, TO_FIND_FARTHEST)
             near = _searched(points, unfinished) if everything is None else everything
-            room = Room(near, rest, new_finds(near, listed), new_finds(rest, 0))
-            outlook = look_out(points, near, rest, listed, pool)
+            finds = new_finds(near, listed), new_finds(rest, 0)
+            lots = new_lots(points, rest, finds[1], state.unfinished, unfinished, scratch)
+            room = Room(near, rest, lots, *finds)
+            outlook = look_out(points, near, rest, lots, listed, pool)
             ahead = most_ahead(int(rest.nodes[0, 1]))
             while progress[REFERENCE] >= 0 and signal[1] == 0 and not _worn(rest):
                 ahead = min(ahead, most_ahead(int(rest.nodes[0, 1])))

@@ -54,6 +54,17 @@ def pick(uniform: float, count: int) -> int:
 
 
 @compiled
+def uniform_of(seed: float, place: int) -> float:
+    """A number in [0, 1) for each place, by the mixing function of splitmix64 (Steele 2014)."""
+    state = np.uint64(seed * 9007199254740992.0) + np.uint64(place + 1) * np.uint64(
+        0x9E3779B97F4A7C15
+    )
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return float((state ^ (state >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0
+
+
+@compiled
 def hypergeometric(uniform: float, present: int, marked: int, slots: int) -> int:
     """How many of `slots` records, drawn from `present`, are among the `marked`, by inversion.
 

@@ -12,24 +12,41 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.compiling import apart, compiled, whole
-from ontomask.kernels.index import NEAREST, Finds, Index, farthest_points, points_within, search
+from ontomask.kernels.index import (
+    NEAREST,
+    Finds,
+    Index,
+    farthest_by_lot,
+    farthest_points,
+    points_within,
+    search,
+)
 from ontomask.kernels.neighbors import sort_by_keys
-from ontomask.kernels.records import Points
+from ontomask.kernels.records import Points, point_reference
 from ontomask.kernels.swapping import pick
 
 __all__ = [
+    "Lots",
     "Scratch",
     "count_nearer",
+    "drawn_farthest",
     "drawn_tuple",
-    "farthest_tuples",
     "list_nearest",
+    "new_lots",
     "new_scratch",
     "ranked_at",
+    "slot_at",
     "slot_in_list",
     "tied_in_list",
     "total",
     "tuple_at",
 ]
+
+
+SAMPLED = 16
+"""Around so many tuples lots are tried before they are used."""
+LEAST_BY_LOT = 1024
+"""Fewer tuples are listed soon enough."""
 
 
 class Scratch(NamedTuple):
@@ -169,12 +186,74 @@ def count_nearer(scratch: Scratch, counts: Ints, found: int, radius: float) -> i
     return records
 
 
+class Lots(NamedTuple):
+    """What one of very many tuples that are farthest alike is drawn by; nothing where few are."""
+
+    tuples: Ints
+    """[lots] the tuple of each."""
+    ranks: Ints
+    """[lots] its number among those of the tuple."""
+
+
+def new_lots(
+    points: Points, index: Index, finds: Finds, counts: Ints, alive: Longs, scratch: Scratch
+) -> Lots:
+    """A lot for each record that counts, if drawing finds a farthest tuple more often than not."""
+    none = Lots(np.empty(0, np.int32), np.empty(0, np.int32))
+    if alive.size < LEAST_BY_LOT:
+        return none
+    some = counts[alive]
+    starts = np.cumsum(some) - some
+    ranks = np.arange(int(some.sum()), dtype=np.int32) - np.repeat(starts, some).astype(np.int32)
+    lots = Lots(np.repeat(alive, some).astype(np.int32), ranks)
+    asked = alive[np.linspace(0, alive.size - 1, SAMPLED).astype(np.int64)]
+    met = _met(points, index, finds, lots, counts, asked, scratch)
+    return lots if 2 * met > SAMPLED else none
+
+
 @compiled
-def farthest_tuples(points: Points, index: Index, finds: Finds, scratch: Scratch) -> int:
-    """Collect the tuples of the index that are farthest; how many."""
-    size = farthest_points(points, index, finds, scratch.reference, scratch.tied)
+def _met(
+    points: Points,
+    index: Index,
+    finds: Finds,
+    lots: Lots,
+    counts: Ints,
+    asked: Longs,
+    scratch: Scratch,
+) -> int:
+    """Around how many of some tuples a farthest one is met by lot."""
+    met = 0
+    for place in range(asked.size):
+        point_reference(points, whole(asked[place]), scratch.reference)
+        seed = (place + 0.5) / asked.size
+        reference, (tuples, ranks) = scratch.reference, lots
+        point = farthest_by_lot(points, index, finds, reference, tuples, ranks, counts, seed)
+        met += point >= 0
+    return met
+
+
+@compiled
+def drawn_farthest(
+    points: Points,
+    index: Index,
+    finds: Finds,
+    lots: Lots,
+    counts: Ints,
+    uniform: float,
+    scratch: Scratch,
+) -> tuple[int, int]:
+    """The tuple of a record drawn from the farthest that count, or -1, and how many were listed.
+
+    None is listed where the tuple was drawn by lot.
+    """
+    reference, tuples, ranks = scratch.reference, lots.tuples, lots.ranks
+    if tuples.size > 0:
+        point = farthest_by_lot(points, index, finds, reference, tuples, ranks, counts, uniform)
+        if point >= 0:
+            return point, whole(0)
+    size = farthest_points(points, index, finds, reference, scratch.tied)
     _by_number(scratch, size)
-    return size
+    return drawn_tuple(counts, scratch.tied[:size], uniform), size
 
 
 @compiled

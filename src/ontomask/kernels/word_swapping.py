@@ -13,15 +13,14 @@ import numpy as np
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.compiling import compiled, whole
 from ontomask.kernels.formulas import EQUAL, FIGURES, GAP, WAY
-from ontomask.kernels.record_swapping import (
-    FIRST,
-    NEXT,
+from ontomask.kernels.partners import (
     State,
     finish_value,
     first_unfinished,
     first_unswapped,
     start_state,
 )
+from ontomask.kernels.record_swapping import FIRST, NEXT
 from ontomask.kernels.records import Points
 from ontomask.kernels.swapping import add, counter, locate, pick, total_before
 
