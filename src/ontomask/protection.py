@@ -12,6 +12,7 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats
 from ontomask.checks import Flag, Integer, check
+from ontomask.data.distinct import texts_of
 from ontomask.data.domains import Domain, Numbers
 from ontomask.data.encoding import LEAST, encode
 from ontomask.data.masked import Masked, State
@@ -237,7 +238,9 @@ def _differing(before: Attribute, after: Attribute, counts: Floats) -> int:
         return 0
     texts: dict[str, int] = {}
     own, others = (
-        np.array([texts.setdefault(str(value), len(texts)) for value in one.seen.values], np.int32)
+        np.array(
+            [texts.setdefault(text, len(texts)) for text in texts_of(one.seen.values)], np.int32
+        )
         for one in (before, after)
     )
     if own.max() < others.take(after.seen.used).min():  # none of it was written before

@@ -8,7 +8,7 @@ import pytest
 import ontomask as om
 from ontomask.arrays import different
 from ontomask.data import encoding
-from ontomask.data.encoding import encode
+from ontomask.data.encoding import day_number, encode
 from ontomask.data.microdata import group_rows, group_sizes
 from ontomask.data.tables import open_table
 from ontomask.taxonomy.bundled import load
@@ -262,3 +262,23 @@ def test_groups_are_numbered_by_their_codes(size):
 @pytest.mark.parametrize("numbers", [[], [7], [3, 3], [5, -1, 5, 2**60, -1, 0]])
 def test_different_numbers_ascend(numbers):
     assert different(np.array(numbers, np.int64)).tolist() == sorted(set(numbers))
+
+
+def test_days_are_the_same_together_and_one_by_one():
+    """To the last bit, with and without a time zone, dates among times as well."""
+    generator, zone = np.random.default_rng(5), datetime.timezone(datetime.timedelta(hours=-7))
+    begin = datetime.datetime(1, 1, 1)
+    seconds = generator.integers(0, 9990 * 365 * 86_400, 500).tolist()
+    micros = generator.integers(0, 10**6, 500).tolist()
+    times = [
+        begin + datetime.timedelta(seconds=one, microseconds=other)
+        for one, other in zip(seconds, micros, strict=True)
+    ]
+    for values in (
+        times,
+        [one.replace(tzinfo=zone) for one in times],
+        [one.date() for one in times],
+    ):
+        found = encoding._plain_days(values)
+        assert found.tolist() == [day_number("x", one, None) for one in values]
+    assert encoding._plain_days([*times, "2024-01-31"]) is None

@@ -334,3 +334,63 @@ def test_mistakes_with_builders():
         order_hierarchy("abc")
     with pytest.raises(ParameterError, match="by must be one of 'steps', 'depth'"):
         Hierarchy.from_taxonomy(animals(), ["lion"], by="level")
+
+
+NEAR = ["0.1", "0.10000000000000000001", "0.09999999999999999999", "0.1000", "1e400", "-1e400"]
+"""Numbers that floats do not tell apart, and that none of them holds."""
+
+
+def test_numbers_that_floats_do_not_tell_apart_lie_in_their_intervals_and_between_their_cuts():
+    hierarchy = interval_hierarchy([*NEAR, "7"], [0.1], bottom=-5, top=5)
+    assert [row[1] for row in hierarchy.cells()] == [
+        "[0.1, 0.2)",
+        "[0.1, 0.2)",
+        "[0, 0.1)",
+        "[0.1, 0.2)",
+        ">= 5",
+        "< -5",
+        ">= 5",
+    ]
+    cut = cut_hierarchy([*NEAR, "7"], [0, 0.1, 6])
+    middle, upper, below = "[0, 0.1)", "[0.1, 6)", "< 0"
+    assert [row[1] for row in cut.cells()] == [
+        upper,
+        upper,
+        middle,
+        upper,
+        ">= 6",
+        below,
+        ">= 6",
+    ]
+    assert [row[2] for row in cut.cells()] == [
+        *[">= 0.1"] * 2,
+        "< 0.1",
+        *[">= 0.1"] * 2,
+        "< 0.1",
+        ">= 0.1",
+    ]
+
+
+def test_columns_make_the_hierarchy_that_rows_make():
+    """Whatever order the labels come in, unused ones among them, and with a row for gaps."""
+    generator = np.random.default_rng(3)
+    values = [f"v{place}" for place in generator.permutation(60)]
+    fine = generator.integers(0, 9, 60)
+    coarse = np.array([4, 1, 1, 3, 4, 0, 3, 1, 0])[fine]
+    names, others = [f"f{place}" for place in range(12)], ["a", "b", "c", "d", "e"]
+    rows = [
+        [value, names[own], others[other], "*"]
+        for value, own, other in zip(values, fine, coarse, strict=True)
+    ]
+    root = (np.zeros(60, np.int32), ("*",))
+    built = Hierarchy.from_columns(values, [(fine, names), (coarse, others), root])
+    expected = Hierarchy.from_rows(rows)
+    for one, other in (
+        (built, expected),
+        (built.with_missing_value("?"), Hierarchy.from_rows([*rows, ["?", "?", "?", "*"]])),
+    ):
+        assert one.labels == other.labels
+        assert np.array_equal(one.levels, other.levels)
+        assert np.array_equal(one.distances, other.distances)
+    with pytest.raises(StructureError, match=r"row 2: 'b' at level 1 becomes 'y' at level 2 but"):
+        Hierarchy.from_columns(["u", "w"], [(np.zeros(2, int), "b"), (np.arange(2), "xy")])

@@ -88,7 +88,7 @@ def texts_of(values: Sequence[object]) -> list[str]:
     sizes = np.abs(values.numbers)
     for place in np.flatnonzero((sizes < LEAST_PLAIN) | (sizes >= MOST_PLAIN)).tolist():
         texts[place] = str(values[place])
-    return texts
+    return [*texts, str(None)] if values.gap else texts
 
 
 def is_plain(series: nw.Series[Any]) -> bool:

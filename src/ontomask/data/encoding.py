@@ -175,7 +175,8 @@ def _numeric(table: Table, name: str, column: Column) -> Attribute:
 def _date(table: Table, name: str, column: Column) -> Attribute:
     codes, distinct = table.distinct(name)
     written = column.format if isinstance(column, Date) else None
-    found = [_day(value, written) for value in distinct]
+    found: Any = _plain_days(distinct)
+    found = [_day(value, written) for value in distinct] if found is None else found
     wrong = [place for place, day in enumerate(found) if day is None]
     if wrong:
         records = np.flatnonzero(np.isin(codes, wrong)) + 1
@@ -183,6 +184,20 @@ def _date(table: Table, name: str, column: Column) -> Attribute:
     days = np.array(found, np.float64)
     domain = Numbers(tuple(distinct), days, whole=True)
     return _in_order(name, column, codes, domain, np.argsort(days, kind="stable"))
+
+
+def _plain_days(values: Sequence[object]) -> Floats | None:
+    """Python's own dates and times as numbers of days, all at once; None for anything else."""
+    if not {*map(type, values)} <= {datetime.date, datetime.datetime}:
+        return None
+    times = [
+        ((one.hour * 60 + one.minute) * 60 + one.second) * 10**6 + one.microsecond
+        if isinstance(one, datetime.datetime)
+        else 0
+        for one in values
+    ]
+    days = [one.toordinal() for one in values if isinstance(one, datetime.date)]
+    return np.array(days, np.float64) + np.array(times, np.int64) / 1e6 / 86_400
 
 
 def day_number(name: str, value: object, written: str | None) -> float:

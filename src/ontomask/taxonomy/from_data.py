@@ -14,14 +14,24 @@ import datetime
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+import numpy as np
+
+from ontomask.arrays import Ints
 from ontomask.checks import Choice, Flag, Integer, ListOf, check
 from ontomask.errors import ParameterError, StructureError
 from ontomask.taxonomy.assembly import assemble
 from ontomask.taxonomy.draft import Draft
-from ontomask.taxonomy.from_rows import different_values, hierarchy_of, taxonomy_of
-from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
+from ontomask.taxonomy.from_rows import (
+    cells_of,
+    different_values,
+    hierarchy_of,
+    hierarchy_of_columns,
+    places_of,
+    taxonomy_of,
+)
+from ontomask.taxonomy.hierarchies import ROOT, Generalized, Hierarchy
 from ontomask.taxonomy.levels import Row, add_rows
 from ontomask.taxonomy.mapping import is_missing
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -56,10 +66,10 @@ def masking_hierarchy(
     >>> om.knowledge.masking_hierarchy(["28013", "28020"]).cells()[0]
     ['28013', '2801*', '280**', '28***', '2****', '*']
     """
-    rows = _mask_rows(values, character, from_right)
-    longest = max((len(row) for row in rows), default=1)
-    named = [f"{plural(count, 'character')} masked" for count in range(1, longest)]
-    return hierarchy_of(rows, "the masks", named)
+    texts = _maskable(values, character, from_right)
+    levels = list(_masks(texts, character, from_right))
+    named = [f"{plural(count, 'character')} masked" for count in range(1, len(levels) + 1)]
+    return hierarchy_of_columns(texts, levels, "the masks", named)
 
 
 def masking_taxonomy(
@@ -87,31 +97,40 @@ def masking_taxonomy(
     >>> codes.lcs(["28013", "28020"])
     '280**'
     """
-    rows = _mask_rows(values, character, from_right)
-    top = character * max((len(row[0]) for row in rows), default=0)
-    return taxonomy_of([[*row, top] for row in rows], "the texts", name, {})
+    texts = _maskable(values, character, from_right)
+    levels = map(cells_of, _masks(texts, character, from_right))
+    tops = [character * max(map(len, texts), default=0)] * len(texts)
+    return taxonomy_of(zip(texts, *levels, tops, strict=True), "the texts", name, {})
 
 
-def _mask_rows(values: Iterable[object], character: str, from_right: bool) -> list[list[str]]:
+def _maskable(values: Iterable[object], character: str, from_right: bool) -> list[str]:
+    """The different texts, of which none may hold the masking character."""
     check("from_right", from_right, Flag())
     if not isinstance(character, str) or len(character) != 1 or character.isspace():
         raise ParameterError(f"character must be a single visible character, not {character!r}.")
     texts = list(different_values(values))
-    longest = max(map(len, texts), default=0)
-
-    def mask(text: str, count: int) -> str:
-        kept = min(len(text), longest - count)
-        if from_right:
-            return text[:kept].ljust(longest, character)
-        return text[len(text) - kept :].rjust(longest, character)
-
     for text in texts:
         if character in text:
             raise ParameterError(
                 f"The value {text!r} holds the masking character {character!r}; choose another "
                 "character."
             )
-    return [[text, *(mask(text, count) for count in range(1, longest))] for text in texts]
+    return texts
+
+
+def _masks(texts: Sequence[str], character: str, from_right: bool) -> Iterator[Generalized]:
+    """The masks of texts, level by level; each is made from the one below, and once."""
+    longest = max(map(len, texts), default=0)
+    places: Ints = np.arange(len(texts), dtype=np.int32)
+    below = texts
+    for kept in range(longest - 1, 0, -1):
+        if from_right:
+            masks = (text[:kept].ljust(longest, character) for text in below)
+        else:
+            masks = (text[max(0, len(text) - kept) :].rjust(longest, character) for text in below)
+        above, below = places_of(masks)
+        places = above.take(places)
+        yield places, below
 
 
 # Dates ----------------------------------------------------------------------------------------
@@ -143,7 +162,9 @@ def date_hierarchy(
     """
     check("units", list(units), ListOf(Choice(*UNITS), empty=False))
     named = ["centuries" if unit == "century" else f"{unit}s" for unit in units]
-    return hierarchy_of(_date_rows(_days(values), units), "the dates", named)
+    days = _days(values)
+    levels = [places_of(map(UNITS[unit], days.values())) for unit in units]
+    return hierarchy_of_columns(days, levels, "the dates", named)
 
 
 def date_taxonomy(values: Iterable[object], *, name: str = "") -> Taxonomy:
@@ -164,12 +185,11 @@ def date_taxonomy(values: Iterable[object], *, name: str = "") -> Taxonomy:
     """
     days = _days(values)
     names = {written: day.isoformat() for written, day in days.items()}
-    rows = _date_rows({day.isoformat(): day for day in days.values()}, ("month", "year"))
-    return taxonomy_of([[*row, ROOT] for row in rows], "the dates", name, names)
-
-
-def _date_rows(days: Mapping[str, datetime.date], units: Sequence[str]) -> list[list[str]]:
-    return [[called, *(UNITS[unit](day) for unit in units)] for called, day in days.items()]
+    rows = [
+        [day.isoformat(), UNITS["month"](day), UNITS["year"](day), ROOT]
+        for day in dict.fromkeys(days.values())
+    ]
+    return taxonomy_of(rows, "the dates", name, names)
 
 
 def _days(values: Iterable[object]) -> dict[str, datetime.date]:

@@ -5,15 +5,23 @@ Bounds are exact decimals: numbers are taken as they are written.
 
 from __future__ import annotations
 
-import bisect
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 
+import numpy as np
+
+from ontomask.arrays import Floats, Longs
 from ontomask.checks import AnyOf, Integer, ListOf, Null, Real, check
 from ontomask.errors import ParameterError
-from ontomask.taxonomy.from_rows import different_values, hierarchy_of, taxonomy_of
-from ontomask.taxonomy.hierarchies import Hierarchy
+from ontomask.taxonomy.from_rows import (
+    cells_of,
+    different_values,
+    hierarchy_of_columns,
+    taxonomy_of,
+)
+from ontomask.taxonomy.hierarchies import Generalized, Hierarchy
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = [
@@ -63,11 +71,12 @@ def interval_hierarchy(
     ['71', '>= 65', '>= 65', '*']
     """
     check_intervals(widths, bottom, top)
-    numbers = {written: _number(value) for written, value in different_values(values).items()}
+    written = different_values(values)
     steps, start = [_number(width) for width in widths], _number(origin)
     low, high = (None if bound is None else _number(bound) for bound in (bottom, top))
-    rows = _interval_rows(numbers, steps, start, low, high)
-    return hierarchy_of(rows, "the intervals", [f"intervals of {width:g}" for width in widths])
+    levels = _interval_levels(_Sorted.of(written), steps, start, low, high)
+    named = [f"intervals of {width:g}" for width in widths]
+    return hierarchy_of_columns(written, levels, "the intervals", named)
 
 
 def cut_hierarchy(values: Iterable[object], cuts: Sequence[float]) -> Hierarchy:
@@ -93,12 +102,12 @@ def cut_hierarchy(values: Iterable[object], cuts: Sequence[float]) -> Hierarchy:
     levels = [[*map(_number, cuts)]]
     while len(levels[-1]) > 1:
         levels.append(levels[-1][1::2])
-    rows = [
-        [called, *(_between(_number(value), level) for level in levels)]
-        for called, value in different_values(values).items()
-    ]
+    written = different_values(values)
+    places = _Sorted.of(written).beyond(levels[0])
     named = [f"cuts at {', '.join(map(_shown, level))}" for level in levels]
-    return hierarchy_of(rows, "the cuts", named)
+    # of every second cut, half as many are not above a number
+    above = [(places >> step, _between(level)) for step, level in enumerate(levels)]
+    return hierarchy_of_columns(written, above, "the cuts", named)
 
 
 def check_cuts(cuts: Sequence[float]) -> None:
@@ -109,12 +118,11 @@ def check_cuts(cuts: Sequence[float]) -> None:
             raise ParameterError(f"cuts must ascend, but {higher:g} follows {lower:g}.")
 
 
-def _between(number: Decimal, cuts: Sequence[Decimal]) -> str:
-    """The interval between two cuts that a number lies in."""
-    place = bisect.bisect_right(cuts, number)
-    if place in (0, len(cuts)):
-        return f">= {_shown(cuts[-1])}" if place else f"< {_shown(cuts[0])}"
-    return f"[{_shown(cuts[place - 1])}, {_shown(cuts[place])})"
+def _between(cuts: Sequence[Decimal]) -> list[str]:
+    """The intervals below, between and above cuts."""
+    shown = [_shown(cut) for cut in cuts]
+    inside = [f"[{low}, {high})" for low, high in itertools.pairwise(shown)]
+    return [f"< {shown[0]}", *inside, f">= {shown[-1]}"]
 
 
 def interval_taxonomy(
@@ -165,8 +173,67 @@ def interval_taxonomy(
     names = {written: _shown(number) for written, number in numbers.items()}
     with localcontext(prec=PRECISION):
         steps, start = _growing(sorted(called.values()), width, fanout, levels, origin)
-        rows = _interval_rows(called, steps, start, None, None)
-    return taxonomy_of(rows, "the numbers", name, names)
+        intervals = _interval_levels(_Sorted.of(called), steps, start, None, None)
+    columns = map(cells_of, intervals)
+    return taxonomy_of(zip(called, *columns, strict=True), "the numbers", name, names)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sorted:
+    """Numbers that are compared as they are written, which floats tell of nearly all of them.
+
+    Of two numbers the smaller one never has the larger float; only where their floats are equal
+    the numbers themselves are asked.
+
+    Attributes
+    ----------
+    texts
+        The numbers as they are written.
+    order
+        Their places, in the order of their size.
+    floats
+        The nearest floats, in that order.
+    """
+
+    texts: Sequence[str]
+    order: Longs
+    floats: Floats
+
+    @classmethod
+    def of(cls, written: Mapping[str, object]) -> _Sorted:
+        """Numbers by how they are written."""
+        texts = tuple(written)
+        try:
+            floats = np.array([*map(float, texts)], np.float64)
+        except ValueError:  # which one it is
+            floats = np.array([*map(_number, written.values())], np.float64)
+        for place in np.flatnonzero(~np.isfinite(floats)).tolist():  # beyond them, or no number
+            _number(written[texts[place]])
+        order = np.argsort(floats, kind="stable")
+        floats = floats.take(order)
+        tied = np.zeros(floats.size, bool)
+        np.equal(floats[1:], floats[:-1], out=tied[1:])
+        tied[:-1] |= tied[1:]
+        order[tied] = sorted(order[tied].tolist(), key=lambda place: Decimal(texts[place]))
+        return cls(texts, order, floats)
+
+    def __getitem__(self, rank: int) -> Decimal:
+        return Decimal(self.texts[self.order[rank]])
+
+    def below(self, end: Decimal) -> int:
+        """How many of them are less than a number."""
+        near = float(end)
+        rank = int(np.searchsorted(self.floats, near))
+        while rank < self.floats.size and self.floats[rank] == near and self[rank] < end:
+            rank += 1
+        return rank
+
+    def beyond(self, cuts: Sequence[Decimal]) -> Longs:
+        """For each number how many of some ascending cuts are not above it."""
+        places = np.empty(self.order.size, np.int64)
+        ends = [self.below(cut) for cut in cuts]
+        places[self.order] = np.searchsorted(ends, np.arange(places.size), side="right")
+        return places
 
 
 def _number(value: object) -> Decimal:
@@ -206,14 +273,14 @@ def check_intervals(
         raise ParameterError(f"bottom must not be above top, but {bottom:g} is above {top:g}.")
 
 
-def _interval_rows(
-    numbers: Mapping[str, Decimal],
+def _interval_levels(
+    numbers: _Sorted,
     steps: Sequence[Decimal],
     start: Decimal,
     low: Decimal | None,
     high: Decimal | None,
-) -> list[list[str]]:
-    """Return every number as it is called, with the intervals of these widths around it."""
+) -> list[Generalized]:
+    """Return the intervals of these widths around every number, a level for each."""
 
     def interval(number: Decimal, step: Decimal) -> tuple[str, Decimal]:
         """The interval of a number, and where it ends."""
@@ -228,23 +295,24 @@ def _interval_rows(
         return f"[{_shown(left)}, {_shown(right)})", right
 
     with localcontext(prec=PRECISION):
-        levels = [_along(list(numbers.values()), step, interval) for step in steps]
-    return [[*row] for row in zip(numbers, *levels, strict=True)]
+        return [_along(numbers, step, interval) for step in steps]
 
 
 def _along(
-    numbers: list[Decimal],
+    numbers: _Sorted,
     step: Decimal,
     interval: Callable[[Decimal, Decimal], tuple[str, Decimal]],
-) -> list[str]:
+) -> Generalized:
     """The interval of each number; one that many share is written once."""
-    shown, text, end = [""] * len(numbers), "", Decimal("-Infinity")
-    for place in sorted(range(len(numbers)), key=numbers.__getitem__):
-        number = numbers[place]
-        if number >= end:
-            text, end = interval(number, step)
-        shown[place] = text
-    return shown
+    places, begin = np.empty(numbers.order.size, np.int64), 0
+    shown: list[str] = []
+    while begin < places.size:
+        text, end = interval(numbers[begin], step)
+        stop = numbers.below(end)
+        places[numbers.order[begin:stop]] = len(shown)
+        shown.append(text)
+        begin = stop
+    return places, shown
 
 
 def _growing(

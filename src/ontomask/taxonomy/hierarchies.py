@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,19 @@ from ontomask.brevity import Brief
 from ontomask.checks import Choice, check, did_you_mean
 from ontomask.errors import DataError, ParameterError, StructureError
 from ontomask.taxonomy.assembly import assemble
-from ontomask.taxonomy.draft import Draft, place, spot
+from ontomask.taxonomy.draft import Draft, Line, place, spot
 from ontomask.taxonomy.levels import Row, add_rows, check_even
 from ontomask.taxonomy.readers.hierarchy import read_rows
 from ontomask.taxonomy.taxonomy import Taxonomy
 from ontomask.wording import plural
 
-__all__ = ["ROOT", "Hierarchy", "real_steps"]
+__all__ = ["ROOT", "Generalized", "Hierarchy", "real_steps"]
 
 ROOT = "*"
 """What a suppressed value becomes, and the usual top of a hierarchy."""
+
+Generalized = tuple[Ints | Longs, Sequence[str]]
+"""A level: for each value the place of what it becomes among the generalized values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,28 @@ class Hierarchy(Brief):
         cells = ([str(cell).strip() for cell in row] for row in rows)
         listed = [Row(f"row {n}", row) for n, row in enumerate(cells, start=1)]
         return replace(_of_rows(listed, source), named=tuple(named))
+
+    @staticmethod
+    def from_columns(
+        values: Sequence[str],
+        above: Iterable[Generalized],
+        source: str = "the hierarchy",
+        named: Iterable[str] = (),
+    ) -> Hierarchy:
+        """Make a hierarchy of different values and, level by level, of what they become.
+
+        It is the one that `from_rows` makes of the same cells, without a row for each value.
+        """
+        if not all(values):
+            place = list(values).index("")
+            check_even([Row(f"row {place + 1}", [""])], source)
+        if not values:
+            raise _no_rows(source)
+        columns = [_in_order(*one) for one in above]
+        codes = np.array([np.arange(len(values)), *(one for one, _ in columns)], np.int32)
+        labels = (tuple(values), *(one for _, one in columns))
+        _check_levels(codes, labels, lambda row: f"row {row + 1}", source)
+        return Hierarchy(codes, labels, _steps_distance(real_steps(codes)), tuple(named))
 
     @staticmethod
     def of(given: object, column: str) -> Hierarchy:
@@ -181,6 +206,8 @@ class Hierarchy(Brief):
     def encode(self, values: Iterable[object], column: str = "") -> Ints:
         """The row of each value; a value without row is an error that names it."""
         texts = [str(value).strip() for value in values]
+        if tuple(texts) == self.values:  # it was made of them
+            return np.arange(len(texts), dtype=np.int32)
         found = np.array([self._positions.get(text, -1) for text in texts], np.int32)
         if (found < 0).any():
             missing = dict.fromkeys(texts[place] for place in np.flatnonzero(found < 0))
@@ -198,9 +225,23 @@ class Hierarchy(Brief):
 
     def with_missing_value(self, label: str) -> Hierarchy:
         """The same with a last row for missing values, which stay apart until the top level."""
-        missing = [label] * max(1, self.height) + [self.labels[-1][0]] * bool(self.height)
-        grown = Hierarchy.from_rows([*self.cells(), missing], named=self.named)
+        if label in self.values:
+            missing = [label] * max(1, self.height) + [self.labels[-1][0]] * bool(self.height)
+            grown = Hierarchy.from_rows([*self.cells(), missing], named=self.named)
+        else:
+            above = [
+                (np.append(codes, labels.index(written)), labels)
+                for written, codes, labels in self._grown(label)
+            ]
+            grown = Hierarchy.from_columns((*self.values, label), above, named=self.named)
         return replace(grown, distances=np.append(self.distances, grown.distances[:, -1:], axis=1))
+
+    def _grown(self, label: str) -> Iterator[tuple[str, Ints, tuple[str, ...]]]:
+        """For each level above the values what is written for a missing one, codes and labels."""
+        for level in range(1, self.height + 1):
+            labels = self.labels[level]
+            written = label if level < self.height else labels[0]
+            yield written, self.levels[level], tuple(dict.fromkeys((*labels, written)))
 
     def to_taxonomy(self, name: str = "") -> Taxonomy:
         """The same as a taxonomy, in which a value is one concept at whatever level it stands."""
@@ -216,9 +257,24 @@ class Hierarchy(Brief):
         ]
 
 
+def _no_rows(source: str) -> StructureError:
+    return StructureError(f"{source} has no rows; a hierarchy needs one for every value.")
+
+
+def _in_order(places: Ints | Longs, labels: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
+    """Codes and labels of a level, numbered in the order in which rows first have them."""
+    firsts = np.full(len(labels), places.size)
+    # backwards, so that the first one is written last
+    firsts[places[::-1]] = np.arange(places.size - 1, -1, -1)
+    order = np.argsort(firsts, kind="stable")[: np.count_nonzero(firsts < places.size)]
+    ranks = np.zeros(len(labels), np.int32)
+    ranks[order] = np.arange(order.size)
+    return ranks.take(places), tuple(labels[place] for place in order.tolist())
+
+
 def _of_rows(given: Sequence[Row], source: str) -> Hierarchy:
     if not given:
-        raise StructureError(f"{source} has no rows; a hierarchy needs one for every value.")
+        raise _no_rows(source)
     check_even(given, source)
     rows = _distinct(given, source)
     levels, labels = [], []
@@ -227,7 +283,7 @@ def _of_rows(given: Sequence[Row], source: str) -> Hierarchy:
         levels.append([known.setdefault(cell, len(known)) for cell in cells])
         labels.append(tuple(known))
     codes = np.array(levels, np.int32)
-    _check_levels(codes, labels, rows, source)
+    _check_levels(codes, labels, lambda row: rows[row].line, source)
     return Hierarchy(codes, tuple(labels), _steps_distance(real_steps(codes)))
 
 
@@ -245,12 +301,14 @@ def _distinct(rows: Sequence[Row], source: str) -> list[Row]:
 
 
 def _check_levels(
-    codes: Ints, labels: Sequence[tuple[str, ...]], rows: Sequence[Row], source: str
+    codes: Ints, labels: Sequence[tuple[str, ...]], line: Callable[[int], Line], source: str
 ) -> None:
     """Refuse a level that does not determine the next."""
     for level in range(len(codes) - 1):
-        firsts = np.unique(codes[level], return_index=True)[1]
-        expected = codes[level + 1][firsts][codes[level]]
+        # any row of a label will do, but it is the first that is told
+        expected = np.empty(len(labels[level]), np.int32)
+        expected[codes[level][::-1]] = codes[level + 1][::-1]
+        expected = expected.take(codes[level])
         wrong = np.flatnonzero(expected != codes[level + 1])
         if wrong.size:
             row = int(wrong[0])
@@ -258,9 +316,9 @@ def _check_levels(
             here, there = (
                 labels[level + 1][code] for code in (codes[level + 1, row], expected[row])
             )
-            first = rows[firsts[codes[level, row]]].cells[0]
+            first = labels[0][codes[0, np.flatnonzero(codes[level] == codes[level, row])[0]]]
             raise StructureError(
-                f"{place(source, rows[row].line)}: {label!r} at level {level} becomes {here!r} at "
+                f"{place(source, line(row))}: {label!r} at level {level} becomes {here!r} at "
                 f"level {level + 1} but {there!r} in the row of {first!r}, so level {level} does "
                 f"not determine level {level + 1}; correct the row or rename one."
             )

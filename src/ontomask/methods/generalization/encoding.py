@@ -31,6 +31,7 @@ from ontomask.methods.generalization.recipes import (
     from_recipe,
     from_taxonomy,
     value_text,
+    value_texts,
 )
 from ontomask.privacy import Ground, PrivacyModel, TCloseness, chosen_column
 from ontomask.taxonomy.hierarchies import ROOT, Hierarchy
@@ -61,16 +62,23 @@ class EncodedColumn:
         For each level how the generalized values are written in a release.
     concepts
         For each level the concepts of the generalized values, for columns with a taxonomy.
+    domain, places
+        The values that it was made for, and the row of each, and of a missing one.
     """
 
     hierarchy: Hierarchy
     shown: tuple[tuple[object, ...], ...]
     concepts: tuple[Longs, ...] | None
+    domain: Domain
+    places: Ints
 
     @functools.cached_property
     def looks(self) -> Ints:
         """For each level and row a number for how the generalized value is written."""
-        return looks_of([_as_texts(level) for level in self.shown], self.hierarchy.levels)
+        # values that are no texts themselves are found by them
+        pairs = zip(self.shown[0], self.hierarchy.values, strict=True)
+        texts = [one if one is None or isinstance(one, str) else text for one, text in pairs]
+        return looks_of([texts, *self.shown[1:]], self.hierarchy.levels)
 
     def written(self, *, texts: bool) -> dict[int, object]:
         """How each look is written, all of them as texts where any value is generalized."""
@@ -88,7 +96,13 @@ class EncodedColumn:
 
     def rows(self, attribute: Attribute) -> Ints:
         """The row of the hierarchy of each record of an attribute."""
-        return _hierarchy_rows(attribute, self.hierarchy).take(attribute.codes)
+        return self._rows(attribute).take(attribute.codes)
+
+    def _rows(self, attribute: Attribute) -> Ints:
+        """The row of each code of an attribute."""
+        if attribute.domain is self.domain and attribute.cardinality <= self.places.size:
+            return self.places[: attribute.cardinality]
+        return _hierarchy_rows(attribute, self.hierarchy)
 
     def recode(self, attribute: Attribute, levels: Ints | int, suppressed: Bools) -> Attribute:
         """The generalized column, each record at its level; suppressed records get the root.
@@ -96,7 +110,7 @@ class EncodedColumn:
         Where any value is generalized, all of them are texts; otherwise the column stays.
         """
         begins = np.append(np.zeros(1, np.int64), np.cumsum(self.hierarchy.widths))
-        rows = _hierarchy_rows(attribute, self.hierarchy)
+        rows = self._rows(attribute)
         numbers = begins[:-1, None] + self.hierarchy.levels[:, rows]
         # the star is behind the values of all levels
         table = np.concatenate([numbers, np.full((1, rows.size), begins[-1])])
@@ -106,8 +120,7 @@ class EncodedColumn:
         used = np.unique(found)
         if used[-1] < begins[1]:
             return attribute
-        written = [*(value for level in self.shown for value in level), ROOT]
-        texts = _as_texts([written[number] for number in used.tolist()])
+        texts = _as_texts(self._written(used, begins))
         below = table[:, : attribute.size]
         domain, looks = self._generalized(attribute.domain, below, used, texts)
         codes = np.zeros(held[-1] + 1, np.int32)
@@ -118,6 +131,14 @@ class EncodedColumn:
             domain=domain,
             has_missing=None in texts,
         )
+
+    def _written(self, numbers: Longs, begins: Longs) -> list[object]:
+        """What is written for values that are numbered level by level, and the star behind them."""
+        levels = np.searchsorted(begins, numbers, side="right") - 1
+        places = numbers - begins[levels]
+        every = [*self.shown, (ROOT,)]
+        pairs = zip(levels.tolist(), places.tolist(), strict=True)
+        return [every[level][place] for level, place in pairs]
 
     def _generalized(
         self, below: Domain, numbers: Longs, used: Longs, texts: list[str | None]
@@ -190,9 +211,10 @@ def encode_column(
     """Give a quasi-identifier its hierarchy, which must have a row for each of its values."""
     attribute = own if people is None else _joined(own, people)
     hierarchy = hierarchy_of(attribute, given, levels_by)
-    encoded = _encoded(attribute, hierarchy, given=given is not None)
-    _hierarchy_rows(own, encoded.hierarchy)
-    return encoded
+    encoded = _encoded(attribute, hierarchy, given)
+    if people is None:
+        return encoded
+    return replace(encoded, domain=own.domain, places=_hierarchy_rows(own, encoded.hierarchy))
 
 
 def unfit_hierarchies(
@@ -228,11 +250,11 @@ def hierarchy_of(attribute: Attribute, given: Any, levels_by: str) -> Hierarchy:
     return from_recipe(attribute, drafted(attribute))
 
 
-def _encoded(attribute: Attribute, hierarchy: Hierarchy, *, given: bool) -> EncodedColumn:
+def _encoded(attribute: Attribute, hierarchy: Hierarchy, given: Any) -> EncodedColumn:
     if attribute.has_missing:
         hierarchy = hierarchy.with_missing_value(MISSING)
     column = attribute.column
-    if not given and isinstance(column, Nominal) and column.taxonomy is not None:
+    if given is None and isinstance(column, Nominal) and column.taxonomy is not None:
         concepts, shown = [], []
         for labels in hierarchy.labels:
             known = [label for label in labels if label != MISSING]
@@ -240,13 +262,20 @@ def _encoded(attribute: Attribute, hierarchy: Hierarchy, *, given: bool) -> Enco
             concepts.append(np.append(numbers, [-1] * (len(labels) - len(known))).astype(np.int64))
             written = attribute.as_concepts.vocabulary.written(numbers.tolist())
             shown.append((*written, *[None] * (len(labels) - len(known))))
-        return EncodedColumn(hierarchy, tuple(shown), tuple(concepts))
-    return EncodedColumn(hierarchy, _shown(attribute, hierarchy), None)
+        rows = _hierarchy_rows(attribute, hierarchy)
+        return EncodedColumn(hierarchy, tuple(shown), tuple(concepts), attribute.domain, rows)
+    is_built = given is None or isinstance(given, Mapping)
+    if is_built and hierarchy.rows == attribute.cardinality:  # of these values, in their order
+        rows = np.arange(hierarchy.rows, dtype=np.int32)
+    else:
+        rows = _hierarchy_rows(attribute, hierarchy)
+    values = _shown(attribute, hierarchy, rows)
+    return EncodedColumn(hierarchy, values, None, attribute.domain, rows)
 
 
 def _hierarchy_rows(attribute: Attribute, hierarchy: Hierarchy) -> Ints:
     """The row of each code of an attribute."""
-    texts = [value_text(value) for value in attribute.values]
+    texts = value_texts(attribute)
     column = attribute.column
     if isinstance(attribute.domain, Concepts) and isinstance(column, Nominal) and column.taxonomy:
         # the rows may be written in any spelling, not only as the release writes the concepts
@@ -257,9 +286,10 @@ def _hierarchy_rows(attribute: Attribute, hierarchy: Hierarchy) -> Ints:
     return hierarchy.encode(texts + [MISSING] * attribute.has_missing, attribute.name)
 
 
-def _shown(attribute: Attribute, hierarchy: Hierarchy) -> tuple[tuple[object, ...], ...]:
+def _shown(
+    attribute: Attribute, hierarchy: Hierarchy, rows: Ints
+) -> tuple[tuple[object, ...], ...]:
     """Original values at level 0, labels above; a missing value stays missing."""
-    rows = _hierarchy_rows(attribute, hierarchy)
     original: list[object] = list(hierarchy.values)
     for value, row in zip(attribute.values, rows.tolist(), strict=False):
         original[row] = value
@@ -359,8 +389,8 @@ def _sensitive(
         )
     if "hierarchical" in grounds:
         hierarchy = _own_hierarchy(attribute, hierarchies)
-        encoded = _encoded(attribute, hierarchy, given=attribute.name in hierarchies)
-        levels = encoded.hierarchy.levels[:, _hierarchy_rows(attribute, encoded.hierarchy)]
+        encoded = _encoded(attribute, hierarchy, hierarchies.get(attribute.name))
+        levels = encoded.hierarchy.levels[:, encoded.places]
     if "semantic" in grounds:
         distances = _distances(attribute)
     return Sensitive(attribute.codes, attribute.cardinality, levels, distances)

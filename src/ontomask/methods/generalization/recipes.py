@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ontomask.arrays import FloatValues
 from ontomask.checks import Choice, Constraint, Flag, Integer, ListOf, Real, check, did_you_mean
+from ontomask.data.distinct import texts_of
 from ontomask.data.domains import Concepts
 from ontomask.data.microdata import Attribute
 from ontomask.data.schema import Nominal
@@ -40,6 +42,7 @@ __all__ = [
     "from_recipe",
     "from_taxonomy",
     "value_text",
+    "value_texts",
 ]
 
 Build = Callable[..., Hierarchy]
@@ -52,8 +55,23 @@ def value_text(value: object) -> str:
     return str(value)
 
 
-def _texts(attribute: Attribute) -> list[str]:
-    return [value_text(value) for value in attribute.values]
+def value_texts(attribute: Attribute) -> list[str]:
+    """The values of a column as they are looked up in a hierarchy."""
+    values = attribute.values
+    if not isinstance(values, FloatValues):
+        return [value_text(value) for value in values]
+    texts, numbers = texts_of(values), values.numbers
+    for place in np.flatnonzero(numbers == np.rint(numbers)).tolist():
+        texts[place] = value_text(values[place])
+    return texts
+
+
+def _firsts(attribute: Attribute) -> dict[str, int]:
+    """The different texts of a column, each with the first of its values that is written so."""
+    firsts: dict[str, int] = {}
+    for place, text in enumerate(value_texts(attribute)):
+        firsts.setdefault(text.strip(), place)
+    return firsts
 
 
 def _needs(attribute: Attribute, fits: bool, needed: str) -> None:
@@ -66,38 +84,39 @@ def _needs(attribute: Attribute, fits: bool, needed: str) -> None:
 
 def _intervals(attribute: Attribute, widths: Sequence[float], **options: float) -> Hierarchy:
     _needs(attribute, attribute.column.kind == "numeric", "intervals need numbers")
-    return interval_hierarchy(_texts(attribute), widths, **options)
+    return interval_hierarchy(value_texts(attribute), widths, **options)
 
 
 def _cuts(attribute: Attribute, cuts: Sequence[float]) -> Hierarchy:
     _needs(attribute, attribute.column.kind == "numeric", "cuts need numbers")
-    return cut_hierarchy(_texts(attribute), cuts)
+    return cut_hierarchy(value_texts(attribute), cuts)
 
 
 def _dates(attribute: Attribute, units: Sequence[str]) -> Hierarchy:
     """By the days that the values mean, however they are written."""
     _needs(attribute, attribute.column.kind == "date", "dates need dates")
-    days = [datetime.date.fromordinal(int(day)).isoformat() for day in np.floor(attribute.numbers)]
-    built = date_hierarchy(days, units)
-    above = {row[0]: row[1:] for row in built.cells()}
-    rows = ([text, *above[day]] for text, day in zip(_texts(attribute), days, strict=True))
-    return Hierarchy.from_rows(rows, "the dates", built.named)
+    days, places = np.unique(np.floor(attribute.numbers).astype(np.int64), return_inverse=True)
+    built = date_hierarchy(map(datetime.date.fromordinal, days.tolist()), units)
+    firsts = _firsts(attribute)
+    rows = places[[*firsts.values()]]
+    above = [(built.levels[at].take(rows), built.labels[at]) for at in range(1, built.height + 1)]
+    return Hierarchy.from_columns((*firsts,), above, "the dates", built.named)
 
 
 def _order(attribute: Attribute, fanout: int) -> Hierarchy:
     _needs(attribute, attribute.column.kind == "ordinal", "order needs an order")
-    return order_hierarchy(_texts(attribute), fanout=fanout)
+    return order_hierarchy(value_texts(attribute), fanout=fanout)
 
 
 def _digits(attribute: Attribute, first: str) -> Hierarchy:
-    return masking_hierarchy(_texts(attribute), from_right=first == "last")
+    return masking_hierarchy(value_texts(attribute), from_right=first == "last")
 
 
 def _star(attribute: Attribute, starred: bool) -> Hierarchy:
     """Nothing between the value and any; without a star not even that."""
-    if not starred:
-        return Hierarchy.from_rows([[text] for text in _texts(attribute)], "the values")
-    return Hierarchy.from_rows([[text, ROOT] for text in _texts(attribute)], "the values")
+    texts = (*_firsts(attribute),)
+    above = [(np.zeros(len(texts), np.int32), (ROOT,))] if starred else []
+    return Hierarchy.from_columns(texts, above, "the values")
 
 
 def from_taxonomy(attribute: Attribute, by: str) -> Hierarchy:
@@ -244,7 +263,7 @@ def drafted(attribute: Attribute) -> dict[str, Any]:
         return {"order": 2}
     if kind == "numeric":
         return {"intervals": _widths(attribute)}
-    texts = _texts(attribute)
+    texts = value_texts(attribute)
     are_codes = all(text.isdigit() for text in texts) and len({len(text) for text in texts}) == 1
     return {"digits": "last"} if are_codes and len(texts[0]) > 2 else {"star": True}
 
