@@ -13,6 +13,7 @@ __all__ = [
     "LARGEST_TABLE",
     "MODERATE_TABLE",
     "NEAR_TABLE",
+    "SMALL_TABLE",
     "free_memory",
     "keep_freed",
     "require_memory",
@@ -23,6 +24,8 @@ LARGEST_TABLE = 2**24
 """So many distances are held at once; of more they are computed as they are asked for."""
 
 
+SMALL_TABLE = 2**20
+"""So many are kept for who asks for them again; more are computed as fast as they are copied."""
 MODERATE_TABLE = 2**23
 """So many are held where there is little to be done for each part of a table …"""
 NEAR_TABLE = 2**16

@@ -9,16 +9,20 @@ from hypothesis import given, settings
 
 import ontomask as om
 from ontomask import memory
+from ontomask.data.encoding import encode
+from ontomask.data.tables import open_table
 from ontomask.errors import ShortMemoryError
 from ontomask.evaluation import sides
-from ontomask.kernels import reaching
+from ontomask.kernels import formulas, reaching
 from ontomask.kernels.formulas import COMPARED, REPLACED, formed
 from ontomask.kernels.reaching import add_to_points, add_to_rows, fill_leaves
 from ontomask.kernels.records import pack_points
 from ontomask.methods import hybrid, pram
+from ontomask.methods.points import layout_of
 from ontomask.semantics import distances, operators
 from ontomask.semantics.distances import ValueDistances
 from ontomask.semantics.operators import Comparison, coded_operator
+from ontomask.taxonomy import measures
 from ontomask.taxonomy.measures import MEASURES
 from ontomask.taxonomy.taxonomy import Taxonomy
 from strategies import random_attribute
@@ -153,6 +157,7 @@ def without_tables(monkeypatch):
     def forbid():
         for module in (operators, memory, sides):
             monkeypatch.setattr(module, "LARGEST_TABLE", 6)
+        monkeypatch.setattr(sides, "SMALL_TABLE", 6)
         for module in (pram, hybrid):
             monkeypatch.setattr(module, "MODERATE_TABLE", 20)
         monkeypatch.setattr(pram, "NEAR_TABLE", 6)
@@ -223,6 +228,47 @@ def test_what_does_not_fit_is_refused_before_it_is_begun(monkeypatch):
         "left; map rare values to broader concepts first, mask fewer records at a time (strata), "
         "or use a machine with more."
     )
+
+
+def test_kinds_of_concepts_that_do_not_fit_are_refused_too(monkeypatch):
+    monkeypatch.setattr(memory, "free_memory", lambda: 100)
+    monkeypatch.setattr(measures, "LARGEST_TABLE", 2)
+    icd9 = om.load_taxonomy("icd9cm")
+    concepts = np.sort(icd9.indices_of(["250.00", "428.0", "V27.0", "428"]))
+    with pytest.raises(ShortMemoryError, match="What 3 kinds of concepts can have in common would"):
+        icd9.space(concepts, "tversky").formula(concepts)
+
+
+def test_tables_of_several_columns_share_what_may_be_held(monkeypatch):
+    icd9 = om.load_taxonomy("icd9cm")
+    codes = ["250.00", "250.13", "428.0", "428.1", "V27.0", "401.9"]
+    frame = pl.DataFrame({name: [*codes, *codes[::-1]] for name in "abc"})
+    schema = om.Schema(**{name: om.Nominal(icd9) for name in "abc"})
+    microdata = encode(open_table(frame), schema)
+    names = {"operators": "semantic", "metric": "mean", "measure": None}
+    every = layout_of(microdata, "abc", **names)
+    sizes = [one.arrays.table.size for _, one in every.coded]
+    monkeypatch.setattr(operators, "LARGEST_TABLE", sum(sizes) - 1)
+    some = layout_of(microdata, "abc", **names)
+    assert [one.looked_up for _, one in some.coded] == [True, True, False]
+    monkeypatch.setattr(operators, "LARGEST_TABLE", sum(sizes))
+    assert all(one.looked_up for _, one in layout_of(microdata, "abc", **names).coded)
+
+
+@pytest.mark.parametrize("importance", [1.0, 2.0])
+def test_one_curve_is_held_where_contributions_are_costs(importance, monkeypatch):
+    monkeypatch.setattr(operators, "LARGEST_TABLE", 0)
+    icd9 = om.load_taxonomy("icd9cm")
+    concepts = np.sort(icd9.indices_of(["250.00", "428.0", "V27.0"])).astype(np.int64)
+    codes, ones = np.arange(3, dtype=np.int32), np.ones(3)
+    comparison = Comparison(ValueDistances(icd9.space(concepts, "logsc")), importance=importance)
+    formula = coded_operator(comparison, concepts, codes, ones, ones).arrays.formula
+    head = np.zeros(formulas.COLUMNS, np.int64)
+    curve = formulas.laid_out(formula, 0, 0, head)[1][2]
+    entries = curve.size // (1 if importance == 1.0 else 2)
+    assert entries == head[formulas.KINDS] ** 2 * head[formulas.WIDTH]
+    floats = np.concatenate(formulas.laid_out(formula, 0, 0, head)[1])
+    assert formulas.greatest_cost(head, floats) == 1.0
 
 
 def test_what_is_left_is_the_least_of_all_limits(monkeypatch, tmp_path):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.memory import LARGEST_TABLE, row_blocks
+from ontomask.memory import LARGEST_TABLE, SMALL_TABLE, row_blocks
 from ontomask.remembering import remembered
 from ontomask.semantics.dependence import semantic_mean
 from ontomask.semantics.distances import MISSING_DISTANCE, ValueDistances
@@ -261,7 +261,7 @@ class CodedSides(Sides):
 
     def originals_apart(self, first: Longs | Ints, second: Longs | Ints) -> Floats:
         """Distances between original codes; a missing value is at distance 1."""
-        if self.values.size**2 > LARGEST_TABLE:
+        if self.values.size**2 > SMALL_TABLE:
             return self.distances.between(self.values[first], self.values[second])
         apart: Floats = self._between_originals[np.ix_(first, second)]
         return apart
@@ -269,7 +269,7 @@ class CodedSides(Sides):
     def released_apart(self, first: Longs | Ints, second: Longs | Ints) -> Floats:
         """Distances between released codes; those of two sets are expected ones."""
         points = self._points
-        if points.size**2 > LARGEST_TABLE and (self.released.sets < 0).all():
+        if points.size**2 > SMALL_TABLE and (self.released.sets < 0).all():
             return self.distances.between(points[first], points[second])
         apart: Floats = self._between_released[np.ix_(first, second)]
         return apart

@@ -287,7 +287,8 @@ def _measured_pairs(columns: list[PairedColumn]) -> Measured:
     found: Measured = {}
     sides = [_sides(column) for column in columns]
     distinct = [[side.distinct for side in pair] for pair in sides]
-    sides = _held(sides, distinct)
+    most = [MOST_CONCEPTS if _space(column) else LARGEST_SAMPLE for column in columns]
+    sides = _held(sides, [min(max(both), one) for both, one in zip(distinct, most, strict=True)])
     for first, second in combinations(range(len(columns)), 2):
         pair = columns[first], columns[second]
         both = list(zip(sides[first], sides[second], strict=True))
@@ -302,13 +303,13 @@ def _measured_pairs(columns: list[PairedColumn]) -> Measured:
     return found
 
 
-def _held(
-    sides: list[tuple[_Column, _Column]], distinct: list[list[int]]
-) -> list[tuple[_Column, _Column]]:
-    """The sides of columns, of which as many hold their distances as may be held."""
-    most = [min(max(both), LARGEST_SAMPLE) ** 2 for both in distinct]
-    order = sorted(range(len(sides)), key=most.__getitem__)
-    room = dict(zip(order, np.cumsum([2 * most[place] for place in order]), strict=True))
+def _held(sides: list[tuple[_Column, _Column]], values: list[int]) -> list[tuple[_Column, _Column]]:
+    """The sides of columns, of which as many hold their distances as may be held.
+
+    `values` says how many values of each are compared at most.
+    """
+    order = sorted(range(len(sides)), key=values.__getitem__)
+    room = dict(zip(order, np.cumsum([2 * values[place] ** 2 for place in order]), strict=True))
     return [
         both if room[place] <= LARGEST_TABLE else _unheld(*both) for place, both in enumerate(sides)
     ]

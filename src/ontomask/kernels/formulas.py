@@ -15,7 +15,7 @@ not, one of them stands out, and the others need not be looked at.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -125,15 +125,19 @@ def unrelated(profiles: Longs, way: int, divisor: float) -> Formula:
 WAY, TREE, OFFSETS, PROFILES, CLASSES, DEPTHS, NODES = 8, 9, 10, 11, 12, 13, 14
 PLACES, VALUE_PLACES, KIND_STARTS, STARTS = 15, 16, 17, 18
 WAYS, CONTENTS, CURVE, WIDTH, KINDS, COMPARED, REPLACED, FIGURES = 19, 20, 21, 22, 23, 24, 25, 26
-"""Columns of `heads`: ways and where things lie in `lineages`, then in `tables`."""
-COLUMNS = 27
+BEHIND = 27
+"""Columns of `heads`: ways and where things lie in `lineages`, then in `tables`; the last says how
+far the curve of costs lies behind that of contributions."""
+COLUMNS = 28
 """How many columns `heads` has."""
 DIVISOR, SPREAD, IMPORTANCE, GAP = 0, 1, 2, 3
 """Figures, from FIGURES on."""
 
 
-def laid_out(formula: Formula, whole_start: int, float_start: int, head: Longs) -> Any:
-    """Whole numbers and floats of a formula as they will lie from two starts on.
+def laid_out(
+    formula: Formula, whole_start: int, float_start: int, head: Longs
+) -> tuple[list[Longs], list[Floats]]:
+    """Whole numbers and floats of a formula, in parts, as they will lie from two starts on.
 
     Writes into `head`, a row of `heads`, where they are.
     """
@@ -152,10 +156,12 @@ def laid_out(formula: Formula, whole_start: int, float_start: int, head: Longs) 
     # the way of the member at a place of `lineages` is so much farther in `tables`
     head[WAYS] -= spots[-1]
     head[WAY], head[WIDTH] = formula.way, formula.width
-    head[KINDS] = formula.curve.shape[-2] if formula.way == SHARED else 0
+    if formula.way == SHARED:
+        head[KINDS] = formula.curve.shape[-2]
+        head[BEHIND] = (len(formula.curve) - 1) * formula.curve[0].size
     head[COMPARED], head[REPLACED] = formula.compared, formula.replaced
     head[TREE] = _is_tree(formula)
-    return np.concatenate([*wholes, formula.members]), np.concatenate(floats)
+    return [*wholes, formula.members], floats
 
 
 def _with_unknown(formula: Formula) -> Formula:
@@ -166,17 +172,29 @@ def _with_unknown(formula: Formula) -> Formula:
     if formula.way != SHARED:
         return formula
     plain, kinds = formula.curve, formula.curve.shape[0]
-    squared = plain * plain
-    compared = squared if formula.compared == SQUARED else plain
-    replaced = squared if formula.replaced == SQUARED else plain
-    if formula.replaced == ANY:
-        replaced = (plain > 0.0).astype(np.float64)
-    both = (compared / formula.spread * formula.importance, formula.gap), (replaced, 1.0)
-    beside = (0, 1), (0, 1), (0, 0)
+    entered = plain * plain if formula.compared == SQUARED else plain
+    compared = _padded(entered / formula.spread * formula.importance, formula.gap)
+    replaced = _padded(_entering_costs(formula), 1.0)
+    # curves over many kinds are large, and mostly the same
+    alike = np.array_equal(compared, replaced)
     return formula._replace(
-        curve=np.stack([np.pad(one, beside, constant_values=gap) for one, gap in both]),
+        curve=compared[None] if alike else np.stack([compared, replaced]),
         profiles=np.where(formula.profiles < 0, kinds, formula.profiles),
     )
+
+
+def _entering_costs(formula: Formula) -> Floats:
+    """What enters a cost, along the curve."""
+    if formula.replaced == ANY:
+        return (formula.curve > 0.0).astype(np.float64)
+    return formula.curve * formula.curve if formula.replaced == SQUARED else formula.curve
+
+
+def _padded(curve: Floats, gap: float) -> Floats:
+    """A curve with one profile more on both sides, which is a gap from all."""
+    padded = np.full((len(curve) + 1, len(curve) + 1, curve.shape[2]), gap)
+    padded[:-1, :-1] = curve
+    return padded
 
 
 def _stretched(formula: Formula) -> list[Longs]:
@@ -190,8 +208,8 @@ def _stretched(formula: Formula) -> list[Longs]:
 
 def greatest_cost(head: Longs, tables: Floats) -> float:
     """The greatest cost that SHARED can say for any two nodes."""
-    entries = int(head[KINDS] ** 2 * head[WIDTH])
-    return float(tables[head[CURVE] + entries : head[CURVE] + 2 * entries].max())
+    start, entries = int(head[CURVE] + head[BEHIND]), int(head[KINDS] ** 2 * head[WIDTH])
+    return float(tables[start : start + entries].max())
 
 
 def _is_tree(formula: Formula) -> bool:
@@ -273,8 +291,8 @@ def _by_ways(
 @part
 def curve_start(heads: Longs, attribute: int, profile: int, asked: int) -> int:
     """Where on the curve the entries of nodes of a profile begin."""
-    kinds, line = heads[attribute, KINDS], (asked - COMPARED) * heads[attribute, KINDS] + profile
-    return heads[attribute, CURVE] + line * kinds * heads[attribute, WIDTH]
+    start = heads[attribute, CURVE] + (heads[attribute, BEHIND] if asked == REPLACED else 0)
+    return start + profile * heads[attribute, KINDS] * heads[attribute, WIDTH]
 
 
 @part

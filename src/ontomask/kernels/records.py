@@ -256,8 +256,8 @@ def _laid_out(attributes: Sequence[Attribute], times: int = 1) -> tuple[Longs, L
             first, second = (sum(one.size for one in parts) for parts in (lineages, tables))
             wholes, floats = laid_out(attribute.formula, first, second, heads[place])
             heads[place::count, WAY:] = heads[place, WAY:]
-            lineages.append(wholes)
-            tables.append(floats)
+            lineages += wholes
+            tables += floats
     return heads, _joined(lineages, np.int64), _joined(tables, np.float64)
 
 

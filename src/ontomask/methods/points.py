@@ -130,7 +130,9 @@ def layout_of(
         if attribute.column.kind in ("numeric", "date"):
             numeric.append(_scaled(attribute, microdata, metric))
         else:
-            coded.append((attribute, _coded(attribute, microdata, operators, metric, measure)))
+            held = sum(one.arrays.table.size for _, one in coded)
+            named = operators, metric, measure
+            coded.append((attribute, _coded(attribute, microdata, *named, held)))
     if numeric and operators in ("lcs", "consensus"):
         raise MethodError(
             f"The operators {operators!r} have no meaning for numbers, and column "
@@ -160,7 +162,12 @@ def quasi_layout(microdata: Microdata, method: Comparing) -> Layout:
 
 
 def _coded(
-    attribute: Attribute, microdata: Microdata, operators: str, metric: str, measure: str | None
+    attribute: Attribute,
+    microdata: Microdata,
+    operators: str,
+    metric: str,
+    measure: str | None,
+    held: int,
 ) -> Coded:
     distances, importance = attribute.distances(measure), attribute.column.weight
     return coded_operator(
@@ -169,6 +176,7 @@ def _coded(
         attribute.codes,
         microdata.counts,
         microdata.weights,
+        held,
     )
 
 

@@ -158,11 +158,14 @@ class Comparison:
             rows, columns, lambda one, other: descending_links(taxonomy, one, other) / height
         )
 
-    def is_formed(self, rows: int, values: int) -> bool:
-        """Whether distances are computed as they are asked for: they are many, and can be."""
+    def is_formed(self, rows: int, values: int, held: int = 0) -> bool:
+        """Whether distances are computed as they are asked for: they are many, and can be.
+
+        Many are more than may be held beside those that other tables hold.
+        """
         space = self.distances.space
         formed = space is None or space.measure.summary is not None
-        return rows * values > LARGEST_TABLE and formed and self.distances.table is None
+        return rows * values + held > LARGEST_TABLE and formed and self.distances.table is None
 
     def attribute(self, rows: Longs, values: Longs) -> kernel.Attribute:
         """An attribute whose rows and values are compared only, without a table of them."""
@@ -275,7 +278,12 @@ class Coded:
 
 
 def coded_operator(
-    comparison: Comparison, values: Longs, codes: Ints, counts: Floats, weights: Floats
+    comparison: Comparison,
+    values: Longs,
+    codes: Ints,
+    counts: Floats,
+    weights: Floats,
+    held: int = 0,
 ) -> Coded:
     """The operator of a column.
 
@@ -287,6 +295,8 @@ def coded_operator(
         The values by code, ascending; the missing one, -1, comes last where there is one.
     codes, counts, weights
         For each record its code, how many equal records it is and how many people it stands for.
+    held
+        How many distances are held in tables of other columns.
     """
     comparison = comparison.with_height(values)
     known = values[values >= 0]
@@ -300,33 +310,33 @@ def coded_operator(
         above = np.append(above, rows.size)
         rows = np.append(rows, -1)
     comparison = comparison.with_spread(values, codes, counts, weights)
+    formed = comparison.is_formed(rows.size, values.size, held)
+    nothing = np.empty((0, 0)), np.empty((0, 0))
     arrays = kernel.Attribute(
-        *_tables(comparison, rows, values),
+        *(nothing if formed else _tables(comparison, rows, values)),
         np.asarray(own_rows, np.int32),
         np.asarray(depths, np.int32),
         np.asarray(offsets, np.int64),
         np.asarray(above, np.int32),
         comparison.rule,
         missing,
+        comparison.formula(rows, values) if formed else None,
     )
-    if comparison.is_formed(rows.size, values.size):
-        arrays = arrays._replace(formula=comparison.formula(rows, values))
     return Coded(arrays, rows, comparison)
 
 
 def _tables(comparison: Comparison, rows: Longs, values: Longs) -> tuple[Floats, Floats]:
-    """Comparison and aggregation tables; nothing where they are too large to be held."""
-    if comparison.is_formed(rows.size, values.size):
-        return np.empty((0, 0)), np.empty((0, 0))
-    plain = comparison.plain(rows, values)
-    table, costs = np.empty(plain.shape), np.empty(plain.shape[::-1])
+    """Comparison and aggregation tables."""
+    table = comparison.plain(rows, values)
+    costs = np.empty(table.shape[::-1])
 
     def work(first: int, last: int) -> None:
-        # some rows at a time, so that what is computed on the way stays in the cache
+        # some rows at a time, so that what is computed on the way stays in the cache, and plain
+        # distances are there no longer than they are needed
         for start in range(first, last, STEP):
             some = slice(start, min(start + STEP, last))
-            table[some] = comparison.contributions(plain[some], rows[some], values)
-            costs[:, some] = comparison.costs(plain[some]).T
+            costs[:, some] = comparison.costs(table[some]).T
+            table[some] = comparison.contributions(table[some], rows[some], values)
 
     in_blocks(work, rows.size, 1 + SMALLEST_SHARE // max(1, values.size))
     return table, costs

@@ -20,6 +20,7 @@ from ontomask.checks import Choice, Constraint, Flag, check
 from ontomask.errors import ParameterError
 from ontomask.extensions import declared
 from ontomask.kernels import formulas
+from ontomask.memory import LARGEST_TABLE, require_memory, row_blocks
 from ontomask.taxonomy.content import IC_KINDS, InformationContent
 from ontomask.taxonomy.pairs import AncestorSets, Pair, Pairs, Summaries
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -31,6 +32,9 @@ MANY = 2**15
 """Of fewer pairs it takes longer to find out what they have in common than to compute distances."""
 BLOCK = 2**21
 """So many pairs are worked on at a time: the memory beyond the result stays small."""
+
+COPIES = 5
+"""A curve becomes two, for contributions and costs, which then lie in the arrays of kernels."""
 
 AnyPairs = Any
 """`Pairs`, a single `Pair` or `Summaries`, which answer the same questions."""
@@ -195,13 +199,12 @@ class Space:
         self._check_inside(rows, columns)
         unique_rows, row_places = np.unique(rows, return_inverse=True)
         unique_columns, column_places = np.unique(columns, return_inverse=True)
-        result = self._table(unique_rows, unique_columns)
-        if np.array_equal(unique_rows, rows) and np.array_equal(unique_columns, columns):
-            return result
-        return result[np.ix_(row_places, column_places)]
+        if unique_rows.size == rows.size and unique_columns.size == columns.size:
+            return self._table(rows, columns)
+        return self._table(unique_rows, unique_columns)[np.ix_(row_places, column_places)]
 
     def _table(self, rows: Ints, columns: Ints) -> Floats:
-        """The distances of ascending concepts."""
+        """The distances of different concepts, in any order."""
         sets = AncestorSets.of(self.taxonomy, self.depths, rows, columns)
         # where most pairs have in common what others have, distances are looked up
         many = rows.size * columns.size >= MANY
@@ -266,11 +269,20 @@ class Space:
         _, firsts, profiles = np.unique(keys, axis=1, return_index=True, return_inverse=True)
         if firsts.size**2 * int(sizes.max() + 1) > most:
             return None
-        one, other = firsts[:, None, None], firsts[None, :, None]
-        shared = np.minimum(np.arange(int(sizes.max()) + 1), np.minimum(sizes[one], sizes[other]))
-        both = concepts[one], concepts[other]
-        pairs = Summaries(common=shared, sizes=(sizes[one], sizes[other]), concepts=both)
-        return profiles.ravel(), np.asarray(self.measure.compute(self, pairs), np.float64)
+        return profiles.ravel(), self._curve(concepts[firsts], sizes[firsts])
+
+    def _curve(self, concepts: Ints, sizes: Longs) -> Floats:
+        """The distances of concepts with so many ancestors, by how many of them are common."""
+        width, others = int(sizes.max()) + 1, sizes[None, :, None]
+        _require_curve(sizes.size, width)
+        curve = np.empty((sizes.size, sizes.size, width))
+        for block in row_blocks(sizes.size, sizes.size * width, BLOCK):
+            own = sizes[block, None, None]
+            shared = np.minimum(np.arange(width), np.minimum(own, others))
+            both = concepts[block, None, None], concepts[None, :, None]
+            pairs = Summaries(common=shared, sizes=(own, others), concepts=both)
+            curve[block] = self.measure.compute(self, pairs)
+        return curve
 
     def _by_classes(self, plain: formulas.Formula, sets: AncestorSets) -> tuple[Longs, Floats]:
         """Pairs whose deepest common ancestor is of the same class are as far apart."""
@@ -298,6 +310,17 @@ class Space:
                     'depth from the root of the taxonomy (root="taxonomy") or add the concept to '
                     "the attribute's values."
                 )
+
+
+def _require_curve(kinds: int, width: int) -> None:
+    """Refuse what does not fit into memory, with what kernels make of it."""
+    entries = kinds**2 * width
+    if entries > LARGEST_TABLE:
+        require_memory(
+            *(8 * COPIES * entries, f"What {kinds:,} kinds of concepts can have in common"),
+            "choose a measure by which concepts are not told apart by their depth (logsc) or by "
+            "all that they have in common (path, wu-palmer), or use a machine with more",
+        )
 
 
 MEASURES: dict[str, Measure] = {}
