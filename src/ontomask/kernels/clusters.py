@@ -19,7 +19,7 @@ from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import Underway, beside
 from ontomask.kernels.centroids import Tally, centroids, new_tally, tallied
 from ontomask.kernels.compiling import compiled, part, whole
-from ontomask.kernels.index import FARTHEST, LEAF, NEAREST, build_index, search
+from ontomask.kernels.index import FARTHEST, NEAREST, build_index, search
 from ontomask.kernels.neighbors import prepare
 from ontomask.kernels.opposites import (
     MANY,
@@ -39,6 +39,8 @@ from ontomask.kernels.units import amount, drop_units, points_of_units
 
 __all__ = ["LEAF", "mdav", "sa_mdav", "v_mdav"]
 
+LEAF = 64
+"""Points of a leaf: to measure dozens of them takes less than to bound more nodes."""
 SMALLEST_REBUILD = 256
 """An index over fewer points is not made anew: that would hardly repay."""
 FIXED, ADAPTIVE, VARIABLE = 0, 1, 2
