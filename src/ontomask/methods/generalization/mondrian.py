@@ -16,7 +16,7 @@ from ontomask.methods.generalization.evaluation import check_models
 from ontomask.methods.generalization.problem import Pairs, Problem
 from ontomask.methods.generalization.recoded import LocalSolution, recoded_loss
 from ontomask.methods.generalization.shown import class_places, failing_records
-from ontomask.privacy import PrivacyModel, TableModel
+from ontomask.privacy import KAnonymity, PrivacyModel, TableModel
 from ontomask.quality import Loss, Quality
 
 __all__ = ["mondrian"]
@@ -68,7 +68,8 @@ class _Division:
         self._privacy = privacy
         self._tell = Paced(progress)
         self._divisions = self._done = 0
-        self._rows = problem.tuples.rows
+        self._smallest = max((one.k for one in privacy if isinstance(one, KAnonymity)), default=1)
+        self._rows, self._columns = problem.tuples.rows, problem.tuples.columns
         self._amounts = problem.tuples.amounts
         self._pairs = {}
         for name, (groups, values, counts) in problem.tuples.pairs.items():
@@ -149,8 +150,9 @@ class _Division:
 
     def _divided(self, box: _Box) -> list[_Box]:
         """The parts of a class by the first attribute that can divide it."""
+        divisible = int(self._amounts[0].take(box.members).sum()) >= 2 * self._smallest
         for attribute in self._by_share(box):
-            parts = self._divided_by(box, attribute)
+            parts = self._divided_by(box, attribute, divisible)
             if parts:
                 return parts
         return []
@@ -167,16 +169,20 @@ class _Division:
         }
         return sorted(shares, key=lambda place: (-shares[place], place))
 
-    def _divided_by(self, box: _Box, attribute: int) -> list[_Box]:
+    def _divided_by(self, box: _Box, attribute: int, divisible: bool) -> list[_Box]:
         hierarchy, level = self._problem.hierarchies[attribute], box.levels[attribute]
-        below = hierarchy.levels[level - 1][self._rows[box.members, attribute]]
+        below = hierarchy.levels[level - 1].take(self._columns[attribute].take(box.members))
+        lower = (*box.levels[:attribute], level - 1, *box.levels[attribute + 1 :])
+        if (below == below[0]).all():  # the same class, which satisfies the models
+            return [_Box(box.members, lower, box)]
+        if not divisible:
+            return []
         _, children = np.unique(below, return_inverse=True)
         count = int(children.max()) + 1
         sizes = self._sums(box.members, children, count)[0]
         apart = self._apart(box.members, children.astype(np.int32), sizes)
         if not apart.any():
             return []
-        lower = (*box.levels[:attribute], level - 1, *box.levels[attribute + 1 :])
         parts = [_Box(box.members[children == one], lower, box) for one in np.flatnonzero(apart)]
         rest = box.members[~apart[children]]
         return [*parts, _Box(rest, box.levels, box)] if rest.size else parts
