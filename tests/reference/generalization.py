@@ -31,6 +31,56 @@ def nodes(hierarchies):
     return list(itertools.product(*(range(len(one[0])) for one in hierarchies)))
 
 
+# Single tuples --------------------------------------------------------------------------------
+
+
+def meeting_level(ladder, one, other, level):
+    """The lowest level, from a level on, at which two rows have the same code; None if none."""
+    above = range(level, len(ladder))
+    return next((high for high in above if ladder[high][one] == ladder[high][other]), None)
+
+
+def steps_up(ladder, row, low, high):
+    sizes = [level.count(level[row]) for level in ladder]
+    return sum(sizes[level] != sizes[level - 1] for level in range(low + 1, high + 1))
+
+
+def merger(ladders, group, partner):
+    """The levels at which two groups (rows, levels, records, persons) meet, and the cost."""
+    met, cost = [], 0
+    for ladder, *sides in zip(ladders, *group[:2], *partner[:2], strict=True):
+        one, low, other, high = sides
+        level = meeting_level(ladder, one, other, max(low, high))
+        if level is None:
+            return None
+        cost += group[2] * steps_up(ladder, one, low, level)
+        cost += partner[2] * steps_up(ladder, other, high, level)
+        met.append(level)
+    return cost, met
+
+
+def merged_smallest(tuples, sizes, persons, ladders, k):
+    """For each tuple the one that it ends in and its levels, by a look at every group."""
+    groups = {
+        place: (row, [0] * len(ladders), size, whose)
+        for place, (row, size, whose) in enumerate(zip(tuples, sizes, persons, strict=True))
+    }
+    ends = [*range(len(tuples))]
+    while small := [(len(one[3]), place) for place, one in groups.items() if len(one[3]) < k]:
+        gone = min(small)[1]
+        left = groups.pop(gone)
+        found = {place: merger(ladders, left, one) for place, one in groups.items()}
+        costs = [(told[0], place) for place, told in found.items() if told is not None]
+        if not costs:
+            groups[gone] = left
+            break
+        into = min(costs)[1]
+        row, _, size, whose = groups[into]
+        groups[into] = row, found[into][1], size + left[2], whose | left[3]
+        ends = [into if end == gone else end for end in ends]
+    return ends, [groups[end][1] for end in ends]
+
+
 # Privacy: one class at a time -----------------------------------------------------------------
 
 

@@ -287,8 +287,8 @@ def _measured_pairs(columns: list[PairedColumn]) -> Measured:
     found: Measured = {}
     sides = [_sides(column) for column in columns]
     distinct = [[side.distinct for side in pair] for pair in sides]
-    most = [MOST_CONCEPTS if _space(column) else LARGEST_SAMPLE for column in columns]
-    sides = _held(sides, [min(max(both), one) for both, one in zip(distinct, most, strict=True)])
+    limits = [MOST_CONCEPTS if _space(column) else LARGEST_SAMPLE for column in columns]
+    sides = _held(sides, [min(max(both), one) for both, one in zip(distinct, limits, strict=True)])
     for first, second in combinations(range(len(columns)), 2):
         pair = columns[first], columns[second]
         both = list(zip(sides[first], sides[second], strict=True))

@@ -188,7 +188,8 @@ class Space:
 
     def distance(self, first: int, second: int) -> float:
         """Distance of two concepts, counted from the taxonomy's own root, unscaled."""
-        ways_up = self.taxonomy.ways_up
+        taxonomy, weighted = self.taxonomy, self.measure.summary == formulas.LENGTH
+        ways_up = taxonomy.weighted_ways_up if weighted else taxonomy.ways_up
         pair = Pair(self.depths, (first, second), (ways_up(first), ways_up(second)))
         return float(self.measure.compute(self, pair))
 
@@ -409,8 +410,9 @@ def _leacock_chodorow(space: Space, pairs: AnyPairs) -> Result:
 def _wu_palmer(space: Space, pairs: AnyPairs) -> Result:
     subsumers, ways = pairs.subsumers()
     level = 2.0 * (space.depths[subsumers] - (space.settings["depth"] == "links"))
+    both = ways + level
     # the root is 0 links deep: 0 / 0 is the distance of the root to itself
-    return ways / np.maximum(ways + level, 1.0)
+    return ways / (both + (both < 1.0))
 
 
 @_measure(
@@ -446,7 +448,8 @@ def _resnik(space: Space, pairs: AnyPairs) -> Result:
 )
 def _lin(space: Space, pairs: AnyPairs) -> Result:
     both, common = _contents(space, pairs)
-    return (both - common) / np.where(both > 0, both, 1.0)
+    # where nothing tells anything, all is alike; to add is quick for single pairs, too
+    return (both - common) / (both + (both <= 0.0))
 
 
 @_measure(

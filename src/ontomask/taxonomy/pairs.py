@@ -197,7 +197,7 @@ class Pair(NamedTuple):
 
     depths: Ints
     concepts: tuple[int, int]
-    ways: tuple[Mapping[int, int], Mapping[int, int]]
+    ways: tuple[Mapping[int, Any], Mapping[int, Any]]
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -210,14 +210,23 @@ class Pair(NamedTuple):
 
     def path_lengths(self) -> int:
         """The least number of links through a common ancestor."""
-        return min(way for _, way in self._common())
+        return int(min(way for _, way in self._common()))
+
+    def weighted_path_lengths(self, _levels: int) -> float:
+        """The same of link weights, by the levels down to the deeper one: the two are the sample.
+
+        Ways are weighted here.
+        """
+        first, second = self.concepts
+        levels = max(int(self.depths[first]), int(self.depths[second]))
+        return float(2.0**levels * min(way for _, way in self._common()))
 
     def subsumers(self) -> tuple[int, int]:
         """The number of the least common subsumer, and the links up to it from both."""
         depths = self.depths
         return min(self._common(), key=lambda one: (-depths[one[0]], one[1], one[0]))
 
-    def _common(self) -> list[tuple[int, int]]:
+    def _common(self) -> list[tuple[int, Any]]:
         """The common ancestors, with the links up to each from both."""
         first, second = self.ways
         return [(one, way + second[one]) for one, way in first.items() if one in second]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -22,6 +23,7 @@ from ontomask.cards import card
 from ontomask.checks import Integer, check, did_you_mean
 from ontomask.errors import ParameterError, UnknownConceptError
 from ontomask.kernels import concepts as kernel
+from ontomask.kernels.formulas import LENGTH
 
 if TYPE_CHECKING:
     from ontomask.taxonomy.mapping import Mapping as TermMapping
@@ -358,6 +360,29 @@ class Taxonomy:
 
         return climb
 
+    @functools.cached_property
+    def weighted_ways_up(self) -> Callable[[int], Mapping[int, float]]:
+        """For one concept, the least sum of weights on a way up to each of its ancestors.
+
+        A link weighs 2^-d, d the depth of its child: sums of powers of 2 are exact.
+        """
+        offsets, parents = self.parent_offsets.tolist(), self.parent_numbers.tolist()
+        weights = np.exp2(-self.depths.astype(np.float64)).tolist()
+        ways_up = self.ways_up
+
+        @functools.lru_cache(maxsize=REMEMBERED)
+        def climb(number: int) -> Mapping[int, float]:
+            ways = dict.fromkeys(ways_up(number), math.inf)
+            ways[number] = 0.0
+            # numbers ascend from parent to child: at its turn, all ways up to a concept are known
+            for child in sorted(ways, reverse=True):
+                length = ways[child] + weights[child]
+                for parent in parents[offsets[child] : offsets[child + 1]]:
+                    ways[parent] = min(ways[parent], length)
+            return ways
+
+        return climb
+
     def ancestor_arrays(self, numbers: Ints) -> tuple[Longs, Ints, Ints]:
         """Offsets, members (ascending) and shortest ways up of each concept's ancestor set."""
         return kernel.ancestor_sets(self.parent_offsets, self.parent_numbers, numbers)
@@ -519,7 +544,12 @@ class Taxonomy:
         """The measures that do not depend on an attribute."""
         from ontomask.taxonomy.measures import measures
 
-        names = [measure.name for measure in measures() if not measure.of_sample]
+        names = [
+            measure.name
+            for measure in measures()
+            # the least way of two concepts depends on them alone, too
+            if not measure.of_sample or measure.summary == LENGTH
+        ]
         return {name: self.space(np.zeros(1, np.int32), name, "taxonomy") for name in names}
 
     def space(

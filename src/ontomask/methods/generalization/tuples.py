@@ -10,7 +10,7 @@ from ontomask.arrays import Longs, different
 from ontomask.checks import Integer, check
 from ontomask.data.microdata import Owners
 from ontomask.errors import MethodError
-from ontomask.kernels.mergers import merge_smallest
+from ontomask.kernels.mergers import Ladders, merge_smallest
 from ontomask.kernels.records import flat_owners
 from ontomask.methods.base import Context, watched
 from ontomask.methods.generalization.problem import Problem
@@ -47,11 +47,7 @@ def generalize_tuples(
         rows,
         levels,
         problem.tuples.amounts[0].copy(),
-        np.concatenate([one.levels.ravel() for one in problem.hierarchies]),
-        np.concatenate([real_steps(one.levels).ravel() for one in problem.hierarchies]),
-        np.array(problem.facts.starts, np.int64),
-        np.array([one.rows for one in problem.hierarchies], np.int64),
-        np.array(problem.heights, np.int64),
+        _ladders(problem),
         persons,
         k,
         total=_most_mergers(problem, persons, k),
@@ -64,6 +60,17 @@ def generalize_tuples(
     kept = np.zeros(problem.codes.shape[1], bool)
     mergers, seconds = len(rows) - different(owners).size, time.perf_counter() - start
     return LocalSolution(levels, kept, 0, classes, loss, mergers, seconds)
+
+
+def _ladders(problem: Problem) -> Ladders:
+    """The hierarchies as the kernel wants them."""
+    return Ladders(
+        np.concatenate([one.levels.ravel() for one in problem.hierarchies]),
+        np.concatenate([real_steps(one.levels).ravel() for one in problem.hierarchies]),
+        np.array(problem.facts.starts, np.int64),
+        np.array([one.rows for one in problem.hierarchies], np.int64),
+        np.array(problem.heights, np.int64),
+    )
 
 
 def _most_mergers(problem: Problem, persons: Longs, k: int) -> float:
