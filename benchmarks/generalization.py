@@ -53,7 +53,7 @@ from ontomask.methods.generalization.mondrian import mondrian
 from ontomask.methods.generalization.problem import Problem, Sensitive
 from ontomask.methods.generalization.recoded import LocalSolution, recoded_loss
 from ontomask.methods.generalization.search import Solution, optimal
-from ontomask.taxonomy.from_data import interval_hierarchy
+from ontomask.taxonomy.from_numbers import interval_hierarchy
 from ontomask.taxonomy.hierarchies import Hierarchy
 
 COLUMNS = (
