@@ -40,6 +40,10 @@ from generalization import COLUMNS, K, adult, adult_hierarchies
 from ontomask import protection as room
 
 
+CELL = 16
+"""Bytes of a short text in memory."""
+
+
 def rows_section(folder: Path, records: int) -> None:
     """In a process of its own, so that nothing else is in the peak of memory."""
     with tempfile.TemporaryDirectory() as temporary:
@@ -120,8 +124,11 @@ def _in_library(frame: pl.DataFrame, library: str) -> Any:
 
 
 def _size(frame: Any) -> int:
-    if isinstance(frame, pl.DataFrame):
-        return int(frame.estimated_size())
+    if isinstance(frame, pl.DataFrame):  # which estimates texts by their characters
+        columns = frame.get_columns()
+        return sum(
+            CELL * len(one) if one.dtype == pl.String else one.estimated_size() for one in columns
+        )
     usage = getattr(frame, "memory_usage", None)
     return int(usage(deep=True, index=False).sum() if usage else frame.nbytes)
 
