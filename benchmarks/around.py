@@ -39,7 +39,6 @@ from arguments import folder_with, some_of, whole_number
 from generalization import COLUMNS, K, adult, adult_hierarchies
 from ontomask import protection as room
 
-
 CELL = 16
 """Bytes of a short text in memory."""
 
