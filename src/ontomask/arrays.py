@@ -11,20 +11,28 @@ from numpy.typing import NDArray
 __all__ = [
     "PIECE",
     "Bools",
+    "Codes",
     "FloatValues",
     "Floats",
     "Ints",
     "Longs",
     "Shorts",
     "different",
+    "keeping_codes_narrow",
+    "narrowed",
     "numbered",
     "offsets_of",
     "ranges",
     "taken",
+    "widened",
 ]
 
 PIECE = 8192
 """So many numbers are worked on at a time where that saves memory or threads."""
+
+NARROW = [np.iinfo(kind) for kind in (np.uint8, np.int8, np.uint16, np.int16)]
+MANY_CODES = 2**16
+"""So many codes are worth the time that it takes to narrow and to widen them."""
 
 COUNTED = range(4096, 2**19)
 """So many numbers are sorted by counting; of fewer, or more than caches hold, it takes longer."""
@@ -36,7 +44,39 @@ Shorts = NDArray[np.int16]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Codes = NDArray[np.integer[Any]]
+Kind = TypeVar("Kind")
 Whole = TypeVar("Whole", bound=np.integer[Any])
+
+
+def narrowed(codes: Ints) -> Codes:
+    """Codes in as few bytes as they need, where there are many of them."""
+    if codes.size < MANY_CODES or codes.dtype != np.int32:
+        return codes
+    low, high = int(codes.min()), int(codes.max())
+    fitting = [one for one in NARROW if one.min <= low and high <= one.max]
+    return codes.astype(fitting[0].dtype) if fitting else codes
+
+
+def widened(codes: Codes) -> Ints:
+    """The codes that were narrowed."""
+    return codes.astype(np.int32, copy=False)
+
+
+class _NarrowCodes:
+    """The field `codes` of an object: kept in few bytes, and int32 for whoever asks for it."""
+
+    def __get__(self, instance: object, owner: type) -> Ints:
+        return widened(vars(instance)["_codes"])
+
+    def __set__(self, instance: object, codes: Ints) -> None:
+        vars(instance)["_codes"] = narrowed(codes)
+
+
+def keeping_codes_narrow(kind: type[Kind]) -> type[Kind]:
+    """A class whose objects keep their `codes` in as few bytes as these need."""
+    kind.codes = _NarrowCodes()  # type: ignore[attr-defined]
+    return kind
 
 
 def different(numbers: NDArray[Whole]) -> NDArray[Whole]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats
+from ontomask.arrays import PIECE, Bools, Floats, Ints
 from ontomask.checks import Flag, Integer, check
 from ontomask.data.distinct import texts_of
 from ontomask.data.domains import Domain, Numbers
@@ -230,10 +230,9 @@ def _differing(before: Attribute, after: Attribute, counts: Floats) -> int:
     """How many records have values that are not written alike."""
     kind = _plain_kind(before.domain)
     if kind is not None and kind is _plain_kind(after.domain):
-        old, new = before.record_numbers(), after.record_numbers()
-        # a gap is NaN, which no value is; it differs from itself
-        unlike = (old != new) & ((old == old) | (new == new))
-        return round(float(counts[unlike].sum()))
+        # a gap is NaN, which no value is, but the same as another one
+        tables = [np.append(one.numbers, np.nan) for one in (before, after)]
+        return _counted_unlike(tables, [before.codes, after.codes], counts)
     if after.domain is before.domain and np.array_equal(before.codes, after.codes):
         return 0
     texts: dict[str, int] = {}
@@ -245,8 +244,18 @@ def _differing(before: Attribute, after: Attribute, counts: Floats) -> int:
     )
     if own.max() < others.take(after.seen.used).min():  # none of it was written before
         return round(float(counts.sum()))
-    unlike = own.take(before.codes) != others.take(after.codes)
-    return round(float(counts[unlike].sum()))
+    return _counted_unlike([own, others], [before.codes, after.codes], counts)
+
+
+def _counted_unlike(tables: Sequence[Floats | Ints], codes: Sequence[Ints], counts: Floats) -> int:
+    """How many records have other values on one side; a stretch at a time, to hold little."""
+    total = 0.0
+    for start in range(0, counts.size, PIECE):
+        part = slice(start, start + PIECE)
+        old, new = (table.take(one[part]) for table, one in zip(tables, codes, strict=True))
+        unlike = (old != new) & ((old == old) | (new == new))
+        total += float(counts[part][unlike].sum())
+    return round(total)
 
 
 def _plain_kind(domain: Domain) -> type | None:

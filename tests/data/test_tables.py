@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import ontomask as om
+from ontomask import arrays
 from ontomask.arrays import FloatValues
 from ontomask.data import distinct, libraries, tables
 from ontomask.data.seen import Seen, beside
@@ -362,3 +363,46 @@ def test_a_digest_knows_one_zero(count):
     signs = np.where(np.arange(numbers.size) % 2, -1.0, 1.0)
     for zeros in (np.where(numbers == 0, signs * 0.0, numbers), np.where(numbers, numbers, -0.0)):
         assert open_table(pl.DataFrame({"a": zeros})).digest() == open_table(positive).digest()
+
+
+KINDS = {
+    "bytes": pl.Series([5, -3, 7, 5], dtype=pl.Int8),
+    "gaps": pl.Series([None, 300, -3, None, 300], dtype=pl.Int16),
+    "far apart": pl.Series([0, 10**15, -(10**15), 0, 7]),
+    "long": pl.Series([2**64 - 1, 2**64 - 3, 2**64 - 1], dtype=pl.UInt64),
+    "truths": pl.Series([True, None, False]),
+    "days": pl.Series([datetime.date(2024, 5, 1), None, datetime.date(1, 1, 1)]),
+    "all but one": pl.Series([None, None, None, None, 3], dtype=pl.Int32),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("library", ["polars", "pandas", "pyarrow"])
+def test_whole_numbers_truths_and_days_are_counted_as_others_are(kind, library, monkeypatch):
+    """The same codes and values, by appearance, whether they are counted or looked up."""
+    own = KINDS[kind]
+    frame = pl.DataFrame({"x": pl.concat([own, own.gather_every(2)])})
+    native = {"polars": frame, "pandas": frame.to_pandas(), "pyarrow": frame.to_arrow()}[library]
+    codes, values = open_table(native).values("x")
+    monkeypatch.setattr(tables, "MANY", 0)
+    found, known = open_table(native).values("x")
+    assert codes.tolist() == found.tolist()
+    assert list(values) == list(known)
+    assert [*map(type, values)] == [*map(type, known)]
+    assert found.dtype == np.int32
+
+
+def test_codes_are_kept_in_as_few_bytes_as_they_need(monkeypatch):
+    """Narrow columns took several times their memory in codes of four bytes."""
+    monkeypatch.setattr(arrays, "MANY_CODES", 4)
+    for count, kind in ((200, np.uint8), (300, np.uint16), (70_000, np.int32)):
+        codes = np.arange(count, dtype=np.int32)
+        seen = Seen(codes, range(count))
+        assert vars(seen)["_codes"].dtype == kind
+        assert seen.codes.dtype == np.int32
+        assert seen.of(slice(3, 9)).codes.tolist() == codes[3:9].tolist()
+    assert arrays.narrowed(np.array([-1, 5, 9, 127], np.int32)).dtype == np.int8
+    assert arrays.narrowed(np.array([-1, 5, 9, 200], np.int32)).dtype == np.int16
+    table = open_table(pl.DataFrame({"x": ["a", None, "c", "a", "d"]}))
+    assert table.values("x")[0].tolist() == [0, -1, 1, 0, 2]
+    assert table._known["x"][0].dtype == np.int8

@@ -11,11 +11,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from ontomask.arrays import Floats, FloatValues, Ints, Longs, numbered
-from ontomask.data.seen import Seen
+from ontomask.arrays import PIECE, Bools, Floats, FloatValues, Ints, Longs, numbered
+from ontomask.data.seen import ROOMY, Seen
 
 __all__ = [
+    "counted_whole",
     "distinct_floats",
     "floats_as_expected",
     "is_plain",
@@ -24,6 +26,9 @@ __all__ = [
     "texts_as_expected",
     "texts_of",
 ]
+
+Counted = tuple[Ints, Longs]
+"""For each record the position of its value, -1 where missing, and where each appears first."""
 
 LEAST_PLAIN, MOST_PLAIN = 1e-4, 1e16
 """Python writes floats from the one to below the other without an exponent."""
@@ -40,6 +45,39 @@ def _with_gaps(codes: Ints, missing: int) -> Ints:
     """Codes with -1 in place of a missing value's."""
     gaps = codes == missing
     return np.where(gaps, np.int32(-1), codes) if gaps.any() else codes
+
+
+def counted_whole(numbers: NDArray[np.integer[Any]], missing: Bools | None) -> Counted | None:
+    """Whole numbers numbered by appearance, without sorting, if they lie near one another.
+
+    They are looked at a stretch at a time, so that little is held besides the codes.
+    """
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low >= ROOMY * numbers.size:
+        return None
+    firsts = np.full(high - low + 1, numbers.size)
+    stretches = [slice(at, at + PIECE) for at in range(0, numbers.size, PIECE)]
+    for part in reversed(stretches):  # so that the first one is written last
+        known = slice(None) if missing is None else ~missing[part]
+        places = np.arange(part.start, min(part.stop, numbers.size))[known][::-1]
+        firsts[_above(low, numbers[places])] = places
+    held = np.flatnonzero(firsts < numbers.size)
+    order = held[np.argsort(firsts[held])]
+    ranks = np.zeros(firsts.size, np.int32)
+    ranks[order] = np.arange(order.size)
+    codes = np.empty(numbers.size, np.int32)
+    for part in stretches:
+        codes[part] = ranks.take(_above(low, numbers[part]))
+    if missing is not None:
+        codes[missing] = -1
+    return codes, firsts[order]
+
+
+def _above(low: int, numbers: NDArray[np.integer[Any]]) -> Longs:
+    """How far numbers are above the lowest one: short ones may have to be longer to hold that."""
+    if numbers.dtype == np.uint64:
+        return (numbers - np.uint64(low)).astype(np.int64)
+    return numbers.astype(np.int64) - low
 
 
 def floats_as_expected(numbers: Floats, expected: Seen | None) -> tuple[Ints, Floats] | None:

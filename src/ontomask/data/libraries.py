@@ -14,11 +14,12 @@ from typing import Any, Protocol
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 from polars.exceptions import PolarsError
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs
 
-__all__ = ["Framed", "Library", "is_missing", "library_of"]
+__all__ = ["Framed", "Library", "Whole", "is_missing", "library_of"]
 
 UNFIT = (TypeError, ValueError, ArithmeticError, NotImplementedError, PolarsError)
 """What libraries raise when values do not fit a type."""
@@ -46,6 +47,10 @@ Distinct = tuple[Ints, list[object], set[type]]
 """For each record the position of its value, -1 where missing; the values; all their types."""
 
 
+Whole = tuple[NDArray[np.integer[Any]], Bools | None]
+"""A whole number for each record, and which records have no value, if any."""
+
+
 class Framed:
     """What holds a table as its `frame` (a file that was read, a release), and stands for it."""
 
@@ -61,6 +66,10 @@ class Library(Protocol):
 
     def distinct(self, column: Any) -> Distinct:
         """The distinct values in order of appearance, and each record's."""
+        ...
+
+    def whole(self, column: Any) -> Whole | None:
+        """The values as whole numbers that are different where these are, if it keeps such."""
         ...
 
     def listed(self, column: Any) -> list[object]:
@@ -202,6 +211,11 @@ class _Slots:
         return numbers
 
 
+def _is_long(kind: Any) -> bool:
+    """Whether NumPy has no whole numbers that are so long."""
+    return str(kind).endswith("128")
+
+
 class _Pandas:
     """Columns of pandas and of what looks like it."""
 
@@ -228,6 +242,13 @@ class _Pandas:
         # 1 and True are one value to a dictionary, so a mixture shows in all values only
         shown = column.dropna() if column.dtype == object else known
         return codes.astype(np.int32), known.tolist(), set(map(type, shown.tolist()))
+
+    def whole(self, column: Any) -> Whole | None:
+        kind = column.dtype
+        if not isinstance(kind, np.dtype) or kind.kind not in "biu":
+            return None
+        values = column.to_numpy()
+        return (values.view(np.uint8) if kind.kind == "b" else values), None
 
     def listed(self, column: Any) -> list[object]:
         kind = column.dtype
@@ -294,7 +315,7 @@ class _Polars:
         if len(column) <= FEW and column.dtype != self.library.Object:
             return _counted(self.listed(column))
         kind = column.dtype
-        whole = kind.is_integer() and not str(kind).endswith("128")  # NumPy has none so long
+        whole = kind.is_integer() and not _is_long(kind)
         if whole and len(column) <= MODERATE and not column.null_count():
             return _sorted_apart(column.to_numpy())
         if kind == self.library.String:
@@ -311,6 +332,15 @@ class _Polars:
         joined = values.join(places, on="value", how="left", maintain_order="left")
         known = self.listed(found)
         return self._numbered(joined["place"]), known, set(map(type, known))
+
+    def whole(self, column: Any) -> Whole | None:
+        kind, own = column.dtype, self.library
+        if not (kind in (own.Boolean, own.Date) or (kind.is_integer() and not _is_long(kind))):
+            return None
+        missing = column.is_null().to_numpy() if column.null_count() else None
+        values = column.cast(own.UInt8) if kind == own.Boolean else column.to_physical()
+        full = values if missing is None else values.fill_null(strategy="min")
+        return full.to_numpy(), missing
 
     def _found(self, column: Any) -> Any:
         found = column.unique(maintain_order=True)
@@ -434,6 +464,18 @@ class _Arrow:
         codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
         known = coded.dictionary.to_pylist()
         return codes, known, set(map(type, known))
+
+    def whole(self, column: Any) -> Whole | None:
+        kind, types, compute = column.type, self.library.types, self.library.compute
+        if not (types.is_integer(kind) or types.is_boolean(kind) or types.is_date32(kind)):
+            return None
+        missing = compute.is_null(column).to_numpy() if column.null_count else None
+        if types.is_boolean(kind):
+            column = column.cast(self.library.uint8())
+        elif types.is_date32(kind):
+            column = column.cast(self.library.int32())
+        full = column if missing is None else compute.fill_null(column, compute.min(column))
+        return full.to_numpy(), missing
 
     def listed(self, column: Any) -> list[object]:
         return list(column.to_pylist())

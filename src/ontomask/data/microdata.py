@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs, different
+from ontomask.arrays import Bools, Floats, Ints, Longs, different, keeping_codes_narrow
 from ontomask.data.domains import Concepts, Domain, Labels, Numbers, Ranks
 from ontomask.data.rules import Condition
 from ontomask.data.schema import Column, Schema, value_distances
@@ -19,6 +19,7 @@ from ontomask.semantics.distances import ValueDistances
 __all__ = ["Attribute", "Microdata", "Owners", "Tuples", "group_rows", "group_sizes"]
 
 
+@keeping_codes_narrow
 @dataclass(frozen=True, eq=False)
 class Attribute:
     """A column of a run: what encoding gives, a method returns, and a release writes.
@@ -375,7 +376,10 @@ def group_sizes(
         summed = held if counts is None else np.bincount(keys, weights=counts)
         return summed[held > 0].astype(np.float64)
     if counts is None:
-        return np.unique(keys, return_counts=True)[1].astype(np.float64)
+        keys.sort()  # in place: nobody else has them
+        is_last = np.ones(keys.size, bool)
+        np.not_equal(keys[1:], keys[:-1], out=is_last[:-1])
+        return np.diff(np.flatnonzero(is_last), prepend=-1).astype(np.float64)
     return np.bincount(_numbered(keys, span)[0], weights=counts).astype(np.float64)
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ontomask.arrays import Floats, FloatValues, Ints, Longs
+from ontomask.arrays import Floats, FloatValues, Ints, Longs, keeping_codes_narrow
 
 __all__ = ["FEW", "ROOMY", "Seen", "beside", "with_gap"]
 
@@ -19,6 +19,7 @@ AHEAD = 1000
 """So many first records are looked at before all others."""
 
 
+@keeping_codes_narrow
 @dataclass(frozen=True, eq=False)
 class Seen:
     """A column as a reader sees it: for each record the position of its value among `values`.
@@ -39,9 +40,10 @@ class Seen:
     @property
     def in_order(self) -> Longs:
         """The same, in the order in which records first have them."""
-        count = self.codes.size
+        codes = self.codes
+        count = codes.size
         firsts = np.full(len(self.values), count)
-        for start, some in ((0, self.codes[:AHEAD]), (AHEAD, self.codes[AHEAD:])):
+        for start, some in ((0, codes[:AHEAD]), (AHEAD, codes[AHEAD:])):
             new = np.flatnonzero((firsts == count).take(some))
             # backwards, so that the first one is written last
             firsts[some[new[::-1]]] = start + new[::-1]

@@ -21,9 +21,10 @@ import numpy as np
 import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
-from ontomask.arrays import Floats, FloatValues, Ints, Longs, taken
+from ontomask.arrays import Codes, Floats, FloatValues, Ints, Longs, narrowed, taken, widened
 from ontomask.checks import composed
 from ontomask.data.distinct import (
+    counted_whole,
     distinct_floats,
     floats_as_expected,
     is_plain,
@@ -159,11 +160,13 @@ class Table:
     def values(self, name: str) -> tuple[Ints, Sequence[object]]:
         """The same as `distinct`, where it need not be a list; a column is looked at once."""
         if name not in self._known:
-            self._known[name] = self._distinct(name)
-        return self._known[name]
+            codes, values = self._distinct(name)
+            self._known[name] = narrowed(codes), values
+        known, values = self._known[name]
+        return widened(known), values
 
     @cached_property
-    def _known(self) -> dict[str, tuple[Ints, Sequence[object]]]:
+    def _known(self) -> dict[str, tuple[Codes, Sequence[object]]]:
         """The columns that were looked at."""
         return {}
 
@@ -195,9 +198,23 @@ class Table:
         with self._understood(name):
             if kind.is_nested():
                 raise TypeError("lists and records have no distinct values")
+            counted = self._counted(series)
+            if counted is not None:
+                return counted
             codes, known, kinds = self._library.distinct(series.to_native())
         _refuse_mixed(name, kinds)
         return codes, known
+
+    def _counted(self, series: nw.Series[Any]) -> tuple[Ints, list[object]] | None:
+        """The distinct values of many records, if these are or are kept as whole numbers."""
+        whole = self._library.whole(series.to_native()) if len(self) > MANY else None
+        if whole is None or (whole[1] is not None and whole[1].all()):
+            return None
+        found = counted_whole(*whole)
+        if found is None:
+            return None
+        codes, firsts = found
+        return codes, self._library.listed(series[firsts].to_native())
 
     def seen(self, name: str) -> Seen:
         """A column as a reader sees it."""

@@ -6,7 +6,7 @@ random rounding after Nargundkar and Saveland (1972).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -65,38 +65,40 @@ class Noise(Method):
     def mask(self, microdata: Microdata, context: Context) -> Masked:
         """Add the noise."""
         chosen = number_columns(self.columns, microdata, "noise")
-        numbers = np.stack([one.record_numbers() for one in chosen])
-        root = self._root(numbers, microdata)
+        if self.correlated:
+            root = self._root(np.stack([one.record_numbers() for one in chosen]), microdata)
+        else:
+            root = np.sqrt([_spread(one, microdata) for one in chosen])
 
         def draw(_context: Context) -> dict[str, Attribute]:
-            noisy = context.generator.standard_normal(numbers.shape)
-            # in place: a table of many records has no room for every step of a formula
-            if root.ndim == 2:
-                noisy = root @ noisy
-            else:
-                noisy *= root[:, None]
-            noisy *= self.scale
-            noisy += numbers
-            return new_numbers(chosen, self._within(numbers, noisy))
+            pairs = zip(chosen, self._drawn(root, len(microdata), context), strict=True)
+            return {one.name: self._noisy(one, noise) for one, noise in pairs}
 
         return Masked(redrawn(microdata, draw, context))
 
-    def _within(self, numbers: Floats, noisy: Floats) -> Floats:
-        if not self.keep_range:
-            return noisy
-        low, high = (end(numbers, axis=1, keepdims=True) for end in (np.nanmin, np.nanmax))
-        return np.asarray(np.clip(noisy, low, high), np.float64)
+    def _drawn(self, root: Floats, count: int, context: Context) -> Iterator[Floats]:
+        """The noise of each column; unless it is correlated, no more than one is held."""
+        if root.ndim == 2:
+            yield from root @ context.generator.standard_normal((len(root), count))
+        else:
+            for spread in root.tolist():
+                noise = context.generator.standard_normal(count)
+                noise *= spread
+                yield noise
+
+    def _noisy(self, attribute: Attribute, noise: Floats) -> Attribute:
+        # in place: a table of many records has no room for every step of a formula
+        noise *= self.scale
+        numbers = attribute.record_numbers()
+        noise += numbers
+        if self.keep_range:
+            np.clip(noise, np.nanmin(numbers), np.nanmax(numbers), out=noise)
+        return number_column(attribute, noise)
 
     def _root(self, numbers: Floats, microdata: Microdata) -> Floats:
-        """A root of the columns' covariance, or their standard deviations alone."""
-        counts, weights, known = microdata.counts, microdata.weights, ~np.isnan(numbers)
-        if not self.correlated:
-            every = slice(None)  # which copies nothing
-            records = [every if one.all() else one for one in known]
-            rows = zip(numbers, records, strict=True)
-            spreads = [variance(row[one], counts[one], weights[one]) for row, one in rows]
-            return np.sqrt(spreads)
-        complete = known.all(axis=0)
+        """A root of the columns' covariance."""
+        counts, weights = microdata.counts, microdata.weights
+        complete = ~np.isnan(numbers).any(axis=0)
         if counts[complete].sum() < 2:
             raise MethodError(
                 "Correlated noise needs at least two records without missing values in "
@@ -105,6 +107,13 @@ class Noise(Method):
         spread = covariances(numbers[:, complete], counts[complete], weights[complete])
         values, vectors = np.linalg.eigh(spread)
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), np.float64)
+
+
+def _spread(attribute: Attribute, microdata: Microdata) -> float:
+    """The variance of a column."""
+    numbers = attribute.record_numbers()
+    known: Bools | slice = ~np.isnan(numbers) if attribute.has_missing else slice(None)
+    return variance(numbers[known], microdata.counts[known], microdata.weights[known])
 
 
 @register
