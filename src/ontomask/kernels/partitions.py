@@ -7,6 +7,12 @@ coded centroids where they are, exact for numbers with power 2,
 
 and are kept only when the exact loss of the clusters concerned falls.
 
+A tuple of several records may be divided: its *pieces* are points that lie one after the other and
+have the same values; a piece without records lies in no cluster. The loss of a cluster is a concave
+function of how many records of each tuple it holds (a mean is a perspective, a coded centroid the
+least of several linear costs), so of all amounts that could move only the extreme ones count: all
+of a piece, or as much as k allows.
+
 What points will find can be looked up ahead (`Foreseen`), on all cores: it stays true of a pair of
 clusters until one of them is touched.
 """
@@ -29,37 +35,48 @@ __all__ = [
     "Partition",
     "best_partner",
     "collect",
+    "divide",
     "empty_cluster",
     "improve_point",
     "is_known",
     "join_change",
+    "kin_at",
+    "kin_looked_at",
     "new_bench",
     "new_foreseen",
     "new_partition",
     "relink",
     "settle",
     "transfer",
+    "unite",
+    "unlink",
 ]
 
 SMALLEST_GAIN = 1e-10
 """Less is rounding, not improvement; two states could follow each other for ever."""
+OWN_ROW, LONGEST_ROW = 32, 4
+"""So many pieces of its own tuple, and of each that is near, name clusters that a point tries."""
 LONGEST_WALK = 64
 """So many members of a cluster are looked at, or cuts tried: large ones would cost squares."""
 
 HEAD, SIZE, CHANGED, VISITED, TOUCHED = 0, 1, 2, 3, 4
 """Columns of `clusters`: first point or -1, number of points, last change, last visit, and last
 change that was tried, kept or not: it leaves the points in another order."""
+CLUSTER, FIRST, BEHIND = 2, 3, 4
+"""Rows of `links`: the cluster, and where the pieces of the same tuple begin and end."""
 RECORDS, LOSS, CENTROID = 0, 1, 2
 """Columns of `figures`; after the centroid comes, for every number, the weight behind it."""
-CHANGES, VISITS, FREE = 0, 1, 2
-"""Entries of `clock`: changes made, visits made, where to look for an empty cluster."""
+CHANGES, VISITS, FREE, DIVIDED = 0, 1, 2, 3
+"""Entries of `clock`: changes made, visits made, where to look for an empty cluster, and whether
+tuples have room for several pieces."""
 
 
 class Partition(NamedTuple):
     """Clusters as linked lists of points, each with its centroid."""
 
     links: Longs
-    """[3, p] next and previous point of the cluster (-1 at the ends), and the cluster."""
+    """[5, p] next and previous point of the cluster (-1 at the ends), CLUSTER (-1: none), FIRST and
+    BEHIND."""
     clusters: Longs
     """[clusters, 5] HEAD, SIZE, CHANGED, VISITED, TOUCHED."""
     figures: Floats
@@ -67,7 +84,7 @@ class Partition(NamedTuple):
     own: Floats
     """[p] cost of a point's coded values in its cluster."""
     clock: Longs
-    """[3] CHANGES, VISITS, FREE."""
+    """[4] CHANGES, VISITS, FREE, DIVIDED."""
 
 
 class Foreseen(NamedTuple):
@@ -128,28 +145,37 @@ def new_bench(points: Points, columns: int) -> Bench:
     )
 
 
-def new_partition(points: Points, labels: Ints | Longs, capacity: int) -> Partition:
-    """The clusters of these labels, ascending, still without figures."""
+def new_partition(
+    points: Points, labels: Ints | Longs, capacity: int, kin: Longs | None = None
+) -> Partition:
+    """The clusters of these labels, ascending, still without figures.
+
+    `kin` says of each point where the pieces of its tuple begin and end; by default every point is
+    a tuple of its own. Empty pieces have the label -1.
+    """
     size, width = labels.size, points.codes.shape[0] + 2 * points.numbers.shape[0]
-    order = np.argsort(labels, kind="stable")
+    order = np.argsort(labels, kind="stable")[np.count_nonzero(labels < 0) :]
     same = labels[order[1:]] == labels[order[:-1]]
-    links = np.full((3, size), -1, np.int64)
+    links = np.full((5, size), -1, np.int64)
     links[0, order[:-1][same]] = order[1:][same]
     links[1, order[1:][same]] = order[:-1][same]
-    links[2] = labels
+    links[CLUSTER] = labels
+    alone = np.arange(size)
+    links[FIRST:] = (alone, alone + 1) if kin is None else kin
     clusters = np.zeros((capacity, 5), np.int64)
     clusters[:, HEAD], clusters[:, CHANGED] = -1, -1
     firsts = order[np.concatenate([[True], ~same])]
     clusters[labels[firsts], HEAD] = firsts
-    clusters[:, SIZE] = np.bincount(labels, minlength=capacity)
+    clusters[:, SIZE] = np.bincount(labels[order], minlength=capacity)
     figures = np.zeros((capacity, CENTROID + width))
-    return Partition(links, clusters, figures, np.zeros(size), np.ones(3, np.int64))
+    clock = np.array([1, 1, 1, kin is not None])
+    return Partition(links, clusters, figures, np.zeros(size), clock)
 
 
 @compiled
-def relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
-    """Take a point out of its cluster's list and put it at the head of another's."""
-    after, before, home = links[0, point], links[1, point], links[2, point]
+def unlink(links: Longs, clusters: Longs, point: int) -> None:
+    """Take a point out of its cluster's list."""
+    after, before, home = links[0, point], links[1, point], links[CLUSTER, point]
     if after >= 0:
         links[1, after] = before
     if before >= 0:
@@ -158,12 +184,74 @@ def relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
         clusters[home, HEAD] = after
     if home >= 0:
         clusters[home, SIZE] -= 1
+    links[0, point], links[1, point], links[CLUSTER, point] = -1, -1, -1
+
+
+@compiled
+def relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
+    """Take a point out of its cluster's list and put it at the head of another's."""
+    unlink(links, clusters, point)
     head = clusters[cluster, HEAD]
-    links[0, point], links[1, point], links[2, point] = head, -1, cluster
+    links[0, point], links[CLUSTER, point] = head, cluster
     if head >= 0:
         links[1, head] = point
     clusters[cluster, HEAD] = point
     clusters[cluster, SIZE] += 1
+
+
+@part
+def share_of(points: Points, point: int, amount: float) -> float:
+    """The weight of so many of a point's records."""
+    weight, size = points.weights[point], points.sizes[point]
+    return weight if amount == size else weight * amount / size
+
+
+@part
+def kin_at(links: Longs, point: int, step: int) -> int:
+    """The piece of the same tuple that comes so many places after a point, in a ring."""
+    first = links[FIRST, point]
+    return first + (point - first + step) % (links[BEHIND, point] - first)
+
+
+@part
+def kin_looked_at(links: Longs, point: int, slot: int) -> int:
+    """How many pieces name clusters to look at: of the point's own tuple more (slot -1)."""
+    return min(links[BEHIND, point] - links[FIRST, point], OWN_ROW if slot < 0 else LONGEST_ROW)
+
+
+@compiled
+def divide(points: Points, partition: Partition, point: int, amount: float) -> int:
+    """Let so many records of a point be a piece of their own in the same cluster.
+
+    -1: there is no empty piece left; the point itself where it has no more records than that.
+    """
+    links, sizes, weights = partition.links, points.sizes, points.weights
+    if not amount < sizes[point]:
+        return point
+    for piece in range(links[FIRST, point], links[BEHIND, point]):
+        if links[CLUSTER, piece] < 0:
+            weights[piece] = share_of(points, point, amount)
+            sizes[piece] = amount
+            weights[point] -= weights[piece]
+            sizes[point] -= amount
+            partition.own[piece] = partition.own[point]
+            relink(links, partition.clusters, piece, links[CLUSTER, point])
+            return piece
+    return -1
+
+
+@compiled
+def unite(points: Points, partition: Partition, point: int) -> None:
+    """Let a point be one with another piece of its tuple in the same cluster, if there is one."""
+    links, sizes, weights = partition.links, points.sizes, points.weights
+    home = links[CLUSTER, point]
+    for piece in range(links[FIRST, point], links[BEHIND, point]):
+        if piece != point and home >= 0 and links[CLUSTER, piece] == home:
+            sizes[piece] += sizes[point]
+            weights[piece] += weights[point]
+            sizes[point], weights[point] = 0.0, 0.0
+            unlink(links, partition.clusters, point)
+            return
 
 
 @compiled
@@ -203,12 +291,21 @@ def settle(points: Points, partition: Partition, bench: Bench, cluster: int) -> 
 
 
 @compiled
-def _number_change(points: Points, figures: Floats, cluster: int, out: int, new: int) -> float:
-    """Change of a cluster's numeric loss when `out` leaves and `new` joins (-1: nobody)."""
+def _number_change(
+    points: Points,
+    figures: Floats,
+    cluster: int,
+    out: int,
+    lost: float,
+    new: int,
+    gained: float,
+) -> float:
+    """Change of a cluster's numeric loss when `out` leaves and `new` joins (-1: nobody).
+
+    They do so with a weight of `lost` and of `gained`.
+    """
     columns, coded, numeric = points.numbers, points.codes.shape[0], points.numbers.shape[0]
-    lost = points.weights[out] if out >= 0 else 0.0
-    gained = points.weights[new] if new >= 0 else 0.0
-    total = 0.0
+    total, known, leaving, shift, joining = 0.0, -1.0, 0.0, 0.0, 0.0
     for attribute in range(numeric):
         mean = figures[cluster, CENTROID + coded + attribute]
         behind = figures[cluster, CENTROID + coded + numeric + attribute]
@@ -220,23 +317,26 @@ def _number_change(points: Points, figures: Floats, cluster: int, out: int, new:
             total += gained * number_difference(second, mean, gap, points.power)
             continue
         # first one leaves, then the other joins what is left: exact for a swap as well
-        if behind > lost:
-            difference = first - mean
-            total -= behind * lost / (behind - lost) * difference * difference
-            mean -= lost / (behind - lost) * difference
-            behind -= lost
-        difference = second - mean
-        total += behind * gained / (behind + gained) * difference * difference
+        if behind != known:
+            # without missing numbers the same for all, and divisions take longest
+            known, leaving, shift, rest = behind, 0.0, 0.0, behind
+            if behind > lost:
+                leaving, shift = behind * lost / (behind - lost), lost / (behind - lost)
+                rest = behind - lost
+            joining = rest * gained / (rest + gained)
+        difference = first - mean
+        total -= leaving * difference * difference
+        difference = second - (mean - shift * difference)
+        total += joining * difference * difference
     return total
 
 
 @compiled
 def join_change(points: Points, partition: Partition, cluster: int, point: int) -> float:
     """Estimated change of a cluster's loss when a point joins it."""
-    change = points.weights[point] * coded_cost(
-        points, partition.figures[cluster, CENTROID:], point
-    )
-    return change + _number_change(points, partition.figures, cluster, whole(-1), point)
+    weight, figures = points.weights[point], partition.figures
+    change = weight * coded_cost(points, figures[cluster, CENTROID:], point)
+    return change + _number_change(points, figures, cluster, whole(-1), 0.0, point, weight)
 
 
 @apart
@@ -258,21 +358,41 @@ def transfer(
 
 @part
 def _try_transfer(
-    points: Points, partition: Partition, bench: Bench, point: int, partner: int, cluster: int
+    points: Points,
+    partition: Partition,
+    bench: Bench,
+    point: int,
+    partner: int,
+    cluster: int,
+    moved: float,
+    returned: float,
 ) -> float:
-    """Transfer if that lowers the loss; otherwise nothing changes. The change."""
+    """Transfer so many records if that lowers the loss; otherwise nothing changes. The change."""
     figures, clusters, saved = partition.figures, partition.clusters, bench.saved
     home = partition.links[2, point]
     stamp, other_stamp = clusters[home, CHANGED], clusters[cluster, CHANGED]
+    point = divide(points, partition, point, moved)
+    if partner >= 0 and point >= 0:
+        partner = divide(points, partition, partner, returned)
+        if partner < 0:
+            unite(points, partition, point)
+            point = partner
+    if point < 0:
+        return 0.0
     for column in range(saved.shape[1]):
         saved[0, column], saved[1, column] = figures[home, column], figures[cluster, column]
     change = transfer(points, partition, bench, point, partner, cluster)
     if change < 0.0:
+        unite(points, partition, point)
+        if partner >= 0:
+            unite(points, partition, partner)
         return change
     # the estimate was wrong: coded centroids moved
     relink(partition.links, clusters, point, home)
     if partner >= 0:
         relink(partition.links, clusters, partner, cluster)
+        unite(points, partition, partner)
+    unite(points, partition, point)
     clusters[home, CHANGED], clusters[cluster, CHANGED] = stamp, other_stamp
     for column in range(saved.shape[1]):
         figures[home, column], figures[cluster, column] = saved[0, column], saved[1, column]
@@ -321,41 +441,88 @@ def _can_swap(
     )
 
 
+@part
+def _amounts(way: int, size: float, other: float, spare: float, room: float) -> tuple[float, float]:
+    """How many of `size` records leave and of `other` come back; (0, 0): not that way.
+
+    All of both; all of the first for as many or as few as can be; the same for the second. What
+    they have above k is `spare` and `room`.
+    """
+    moved, returned = size, other
+    if way == 1:
+        returned = min(other, size + room)
+    elif way == 2:
+        returned = size - spare
+    elif way == 3:
+        moved = min(size, other + spare)
+    elif way == 4:
+        moved = other - room
+    fits = 0.0 < moved <= size and 0.0 < returned <= other
+    fits &= moved - returned <= spare and returned - moved <= room
+    # other ways to say "all of both"
+    if not fits or (way > 0 and moved == size and returned == other):
+        return 0.0, 0.0
+    return moved, returned
+
+
+@part
+def _ways(points: Points, links: Longs, point: int, other: int) -> int:
+    """How many of those ways there are: single records have one, as have tuples in one piece."""
+    several = points.sizes[point] > 1.0 and links[BEHIND, point] - links[FIRST, point] > 1
+    more = points.sizes[other] > 1.0 and links[BEHIND, other] - links[FIRST, other] > 1
+    if several:
+        return 5
+    return 3 if more else 1
+
+
 @apart
 @compiled
 def best_partner(
     points: Points, partition: Partition, marks: Longs, k: float, point: int, cluster: int
-) -> tuple[float, int]:
-    """The best that moving a point to a cluster can do, alone (-1) or against a member of it."""
-    figures, weights, own = partition.figures, points.weights, partition.own
-    home, weight, sizes = partition.links[2, point], weights[point], points.sizes
+) -> tuple[float, int, float, float]:
+    """The best that moving a point to a cluster can do, alone (-1) or against a member of it.
+
+    Then how many records move, and how many of the member's.
+    """
+    figures, own, links = partition.figures, partition.own, partition.links
+    home, sizes = links[2, point], points.sizes
     # views are made once: the loop below is where refinement spends its time
     here, there = figures[home, CENTROID:], figures[cluster, CENTROID:]
     persons = points.owners.size > 0
-    spare = figures[home, RECORDS] - sizes[point] - k
-    room = figures[cluster, RECORDS] + sizes[point] - k
-    base = weight * (coded_cost(points, there, point) - own[point])
-    best, partner = np.inf, whole(-1)
-    if _stays_large(points, partition, marks, k, home, point, whole(-1)):
-        best = base + _number_change(points, figures, home, point, whole(-1))
-        best += _number_change(points, figures, cluster, whole(-1), point)
+    spare, room = figures[home, RECORDS] - k, figures[cluster, RECORDS] - k
+    base = coded_cost(points, there, point) - own[point]
+    best, partner, moved, returned = np.inf, whole(-1), sizes[point], 0.0
+    alone = _stays_large(points, partition, marks, k, home, point, whole(-1))
+    if not alone and spare >= 1.0 and links[BEHIND, point] - links[FIRST, point] > 1:
+        moved, alone = spare, True
+    if alone:
+        weight = share_of(points, point, moved)
+        best = weight * base
+        best += _number_change(points, figures, home, point, weight, whole(-1), 0.0)
+        best += _number_change(points, figures, cluster, whole(-1), 0.0, point, weight)
     other, walked = partition.clusters[cluster, HEAD], 0
     while other >= 0 and walked < LONGEST_WALK:
-        if persons or (spare + sizes[other] >= 0.0 and room - sizes[other] >= 0.0):
-            change = base - weights[other] * own[other]
-            change += _number_change(points, figures, home, point, other)
-            change += _number_change(points, figures, cluster, other, point)
+        for way in range(_ways(points, links, point, other)):
+            amount, back = sizes[point], sizes[other]
+            if not persons:
+                amount, back = _amounts(way, amount, back, spare, room)
+            if amount == 0.0:
+                continue
+            weight, gained = share_of(points, point, amount), share_of(points, other, back)
+            change = weight * base - gained * own[other]
+            change += _number_change(points, figures, home, point, weight, other, gained)
+            change += _number_change(points, figures, cluster, other, gained, point, weight)
             # what is left can only add to it
             if change < best:
-                change += weights[other] * coded_cost(points, here, other)
+                change += gained * coded_cost(points, here, other)
             # persons are counted last, for that takes as long
             if change < best and (
                 not persons or _can_swap(points, partition, marks, k, point, other)
             ):
-                best, partner = change, other
-        other = partition.links[0, other]
+                best, partner, moved, returned = change, other, amount, back
+        other = links[0, other]
         walked += 1
-    return best, partner
+    return best, partner, moved, returned
 
 
 @part
@@ -381,25 +548,35 @@ def improve_point(
     clusters, links, clock = partition.clusters, partition.links, partition.clock
     home, foreseen = links[2, point], bench.foreseen
     best, partner, target = -SMALLEST_GAIN, whole(-1), whole(-1)
+    moved, returned = 0.0, 0.0
     clock[VISITS] += 1
     clusters[home, VISITED] = clock[VISITS]
-    for slot in range(graph.shape[1]):
-        if graph[point, slot] < 0:
+    for slot in range(-1, graph.shape[1]):
+        near = point if slot < 0 else whole(graph[point, slot])
+        if near < 0:
             break
-        cluster = links[2, graph[point, slot]]
-        fresh = clusters[cluster, CHANGED] >= seen or clusters[home, CHANGED] >= seen
-        if fresh and clusters[cluster, VISITED] != clock[VISITS]:
+        for step in range(kin_looked_at(links, near, slot)):
+            cluster = links[2, kin_at(links, near, step)]
+            if cluster < 0 or clusters[cluster, VISITED] == clock[VISITS]:
+                continue
+            if clusters[cluster, CHANGED] < seen and clusters[home, CHANGED] < seen:
+                continue
             clusters[cluster, VISITED] = clock[VISITS]
             if is_known(clusters, foreseen, point, slot, home, cluster):
                 row = point - foreseen.first
                 change, other = foreseen.changes[row, slot], foreseen.partners[row, slot]
+                amount, back = points.sizes[point], 0.0
+                if other >= 0:
+                    back = points.sizes[other]
             else:
-                change, other = best_partner(points, partition, bench.marks, k, point, cluster)
+                change, other, amount, back = best_partner(
+                    points, partition, bench.marks, k, point, cluster
+                )
             if change < best:
-                best, partner, target = change, other, cluster
+                best, partner, target, moved, returned = change, other, cluster, amount, back
     if target < 0:
         return 0.0
-    return _try_transfer(points, partition, bench, point, partner, target)
+    return _try_transfer(points, partition, bench, point, partner, target, moved, returned)
 
 
 @part
