@@ -39,6 +39,7 @@ __all__ = [
     "empty_cluster",
     "improve_point",
     "is_known",
+    "is_too_far",
     "join_change",
     "kin_at",
     "kin_looked_at",
@@ -54,6 +55,8 @@ __all__ = [
 
 SMALLEST_GAIN = 1e-10
 """Less is rounding, not improvement; two states could follow each other for ever."""
+TOLERANCE = 1e-9
+"""How far, as a share, a formula may be wrong by rounding."""
 OWN_ROW, LONGEST_ROW = 32, 4
 """So many pieces of its own tuple, and of each that is near, name clusters that a point tries."""
 LONGEST_WALK = 64
@@ -64,11 +67,11 @@ HEAD, SIZE, CHANGED, VISITED, TOUCHED = 0, 1, 2, 3, 4
 change that was tried, kept or not: it leaves the points in another order."""
 CLUSTER, FIRST, BEHIND = 2, 3, 4
 """Rows of `links`: the cluster, and where the pieces of the same tuple begin and end."""
-RECORDS, LOSS, CENTROID = 0, 1, 2
+RECORDS, LOSS, RADIUS, CENTROID = 0, 1, 2, 3
 """Columns of `figures`; after the centroid comes, for every number, the weight behind it."""
-CHANGES, VISITS, FREE, DIVIDED = 0, 1, 2, 3
-"""Entries of `clock`: changes made, visits made, where to look for an empty cluster, and whether
-tuples have room for several pieces."""
+CHANGES, VISITS, FREE, DIVIDED, PLAIN = 0, 1, 2, 3, 4
+"""Entries of `clock`: changes made, visits made, where to look for an empty cluster, whether tuples
+have room for several pieces, and whether all columns are numbers and all points weigh the same."""
 
 
 class Partition(NamedTuple):
@@ -80,11 +83,16 @@ class Partition(NamedTuple):
     clusters: Longs
     """[clusters, 5] HEAD, SIZE, CHANGED, VISITED, TOUCHED."""
     figures: Floats
-    """[clusters, 2 + coded + 2 * numeric] RECORDS, LOSS, CENTROID."""
+    """[clusters, 3 + coded + 2 * numeric] RECORDS, LOSS, RADIUS (the largest `apart`), CENTROID."""
     own: Floats
     """[p] cost of a point's coded values in its cluster."""
+    apart: Floats
+    """[p] distance of its numbers from those of the centroid; NaN where numbers are
+    missing, or not squared."""
+    rows: Floats
+    """[p, numeric] the numbers, those of a point together: some are looked at over and over."""
     clock: Longs
-    """[4] CHANGES, VISITS, FREE, DIVIDED."""
+    """[5] CHANGES, VISITS, FREE, DIVIDED, PLAIN."""
 
 
 class Foreseen(NamedTuple):
@@ -168,8 +176,10 @@ def new_partition(
     clusters[labels[firsts], HEAD] = firsts
     clusters[:, SIZE] = np.bincount(labels[order], minlength=capacity)
     figures = np.zeros((capacity, CENTROID + width))
-    clock = np.array([1, 1, 1, kin is not None])
-    return Partition(links, clusters, figures, np.zeros(size), clock)
+    plain = kin is None and points.codes.shape[0] == 0 and np.ptp(points.weights) == 0.0
+    clock = np.array([1, 1, 1, kin is not None, plain])
+    rows = np.ascontiguousarray(points.numbers.T)
+    return Partition(links, clusters, figures, np.zeros(size), np.zeros(size), rows, clock)
 
 
 @compiled
@@ -268,6 +278,46 @@ def collect(partition: Partition, members: Longs, row: int, count: int, cluster:
     return count
 
 
+@compiled
+def _squares_apart(rows: Floats, figures: Floats, coded: int, cluster: int, point: int) -> float:
+    """Squared distance of a point's numbers from a centroid's; NaN where one is missing."""
+    total, start = 0.0, CENTROID + coded
+    for attribute in range(rows.shape[1]):
+        difference = rows[point, attribute] - figures[cluster, start + attribute]
+        total += difference * difference
+    return total
+
+
+@compiled
+def _squares_between(rows: Floats, point: int, other: int) -> float:
+    """Squared distance of the numbers of two points."""
+    total = 0.0
+    for attribute in range(rows.shape[1]):
+        difference = rows[point, attribute] - rows[other, attribute]
+        total += difference * difference
+    return total
+
+
+@compiled
+def _note_costs(points: Points, partition: Partition, cluster: int) -> None:
+    """Keep what the points of a cluster cost there."""
+    figures, coded, numeric = partition.figures, points.codes.shape[0], points.numbers.shape[0]
+    complete, behind = points.power == 2, CENTROID + coded + numeric
+    for attribute in range(1, numeric):
+        complete &= figures[cluster, behind + attribute] == figures[cluster, behind]
+    point, radius = partition.clusters[cluster, HEAD], 0.0 if complete else np.nan
+    while point >= 0:
+        partition.own[point] = coded_cost(points, figures[cluster, CENTROID:], point)
+        partition.apart[point] = np.nan
+        if complete:
+            squares = _squares_apart(partition.rows, figures, coded, cluster, point)
+            partition.apart[point] = np.sqrt(squares)
+            if not partition.apart[point] < radius:
+                radius = partition.apart[point]
+        point = partition.links[0, point]
+    figures[cluster, RADIUS] = radius
+
+
 @apart
 @compiled
 def settle(points: Points, partition: Partition, bench: Bench, cluster: int) -> float:
@@ -284,7 +334,7 @@ def settle(points: Points, partition: Partition, bench: Bench, cluster: int) -> 
         figures[cluster, CENTROID + coded + numeric + attribute] = tally.numbers[1, attribute]
     for point in members:
         figures[cluster, RECORDS] += add_units(points, bench.marks, point)
-        partition.own[point] = coded_cost(points, figures[cluster, CENTROID:], point)
+    _note_costs(points, partition, cluster)
     partition.clusters[cluster, CHANGED] = partition.clock[CHANGES]
     partition.clusters[cluster, TOUCHED] = partition.clock[CHANGES]
     return figures[cluster, LOSS]
@@ -396,11 +446,8 @@ def _try_transfer(
     clusters[home, CHANGED], clusters[cluster, CHANGED] = stamp, other_stamp
     for column in range(saved.shape[1]):
         figures[home, column], figures[cluster, column] = saved[0, column], saved[1, column]
-    for number in (home, cluster):
-        member = clusters[number, HEAD]
-        while member >= 0:
-            partition.own[member] = coded_cost(points, figures[number, CENTROID:], member)
-            member = partition.links[0, member]
+    _note_costs(points, partition, home)
+    _note_costs(points, partition, cluster)
     return 0.0
 
 
@@ -475,6 +522,48 @@ def _ways(points: Points, links: Longs, point: int, other: int) -> int:
     return 3 if more else 1
 
 
+@part
+def _swap_factors(lost: float, gained: float, here: float, there: float) -> tuple[float, ...]:
+    """What bounds the loss of numbers when points of these weights change places.
+
+    With weights W and V of the clusters before and W', V' after, distances a and b from the own
+    centroids, e and x from the other one's, and s between the points, it changes by
+
+        W/W' (gained x^2 - lost a^2) + V/V' (lost e^2 - gained b^2) - f s^2,
+        f = lost gained (1/W' + 1/V')
+
+    where s is no more than the way over either centroid. Before x and s are known, it is at least
+
+        A e^2 - B b^2 - C a^2 - the lesser of f (b + e)^2 and D a^2,
+
+    the latter being the least that x can make of it. These are A, B, C, f, D and W/W' gained.
+    """
+    rest, behind = here - lost + gained, there - gained + lost
+    ratio, other = here / rest, there / behind
+    far, pull = lost * gained * (1.0 / rest + 1.0 / behind), ratio * gained
+    drawn = pull * far / (pull - far) if pull > far else np.inf
+    return other * lost, other * gained, ratio * lost, far, drawn, pull
+
+
+@part
+def _move_alone(
+    points: Points, partition: Partition, marks: Longs, k: float, point: int, cluster: int
+) -> tuple[float, float]:
+    """What it changes to move a point, or as much of it as k allows; and how many records."""
+    figures, links, home = partition.figures, partition.links, partition.links[2, point]
+    moved, spare = points.sizes[point], figures[home, RECORDS] - k
+    if not _stays_large(points, partition, marks, k, home, point, whole(-1)):
+        if spare < 1.0 or links[BEHIND, point] - links[FIRST, point] == 1:
+            return np.inf, moved
+        moved = spare
+    weight = share_of(points, point, moved)
+    there = figures[cluster, CENTROID:]
+    change = weight * (coded_cost(points, there, point) - partition.own[point])
+    change += _number_change(points, figures, home, point, weight, whole(-1), 0.0)
+    change += _number_change(points, figures, cluster, whole(-1), 0.0, point, weight)
+    return change, moved
+
+
 @apart
 @compiled
 def best_partner(
@@ -482,24 +571,19 @@ def best_partner(
 ) -> tuple[float, int, float, float]:
     """The best that moving a point to a cluster can do, alone (-1) or against a member of it.
 
-    Then how many records move, and how many of the member's.
+    Then how many records move, and how many of the member's. What cannot do any good is left out.
     """
-    figures, own, links = partition.figures, partition.own, partition.links
-    home, sizes = links[2, point], points.sizes
+    figures, own, apart_, links = partition.figures, partition.own, partition.apart, partition.links
+    home, sizes, coded = links[2, point], points.sizes, points.codes.shape[0]
     # views are made once: the loop below is where refinement spends its time
     here, there = figures[home, CENTROID:], figures[cluster, CENTROID:]
-    persons = points.owners.size > 0
+    persons, numbers = points.owners.size > 0, points.numbers.shape[0] > 0
     spare, room = figures[home, RECORDS] - k, figures[cluster, RECORDS] - k
     base = coded_cost(points, there, point) - own[point]
-    best, partner, moved, returned = np.inf, whole(-1), sizes[point], 0.0
-    alone = _stays_large(points, partition, marks, k, home, point, whole(-1))
-    if not alone and spare >= 1.0 and links[BEHIND, point] - links[FIRST, point] > 1:
-        moved, alone = spare, True
-    if alone:
-        weight = share_of(points, point, moved)
-        best = weight * base
-        best += _number_change(points, figures, home, point, weight, whole(-1), 0.0)
-        best += _number_change(points, figures, cluster, whole(-1), 0.0, point, weight)
+    best, moved = _move_alone(points, partition, marks, k, point, cluster)
+    partner, returned = whole(-1), 0.0
+    away, out = _squares_apart(partition.rows, figures, coded, cluster, point), apart_[point]
+    reach, last, last_back, factors = np.sqrt(away), -1.0, -1.0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     other, walked = partition.clusters[cluster, HEAD], 0
     while other >= 0 and walked < LONGEST_WALK:
         for way in range(_ways(points, links, point, other)):
@@ -510,6 +594,22 @@ def best_partner(
                 continue
             weight, gained = share_of(points, point, amount), share_of(points, other, back)
             change = weight * base - gained * own[other]
+            if numbers:
+                if weight != last or gained != last_back:
+                    last, last_back = weight, gained
+                    factors = _swap_factors(
+                        weight, gained, here[here.size - 1], there[there.size - 1]
+                    )
+                new, over = apart_[other], apart_[other] + reach
+                least = factors[0] * away - factors[1] * new * new - factors[2] * out * out
+                slack = min(factors[3] * over * over, factors[4] * out * out)
+                if change + least - slack > SMALLEST_GAIN:
+                    continue
+                across = _squares_apart(partition.rows, figures, coded, home, other)
+                between = _squares_between(partition.rows, point, other)
+                least += factors[5] * across - factors[3] * between
+                if change + least > min(best, 0.0) + TOLERANCE * (away + across):
+                    continue
             change += _number_change(points, figures, home, point, weight, other, gained)
             change += _number_change(points, figures, cluster, other, gained, point, weight)
             # what is left can only add to it
@@ -523,6 +623,26 @@ def best_partner(
         other = links[0, other]
         walked += 1
     return best, partner, moved, returned
+
+
+@part
+def is_too_far(partition: Partition, weights: Floats, point: int, home: int, cluster: int) -> bool:
+    """Whether neither a move nor a swap with any member of a cluster could do any good."""
+    figures, last, weight = partition.figures, partition.figures.shape[1] - 1, weights[point]
+    if partition.clock[PLAIN] == 0:
+        return False
+    away = _squares_apart(partition.rows, figures, whole(0), cluster, point)
+    here, there = figures[home, last], figures[cluster, last]
+    out, new = partition.apart[point], figures[cluster, RADIUS]
+    factors = _swap_factors(weight, weight, here, there)
+    over = new + np.sqrt(away)
+    slack = min(factors[3] * over * over, factors[4] * out * out)
+    swapped = factors[0] * away - factors[1] * new * new - factors[2] * out * out - slack
+    # who is alone stays
+    moved = 1.0
+    if here > weight:
+        moved = there / (there + weight) * away - here / (here - weight) * out * out
+    return min(swapped, weight * moved) > SMALLEST_GAIN + TOLERANCE * away
 
 
 @part
@@ -562,6 +682,8 @@ def improve_point(
             if clusters[cluster, CHANGED] < seen and clusters[home, CHANGED] < seen:
                 continue
             clusters[cluster, VISITED] = clock[VISITS]
+            if is_too_far(partition, points.weights, point, home, cluster):
+                continue
             if is_known(clusters, foreseen, point, slot, home, cluster):
                 row = point - foreseen.first
                 change, other = foreseen.changes[row, slot], foreseen.partners[row, slot]

@@ -70,7 +70,7 @@ class Site(NamedTuple):
     pool: Longs
     """[p] their points."""
     keys: Floats
-    """[p] how far these are from an end."""
+    """[p] how far these are from an end; later the first change that each has not seen."""
     labels: Longs
     """[p] the clusters as they were before."""
     amounts: Floats
@@ -246,13 +246,16 @@ def _polish(
     start: int,
 ) -> float:
     """Let the local search improve what was built; the change of the loss."""
-    change = 0.0
+    change, clock = 0.0, partition.clock
+    for slot in range(size):
+        site.keys[slot] = start
     for _ in range(PASSES):
         gain = 0.0
         for slot in range(size):
-            point = site.pool[slot]
+            point, seen = site.pool[slot], whole(site.keys[slot])
             if partition.links[2, point] >= 0:
-                gain += improve_point(points, partition, bench, graph, k, point, start)
+                site.keys[slot] = clock[CHANGES] + 1
+                gain += improve_point(points, partition, bench, graph, k, point, seen)
         change += gain
         if gain > -SMALLEST_GAIN:
             break

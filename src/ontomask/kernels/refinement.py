@@ -48,6 +48,7 @@ from ontomask.kernels.partitions import (
     empty_cluster,
     improve_point,
     is_known,
+    is_too_far,
     join_change,
     kin_at,
     kin_looked_at,
@@ -353,6 +354,9 @@ def _foresee_one(
         tried += 1
         foreseen.clusters[row, slot] = cluster
         if item < size:
+            if is_too_far(partition, points.weights, point, home, cluster):
+                foreseen.changes[row, slot], foreseen.partners[row, slot] = np.inf, -1
+                continue
             found = best_partner(points, partition, bench.marks, k, point, cluster)
             foreseen.changes[row, slot], foreseen.partners[row, slot] = found[0], found[1]
         elif fresh:
