@@ -16,6 +16,10 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.exchanges import (
+    improve_point,
+    join_change,
+)
 from ontomask.kernels.neighbors import sort_by_keys
 from ontomask.kernels.partitions import (
     BEHIND,
@@ -33,8 +37,6 @@ from ontomask.kernels.partitions import (
     collect,
     divide,
     empty_cluster,
-    improve_point,
-    join_change,
     kin_at,
     kin_looked_at,
     relink,

@@ -25,6 +25,15 @@ from ontomask.arrays import Ints, Longs
 from ontomask.kernels.blocks import Underway, allowed_threads, beside
 from ontomask.kernels.centroids import price
 from ontomask.kernels.compiling import apart, compiled, part, whole
+from ontomask.kernels.exchanges import (
+    LONGEST_WALK,
+    best_partner,
+    improve_point,
+    is_known,
+    is_too_far,
+    join_change,
+    transfer,
+)
 from ontomask.kernels.neighbors import nearest_points, sort_by_keys
 from ontomask.kernels.partitions import (
     CHANGED,
@@ -32,7 +41,6 @@ from ontomask.kernels.partitions import (
     DIVIDED,
     FIRST,
     HEAD,
-    LONGEST_WALK,
     LOSS,
     RECORDS,
     SIZE,
@@ -42,14 +50,9 @@ from ontomask.kernels.partitions import (
     Bench,
     Foreseen,
     Partition,
-    best_partner,
     collect,
     divide,
     empty_cluster,
-    improve_point,
-    is_known,
-    is_too_far,
-    join_change,
     kin_at,
     kin_looked_at,
     new_bench,
@@ -57,7 +60,6 @@ from ontomask.kernels.partitions import (
     new_partition,
     relink,
     settle,
-    transfer,
     unite,
 )
 from ontomask.kernels.records import Points, contribution, point_reference

@@ -74,6 +74,9 @@ SLICES = 16
 """Into so many the search for near points is cut, so that threads end at the same time."""
 TIED_FROM = 0.05
 """Where a smaller share of the records equals others, to divide these would save nothing."""
+BRIEF, BRIEF_SECONDS, BRIEF_UP_TO = 2, 1e9, 8_192
+"""Small tables whose records may be divided are rebuilt for so many rounds, whatever time it takes:
+to divide them in another way, three clusters or more may have to change at once."""
 LOSSES = ("loss_before", "loss_after")
 
 
@@ -123,7 +126,7 @@ class Microaggregation(Method):
         int,
         Integer(1),
         'How many rounds `refine = "thorough"` makes, each with a trial for every cluster.',
-    ] = 60
+    ] = 200
     seconds: Annotated[
         float,
         Real(0, open_low=True),
@@ -289,6 +292,9 @@ class Microaggregation(Method):
             found = self._refined(plain, found, divisible, near, context)
         if self.refine == "thorough":
             found, details["rounds"] = self._rebuilt(plain, found, divisible, near, context)
+        elif divisible.any() and sum(one.owners.size for one in found) < BRIEF_UP_TO:
+            brief = replace(self, rounds=BRIEF, seconds=BRIEF_SECONDS)
+            found, _ = brief._rebuilt(plain, found, divisible, near, context)
         details["refinement"] = _gain(before, sum(one.loss(plain) for one in found))
         return Shares.united(found).in_order()
 
@@ -400,9 +406,10 @@ class Microaggregation(Method):
     ) -> tuple[list[Shares], int]:
         """Clusters that were taken apart and built anew, and the rounds made in every part.
 
-        A single part is searched twice, by different draws: two cores take no longer for that.
+        A single part is searched twice, by different draws, where that is to be thorough: two cores
+        take no longer for that.
         """
-        tries = list(parts) * (2 if len(parts) == 1 else 1)
+        tries = list(parts) * (2 if len(parts) == 1 and self.refine == "thorough" else 1)
         started, size = time.monotonic(), sum(shares.owners.size for shares in parts)
 
         def work(shares: Shares, draws: np.random.Generator, signal: Longs) -> tuple[Shares, int]:
