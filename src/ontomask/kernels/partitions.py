@@ -1,11 +1,7 @@
-"""Clusters that points move between: what each loses, what a move would change, and the best one.
+"""Clusters that points move between, and what each of them loses.
 
-A point looks at the clusters of its nearest points. Changes are found by an estimate that keeps
-coded centroids where they are, exact for numbers with power 2,
-
-    joining:  W w / (W + w) |x - mean|^2      leaving:  - W w / (W - w) |x - mean|^2
-
-and are kept only when the exact loss of the clusters concerned falls.
+A tuple of several records may be divided: its *pieces* are points that lie one after the other and
+have the same values; a piece without records lies in no cluster.
 
 What points will find can be looked up ahead (`Foreseen`), on all cores: it stays true of a pair of
 clusters until one of them is touched.
@@ -20,54 +16,68 @@ import numpy as np
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.centroids import Tally, new_tally, price
 from ontomask.kernels.compiling import apart, compiled, part, whole
-from ontomask.kernels.records import Points, coded_cost, number_difference
+from ontomask.kernels.records import Points, coded_cost
 from ontomask.kernels.units import add_units, new_count, new_marks
 
 __all__ = [
     "Bench",
     "Foreseen",
     "Partition",
-    "best_partner",
     "collect",
+    "divide",
     "empty_cluster",
-    "improve_point",
-    "is_known",
-    "join_change",
+    "kin_at",
+    "kin_looked_at",
     "new_bench",
     "new_foreseen",
     "new_partition",
+    "note_costs",
     "relink",
     "settle",
-    "transfer",
+    "share_of",
+    "squares_apart",
+    "unite",
+    "unlink",
 ]
 
 SMALLEST_GAIN = 1e-10
 """Less is rounding, not improvement; two states could follow each other for ever."""
-LONGEST_WALK = 64
-"""So many members of a cluster are looked at, or cuts tried: large ones would cost squares."""
+OWN_ROW, LONGEST_ROW = 32, 4
+"""So many pieces of its own tuple, and of each that is near, name clusters that a point tries."""
 
 HEAD, SIZE, CHANGED, VISITED, TOUCHED = 0, 1, 2, 3, 4
 """Columns of `clusters`: first point or -1, number of points, last change, last visit, and last
 change that was tried, kept or not: it leaves the points in another order."""
-RECORDS, LOSS, CENTROID = 0, 1, 2
-"""Columns of `figures`; after the centroid comes, for every number, the weight behind it."""
-CHANGES, VISITS, FREE = 0, 1, 2
-"""Entries of `clock`: changes made, visits made, where to look for an empty cluster."""
+CLUSTER, FIRST, BEHIND = 2, 3, 4
+"""Rows of `links`: the cluster, and where the pieces of the same tuple begin and end."""
+RECORDS, LOSS, RADIUS, CENTROID = 0, 1, 2, 3
+"""Columns of `figures`; after the centroid comes, for every number, the weight behind it. The
+radius is how far members are from the centroid at most; infinite where some are not numbers that
+weigh 1."""
+CHANGES, VISITS, FREE, DIVIDED = 0, 1, 2, 3
+"""Entries of `clock`: changes made, visits made, where to look for an empty cluster, and whether
+tuples have room for several pieces."""
 
 
 class Partition(NamedTuple):
     """Clusters as linked lists of points, each with its centroid."""
 
     links: Longs
-    """[3, p] next and previous point of the cluster (-1 at the ends), and the cluster."""
+    """[5, p] next and previous point of the cluster (-1 at the ends), CLUSTER (-1: none), FIRST and
+    BEHIND."""
     clusters: Longs
     """[clusters, 5] HEAD, SIZE, CHANGED, VISITED, TOUCHED."""
     figures: Floats
-    """[clusters, 2 + coded + 2 * numeric] RECORDS, LOSS, CENTROID."""
+    """[clusters, 3 + coded + 2 * numeric] RECORDS, LOSS, RADIUS, CENTROID."""
     own: Floats
     """[p] cost of a point's coded values in its cluster."""
+    apart: Floats
+    """[p] distance of its numbers from those of the centroid; NaN where numbers are
+    missing, or not squared."""
+    rows: Floats
+    """[p, numeric] the numbers, those of a point together: some are looked at over and over."""
     clock: Longs
-    """[3] CHANGES, VISITS, FREE."""
+    """[4] CHANGES, VISITS, FREE, DIVIDED."""
 
 
 class Foreseen(NamedTuple):
@@ -128,28 +138,38 @@ def new_bench(points: Points, columns: int) -> Bench:
     )
 
 
-def new_partition(points: Points, labels: Ints | Longs, capacity: int) -> Partition:
-    """The clusters of these labels, ascending, still without figures."""
+def new_partition(
+    points: Points, labels: Ints | Longs, capacity: int, kin: Longs | None = None
+) -> Partition:
+    """The clusters of these labels, ascending, still without figures.
+
+    `kin` says of each point where the pieces of its tuple begin and end; by default every point is
+    a tuple of its own. Empty pieces have the label -1.
+    """
     size, width = labels.size, points.codes.shape[0] + 2 * points.numbers.shape[0]
-    order = np.argsort(labels, kind="stable")
+    order = np.argsort(labels, kind="stable")[np.count_nonzero(labels < 0) :]
     same = labels[order[1:]] == labels[order[:-1]]
-    links = np.full((3, size), -1, np.int64)
+    links = np.full((5, size), -1, np.int64)
     links[0, order[:-1][same]] = order[1:][same]
     links[1, order[1:][same]] = order[:-1][same]
-    links[2] = labels
+    links[CLUSTER] = labels
+    alone = np.arange(size)
+    links[FIRST:] = (alone, alone + 1) if kin is None else kin
     clusters = np.zeros((capacity, 5), np.int64)
     clusters[:, HEAD], clusters[:, CHANGED] = -1, -1
     firsts = order[np.concatenate([[True], ~same])]
     clusters[labels[firsts], HEAD] = firsts
-    clusters[:, SIZE] = np.bincount(labels, minlength=capacity)
+    clusters[:, SIZE] = np.bincount(labels[order], minlength=capacity)
     figures = np.zeros((capacity, CENTROID + width))
-    return Partition(links, clusters, figures, np.zeros(size), np.ones(3, np.int64))
+    clock = np.array([1, 1, 1, kin is not None])
+    rows = np.ascontiguousarray(points.numbers.T)
+    return Partition(links, clusters, figures, np.zeros(size), np.zeros(size), rows, clock)
 
 
 @compiled
-def relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
-    """Take a point out of its cluster's list and put it at the head of another's."""
-    after, before, home = links[0, point], links[1, point], links[2, point]
+def unlink(links: Longs, clusters: Longs, point: int) -> None:
+    """Take a point out of its cluster's list."""
+    after, before, home = links[0, point], links[1, point], links[CLUSTER, point]
     if after >= 0:
         links[1, after] = before
     if before >= 0:
@@ -158,12 +178,74 @@ def relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
         clusters[home, HEAD] = after
     if home >= 0:
         clusters[home, SIZE] -= 1
+    links[0, point], links[1, point], links[CLUSTER, point] = -1, -1, -1
+
+
+@compiled
+def relink(links: Longs, clusters: Longs, point: int, cluster: int) -> None:
+    """Take a point out of its cluster's list and put it at the head of another's."""
+    unlink(links, clusters, point)
     head = clusters[cluster, HEAD]
-    links[0, point], links[1, point], links[2, point] = head, -1, cluster
+    links[0, point], links[CLUSTER, point] = head, cluster
     if head >= 0:
         links[1, head] = point
     clusters[cluster, HEAD] = point
     clusters[cluster, SIZE] += 1
+
+
+@part
+def share_of(points: Points, point: int, amount: float) -> float:
+    """The weight of so many of a point's records."""
+    weight, size = points.weights[point], points.sizes[point]
+    return weight if amount == size else weight * amount / size
+
+
+@part
+def kin_at(links: Longs, point: int, step: int) -> int:
+    """The piece of the same tuple that comes so many places after a point, in a ring."""
+    first = links[FIRST, point]
+    return first + (point - first + step) % (links[BEHIND, point] - first)
+
+
+@part
+def kin_looked_at(links: Longs, point: int, slot: int) -> int:
+    """How many pieces name clusters to look at: of the point's own tuple more (slot -1)."""
+    return min(links[BEHIND, point] - links[FIRST, point], OWN_ROW if slot < 0 else LONGEST_ROW)
+
+
+@compiled
+def divide(points: Points, partition: Partition, point: int, amount: float) -> int:
+    """Let so many records of a point be a piece of their own in the same cluster.
+
+    -1: there is no empty piece left; the point itself where it has no more records than that.
+    """
+    links, sizes, weights = partition.links, points.sizes, points.weights
+    if not amount < sizes[point]:
+        return point
+    for piece in range(links[FIRST, point], links[BEHIND, point]):
+        if links[CLUSTER, piece] < 0:
+            weights[piece] = share_of(points, point, amount)
+            sizes[piece] = amount
+            weights[point] -= weights[piece]
+            sizes[point] -= amount
+            partition.own[piece] = partition.own[point]
+            relink(links, partition.clusters, piece, links[CLUSTER, point])
+            return piece
+    return -1
+
+
+@compiled
+def unite(points: Points, partition: Partition, point: int) -> None:
+    """Let a point be one with another piece of its tuple in the same cluster, if there is one."""
+    links, sizes, weights = partition.links, points.sizes, points.weights
+    home = links[CLUSTER, point]
+    for piece in range(links[FIRST, point], links[BEHIND, point]):
+        if piece != point and home >= 0 and links[CLUSTER, piece] == home:
+            sizes[piece] += sizes[point]
+            weights[piece] += weights[point]
+            sizes[point], weights[point] = 0.0, 0.0
+            unlink(links, partition.clusters, point)
+            return
 
 
 @compiled
@@ -178,6 +260,37 @@ def collect(partition: Partition, members: Longs, row: int, count: int, cluster:
         count += 1
         point = partition.links[0, point]
     return count
+
+
+@compiled
+def squares_apart(rows: Floats, figures: Floats, coded: int, cluster: int, point: int) -> float:
+    """Squared distance of a point's numbers from a centroid's; NaN where one is missing."""
+    total, start = 0.0, CENTROID + coded
+    for attribute in range(rows.shape[1]):
+        difference = rows[point, attribute] - figures[cluster, start + attribute]
+        total += difference * difference
+    return total
+
+
+@compiled
+def note_costs(points: Points, partition: Partition, cluster: int) -> None:
+    """Keep what the points of a cluster cost there."""
+    figures, coded, numeric = partition.figures, points.codes.shape[0], points.numbers.shape[0]
+    complete, usual, behind = points.power == 2, coded == 0, CENTROID + coded + numeric
+    for attribute in range(1, numeric):
+        complete &= figures[cluster, behind + attribute] == figures[cluster, behind]
+    point, radius = partition.clusters[cluster, HEAD], 0.0 if complete else np.inf
+    while point >= 0:
+        partition.own[point] = coded_cost(points, figures[cluster, CENTROID:], point)
+        partition.apart[point] = np.nan
+        if complete:
+            squares = squares_apart(partition.rows, figures, coded, cluster, point)
+            partition.apart[point] = np.sqrt(squares)
+            if not partition.apart[point] <= radius:
+                radius = partition.apart[point] if squares >= 0.0 else np.inf
+        usual &= points.weights[point] == 1.0
+        point = partition.links[0, point]
+    figures[cluster, RADIUS] = radius if usual else np.inf
 
 
 @apart
@@ -196,210 +309,10 @@ def settle(points: Points, partition: Partition, bench: Bench, cluster: int) -> 
         figures[cluster, CENTROID + coded + numeric + attribute] = tally.numbers[1, attribute]
     for point in members:
         figures[cluster, RECORDS] += add_units(points, bench.marks, point)
-        partition.own[point] = coded_cost(points, figures[cluster, CENTROID:], point)
+    note_costs(points, partition, cluster)
     partition.clusters[cluster, CHANGED] = partition.clock[CHANGES]
     partition.clusters[cluster, TOUCHED] = partition.clock[CHANGES]
     return figures[cluster, LOSS]
-
-
-@compiled
-def _number_change(points: Points, figures: Floats, cluster: int, out: int, new: int) -> float:
-    """Change of a cluster's numeric loss when `out` leaves and `new` joins (-1: nobody)."""
-    columns, coded, numeric = points.numbers, points.codes.shape[0], points.numbers.shape[0]
-    lost = points.weights[out] if out >= 0 else 0.0
-    gained = points.weights[new] if new >= 0 else 0.0
-    total = 0.0
-    for attribute in range(numeric):
-        mean = figures[cluster, CENTROID + coded + attribute]
-        behind = figures[cluster, CENTROID + coded + numeric + attribute]
-        first = columns[attribute, out] if out >= 0 else mean
-        second = columns[attribute, new] if new >= 0 else mean
-        if points.power != 2 or not (mean == mean and first == first and second == second):
-            gap = points.gaps[attribute]
-            total -= lost * number_difference(first, mean, gap, points.power)
-            total += gained * number_difference(second, mean, gap, points.power)
-            continue
-        # first one leaves, then the other joins what is left: exact for a swap as well
-        if behind > lost:
-            difference = first - mean
-            total -= behind * lost / (behind - lost) * difference * difference
-            mean -= lost / (behind - lost) * difference
-            behind -= lost
-        difference = second - mean
-        total += behind * gained / (behind + gained) * difference * difference
-    return total
-
-
-@compiled
-def join_change(points: Points, partition: Partition, cluster: int, point: int) -> float:
-    """Estimated change of a cluster's loss when a point joins it."""
-    change = points.weights[point] * coded_cost(
-        points, partition.figures[cluster, CENTROID:], point
-    )
-    return change + _number_change(points, partition.figures, cluster, whole(-1), point)
-
-
-@apart
-@compiled
-def transfer(
-    points: Points, partition: Partition, bench: Bench, point: int, partner: int, cluster: int
-) -> float:
-    """Move a point to a cluster, and the partner (-1: nobody) from there to its own; the change."""
-    home = partition.links[2, point]
-    before = partition.figures[home, LOSS] + partition.figures[cluster, LOSS]
-    partition.clock[CHANGES] += 1
-    relink(partition.links, partition.clusters, point, cluster)
-    if partner >= 0:
-        relink(partition.links, partition.clusters, partner, home)
-    return (
-        settle(points, partition, bench, home) + settle(points, partition, bench, cluster) - before
-    )
-
-
-@part
-def _try_transfer(
-    points: Points, partition: Partition, bench: Bench, point: int, partner: int, cluster: int
-) -> float:
-    """Transfer if that lowers the loss; otherwise nothing changes. The change."""
-    figures, clusters, saved = partition.figures, partition.clusters, bench.saved
-    home = partition.links[2, point]
-    stamp, other_stamp = clusters[home, CHANGED], clusters[cluster, CHANGED]
-    for column in range(saved.shape[1]):
-        saved[0, column], saved[1, column] = figures[home, column], figures[cluster, column]
-    change = transfer(points, partition, bench, point, partner, cluster)
-    if change < 0.0:
-        return change
-    # the estimate was wrong: coded centroids moved
-    relink(partition.links, clusters, point, home)
-    if partner >= 0:
-        relink(partition.links, clusters, partner, cluster)
-    clusters[home, CHANGED], clusters[cluster, CHANGED] = stamp, other_stamp
-    for column in range(saved.shape[1]):
-        figures[home, column], figures[cluster, column] = saved[0, column], saved[1, column]
-    for number in (home, cluster):
-        member = clusters[number, HEAD]
-        while member >= 0:
-            partition.own[member] = coded_cost(points, figures[number, CENTROID:], member)
-            member = partition.links[0, member]
-    return 0.0
-
-
-@compiled
-def _stays_large(
-    points: Points, partition: Partition, marks: Longs, k: float, cluster: int, out: int, new: int
-) -> bool:
-    """Whether a cluster still has k records, or persons, when `out` leaves and `new` joins it.
-
-    Persons are counted only where bounds do not tell: `out` may share them with other members.
-    """
-    now, joining = partition.figures[cluster, RECORDS], 0.0
-    if new >= 0:
-        joining = points.sizes[new]
-    left = now - points.sizes[out]
-    if points.owners.size == 0:
-        return left + joining >= k
-    if left >= k or now + joining < k:
-        return left >= k
-    new_count(marks)
-    left = add_units(points, marks, new) if new >= 0 else 0.0
-    member = partition.clusters[cluster, HEAD]
-    while member >= 0 and left < k:
-        if member != out:
-            left += add_units(points, marks, member)
-        member = partition.links[0, member]
-    return left >= k
-
-
-@part
-def _can_swap(
-    points: Points, partition: Partition, marks: Longs, k: float, point: int, other: int
-) -> bool:
-    """Whether two points can change places."""
-    home, cluster = partition.links[2, point], partition.links[2, other]
-    return _stays_large(points, partition, marks, k, home, point, other) and _stays_large(
-        points, partition, marks, k, cluster, other, point
-    )
-
-
-@apart
-@compiled
-def best_partner(
-    points: Points, partition: Partition, marks: Longs, k: float, point: int, cluster: int
-) -> tuple[float, int]:
-    """The best that moving a point to a cluster can do, alone (-1) or against a member of it."""
-    figures, weights, own = partition.figures, points.weights, partition.own
-    home, weight, sizes = partition.links[2, point], weights[point], points.sizes
-    # views are made once: the loop below is where refinement spends its time
-    here, there = figures[home, CENTROID:], figures[cluster, CENTROID:]
-    persons = points.owners.size > 0
-    spare = figures[home, RECORDS] - sizes[point] - k
-    room = figures[cluster, RECORDS] + sizes[point] - k
-    base = weight * (coded_cost(points, there, point) - own[point])
-    best, partner = np.inf, whole(-1)
-    if _stays_large(points, partition, marks, k, home, point, whole(-1)):
-        best = base + _number_change(points, figures, home, point, whole(-1))
-        best += _number_change(points, figures, cluster, whole(-1), point)
-    other, walked = partition.clusters[cluster, HEAD], 0
-    while other >= 0 and walked < LONGEST_WALK:
-        if persons or (spare + sizes[other] >= 0.0 and room - sizes[other] >= 0.0):
-            change = base - weights[other] * own[other]
-            change += _number_change(points, figures, home, point, other)
-            change += _number_change(points, figures, cluster, other, point)
-            # what is left can only add to it
-            if change < best:
-                change += weights[other] * coded_cost(points, here, other)
-            # persons are counted last, for that takes as long
-            if change < best and (
-                not persons or _can_swap(points, partition, marks, k, point, other)
-            ):
-                best, partner = change, other
-        other = partition.links[0, other]
-        walked += 1
-    return best, partner
-
-
-@part
-def is_known(
-    clusters: Longs, foreseen: Foreseen, item: int, slot: int, home: int, near: int
-) -> bool:
-    """Whether what a point or cluster, at home, finds at a cluster near it is foreseen and true."""
-    row = item - foreseen.first
-    return (
-        0 <= row < foreseen.clusters.shape[0]
-        and foreseen.clusters[row, slot] == near
-        and clusters[home, TOUCHED] <= foreseen.stamps[row]
-        and clusters[near, TOUCHED] <= foreseen.stamps[row]
-    )
-
-
-@apart
-@compiled
-def improve_point(
-    points: Points, partition: Partition, bench: Bench, graph: Ints, k: float, point: int, seen: int
-) -> float:
-    """Move or swap a point where that lowers the loss most; the change."""
-    clusters, links, clock = partition.clusters, partition.links, partition.clock
-    home, foreseen = links[2, point], bench.foreseen
-    best, partner, target = -SMALLEST_GAIN, whole(-1), whole(-1)
-    clock[VISITS] += 1
-    clusters[home, VISITED] = clock[VISITS]
-    for slot in range(graph.shape[1]):
-        if graph[point, slot] < 0:
-            break
-        cluster = links[2, graph[point, slot]]
-        fresh = clusters[cluster, CHANGED] >= seen or clusters[home, CHANGED] >= seen
-        if fresh and clusters[cluster, VISITED] != clock[VISITS]:
-            clusters[cluster, VISITED] = clock[VISITS]
-            if is_known(clusters, foreseen, point, slot, home, cluster):
-                row = point - foreseen.first
-                change, other = foreseen.changes[row, slot], foreseen.partners[row, slot]
-            else:
-                change, other = best_partner(points, partition, bench.marks, k, point, cluster)
-            if change < best:
-                best, partner, target = change, other, cluster
-    if target < 0:
-        return 0.0
-    return _try_transfer(points, partition, bench, point, partner, target)
 
 
 @part

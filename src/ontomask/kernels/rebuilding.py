@@ -16,10 +16,17 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.exchanges import (
+    improve_point,
+    join_change,
+)
 from ontomask.kernels.neighbors import sort_by_keys
 from ontomask.kernels.partitions import (
+    BEHIND,
     CHANGED,
     CHANGES,
+    DIVIDED,
+    FIRST,
     HEAD,
     LOSS,
     RECORDS,
@@ -28,14 +35,16 @@ from ontomask.kernels.partitions import (
     Bench,
     Partition,
     collect,
+    divide,
     empty_cluster,
-    improve_point,
-    join_change,
+    kin_at,
+    kin_looked_at,
     relink,
     settle,
+    unlink,
 )
 from ontomask.kernels.records import Points, contribution, point_reference
-from ontomask.kernels.refinement import Refinement
+from ontomask.kernels.refinement import Refinement, unite_in
 from ontomask.kernels.units import add_units, new_count
 
 __all__ = ["rebuild"]
@@ -63,24 +72,30 @@ class Site(NamedTuple):
     pool: Longs
     """[p] their points."""
     keys: Floats
-    """[p] how far these are from an end."""
+    """[p] how far these are from an end; later the first change that each has not seen."""
     labels: Longs
     """[p] the clusters as they were before."""
+    amounts: Floats
+    """[2, p] sizes and weights as they were before."""
 
 
 @part
 def _choose(partition: Partition, graph: Ints, site: Site, point: int, wanted: int) -> int:
     """The clusters around a point, its own first; how many."""
-    site.chosen[0], count = partition.links[2, point], whole(1)
-    for slot in range(graph.shape[1]):
-        if graph[point, slot] < 0 or count == wanted:
+    links = partition.links
+    site.chosen[0], count = links[2, point], whole(1)
+    for slot in range(-1, graph.shape[1]):
+        near = point if slot < 0 else whole(graph[point, slot])
+        if near < 0:
             break
-        cluster, known = partition.links[2, graph[point, slot]], False
-        for place in range(count):
-            known |= site.chosen[place] == cluster
-        if not known:
-            site.chosen[count] = cluster
-            count += 1
+        for step in range(kin_looked_at(links, near, slot)):
+            cluster = links[2, kin_at(links, near, step)]
+            known = cluster < 0 or count == wanted
+            for place in range(count):
+                known |= site.chosen[place] == cluster
+            if not known:
+                site.chosen[count] = cluster
+                count += 1
     return count
 
 
@@ -94,13 +109,20 @@ def _order_from(points: Points, site: Site, reference: Floats, first: int, last:
 
 @part
 def _build(
-    points: Points, partition: Partition, bench: Bench, site: Site, k: float, count: int, end: float
-) -> tuple[int, int]:
+    points: Points,
+    partition: Partition,
+    bench: Bench,
+    site: Site,
+    size: int,
+    k: float,
+    count: int,
+    end: float,
+) -> tuple[int, int, int]:
     """Fill clusters with the pool, one after the other from end to end; how many, and the rest.
 
-    The points from that place on are in no cluster yet.
+    The points from that place on are in no cluster yet. Where one is divided, the pool is larger.
     """
-    size, reference = site.pool.size, bench.saved[0, : points.codes.shape[0] + points.gaps.size]
+    reference = bench.saved[0, : points.codes.shape[0] + points.gaps.size]
     point_reference(points, site.pool[whole(end * size)], reference)
     _order_from(points, site, reference, whole(0), size)
     built, done, amount = whole(0), whole(0), k
@@ -113,18 +135,26 @@ def _build(
         while amount < k and place < size:
             amount += add_units(points, bench.marks, site.pool[place])
             place += 1
+        if amount > k and partition.clock[DIVIDED] != 0:
+            # the rest of the last one stays in the pool
+            over = divide(points, partition, site.pool[place - 1], amount - k)
+            if over >= 0:
+                site.pool[size] = over
+                size += 1
         if amount >= k:
             for slot in range(done, place):
                 relink(partition.links, partition.clusters, site.pool[slot], site.chosen[built])
             settle(points, partition, bench, site.chosen[built])
             done, built = place, built + 1
-    return built, done
+    return built, done, size
 
 
 @part
-def _join_nearest(points: Points, partition: Partition, site: Site, built: int, done: int) -> None:
+def _join_nearest(
+    points: Points, partition: Partition, site: Site, size: int, built: int, done: int
+) -> None:
     """Give the points of the pool from `done` on to the clusters that were built."""
-    for slot in range(done, site.pool.size):
+    for slot in range(done, size):
         best, host = np.inf, site.chosen[0]
         for place in range(built):
             change = join_change(points, partition, site.chosen[place], site.pool[slot])
@@ -134,47 +164,75 @@ def _join_nearest(points: Points, partition: Partition, site: Site, built: int, 
 
 
 @part
-def _undo(points: Points, partition: Partition, bench: Bench, site: Site, start: int) -> None:
-    """Put everything back that has changed since."""
+def _speaks_for_kin(partition: Partition, point: int, start: int) -> bool:
+    """Whether no piece of the same tuple before it lies in a cluster that has changed since."""
+    links, first = partition.links, True
+    for piece in range(links[FIRST, point], point):
+        cluster = links[2, piece]
+        first &= cluster < 0 or partition.clusters[cluster, CHANGED] < start
+    return first
+
+
+@compiled
+def _list_changed(partition: Partition, site: Site, changed: Longs, start: int) -> int:
+    """List the points that may be in other clusters than before, or hold more or fewer records.
+
+    What left a piece lies in a cluster that has changed, so kin is listed along with what does.
+    """
     clusters, links, count = partition.clusters, partition.links, whole(0)
     for cluster in range(clusters.shape[0]):
         if clusters[cluster, CHANGED] >= start:
             point = clusters[cluster, HEAD]
             while point >= 0:
-                if site.labels[point] != cluster:
-                    bench.members[0, count] = point
-                    count += 1
+                if _speaks_for_kin(partition, point, start):
+                    for piece in range(links[FIRST, point], links[BEHIND, point]):
+                        if links[2, piece] >= 0 or site.labels[piece] >= 0:
+                            changed[count] = piece
+                            count += 1
                 point = links[0, point]
+    return count
+
+
+@part
+def _undo(points: Points, partition: Partition, bench: Bench, site: Site, start: int) -> None:
+    """Put everything back that has changed since."""
+    clusters, links = partition.clusters, partition.links
+    count = _list_changed(partition, site, bench.members[0], start)
     for slot in range(count):
         point = bench.members[0, slot]
-        relink(links, clusters, point, site.labels[point])
+        points.sizes[point], points.weights[point] = site.amounts[0, point], site.amounts[1, point]
+        if site.labels[point] < 0:
+            unlink(links, clusters, point)
+        elif site.labels[point] != links[2, point]:
+            relink(links, clusters, point, site.labels[point])
     for cluster in range(clusters.shape[0]):
         if clusters[cluster, CHANGED] >= start:
             settle(points, partition, bench, cluster)
 
 
 @part
-def _keep(partition: Partition, site: Site, start: int) -> None:
+def _keep(points: Points, partition: Partition, bench: Bench, site: Site, start: int) -> None:
     """Note where points are now."""
-    clusters, links = partition.clusters, partition.links
-    for cluster in range(clusters.shape[0]):
-        if clusters[cluster, CHANGED] >= start:
-            point = clusters[cluster, HEAD]
-            while point >= 0:
-                site.labels[point] = cluster
-                point = links[0, point]
+    count = _list_changed(partition, site, bench.members[0], start)
+    for slot in range(count):
+        point = bench.members[0, slot]
+        site.labels[point] = partition.links[2, point]
+        site.amounts[0, point], site.amounts[1, point] = points.sizes[point], points.weights[point]
 
 
 @part
-def _put_aside(partition: Partition, bench: Bench, room: Site, taken: int) -> int:
+def _put_aside(points: Points, partition: Partition, bench: Bench, room: Site, taken: int) -> int:
     """Take clusters apart: their points lie in an empty one; how many points."""
     size, yard = whole(0), empty_cluster(partition.clusters, partition.clock)
     for place in range(taken):
         size = collect(partition, bench.members, whole(0), size, room.chosen[place])
     for slot in range(size):
-        room.pool[slot] = bench.members[0, slot]
-        relink(partition.links, partition.clusters, room.pool[slot], yard)
+        relink(partition.links, partition.clusters, bench.members[0, slot], yard)
+    unite_in(points, partition, bench.members, yard)
     partition.clusters[yard, CHANGED] = partition.clock[CHANGES]
+    size = collect(partition, bench.members, whole(0), whole(0), yard)
+    for slot in range(size):
+        room.pool[slot] = bench.members[0, size - 1 - slot]
     return size
 
 
@@ -185,15 +243,21 @@ def _polish(
     bench: Bench,
     graph: Ints,
     site: Site,
+    size: int,
     k: float,
     start: int,
 ) -> float:
     """Let the local search improve what was built; the change of the loss."""
-    change = 0.0
+    change, clock = 0.0, partition.clock
+    for slot in range(size):
+        site.keys[slot] = start
     for _ in range(PASSES):
         gain = 0.0
-        for point in site.pool:
-            gain += improve_point(points, partition, bench, graph, k, point, start)
+        for slot in range(size):
+            point, seen = site.pool[slot], whole(site.keys[slot])
+            if partition.links[2, point] >= 0:
+                site.keys[slot] = clock[CHANGES] + 1
+                gain += improve_point(points, partition, bench, graph, k, point, seen)
         change += gain
         if gain > -SMALLEST_GAIN:
             break
@@ -214,6 +278,8 @@ def _try_rebuilding(
     """One trial, which is kept if the loss falls, or with the chance exp(-change / heat)."""
     clusters, figures, clock = partition.clusters, partition.figures, partition.clock
     point = whole(draws[0] * partition.own.size)
+    while partition.links[2, point] < 0:
+        point = kin_at(partition.links, point, whole(1))
     taken = _choose(partition, graph, room, point, FEWEST + whole(draws[1] * (MOST - FEWEST + 1)))
     size, change, records = whole(0), 0.0, 0.0
     for place in range(taken):
@@ -224,21 +290,21 @@ def _try_rebuilding(
         return
     clock[CHANGES] += 1
     start = clock[CHANGES]
-    size = _put_aside(partition, bench, room, taken)
-    site = Site(room.chosen, room.pool[:size], room.keys, room.labels)
+    size = _put_aside(points, partition, bench, room, taken)
     made = min(whole(records / k), taken - 1 + whole(draws[2] * 3.0))
     if made > taken:
-        site.chosen[taken] = empty_cluster(clusters, clock)
+        room.chosen[taken] = empty_cluster(clusters, clock)
         taken += 1
-    built, done = _build(points, partition, bench, site, k, made, draws[3])
-    _join_nearest(points, partition, site, built, done)
+    built, done, size = _build(points, partition, bench, room, size, k, made, draws[3])
+    _join_nearest(points, partition, room, size, built, done)
     for place in range(taken):
-        change += settle(points, partition, bench, site.chosen[place])
-    change += _polish(points, partition, bench, graph, site, k, start)
+        unite_in(points, partition, bench.members, room.chosen[place])
+        change += settle(points, partition, bench, room.chosen[place])
+    change += _polish(points, partition, bench, graph, room, size, k, start)
     if change < -SMALLEST_GAIN - heat * np.log(draws[4]):
-        _keep(partition, site, start)
+        _keep(points, partition, bench, room, start)
     else:
-        _undo(points, partition, bench, site, start)
+        _undo(points, partition, bench, room, start)
 
 
 @compiled
@@ -260,9 +326,16 @@ def _rebuild(
 
 
 def _new_site(refinement: Refinement) -> Site:
-    labels = refinement.partition.links[2].copy()
-    size = labels.size
-    return Site(np.empty(MOST + 1, np.int64), np.empty(size, np.int64), np.empty(size), labels)
+    labels, points = refinement.partition.links[2].copy(), refinement.points
+    size, amounts = labels.size, np.array([points.sizes, points.weights])
+    chosen = np.empty(MOST + 1, np.int64)
+    return Site(chosen, np.empty(size, np.int64), np.empty(size), labels, amounts)
+
+
+def _state(refinement: Refinement) -> tuple[Longs, Floats, Floats]:
+    """Clusters, sizes and weights of all points, to come back to."""
+    points = refinement.points
+    return refinement.partition.links[2].copy(), points.sizes.copy(), points.weights.copy()
 
 
 def rebuild(
@@ -275,6 +348,7 @@ def rebuild(
     seconds: float,
     generator: np.random.Generator,
     signal: Longs,
+    kin: Longs | None = None,
 ) -> tuple[Ints, int]:
     """Labels of less loss, and how many rounds were made; a round has a trial for each cluster.
 
@@ -282,11 +356,11 @@ def rebuild(
     little, at the end it may not (Kirkpatrick, Gelatt and Vecchi 1983); the least loss counts. When
     the seconds are over, fewer rounds are made than asked for. signal[0] counts hundredths.
     """
-    refinement = Refinement.of(points, labels, k, neighbors)
+    refinement = Refinement.of(points, labels, k, neighbors, kin)
     refinement.improve(passes, signal)
     site, start, done = _new_site(refinement), time.monotonic(), 0
-    losses, found = refinement.partition.figures[:, LOSS], refinement.partition.links[2]
-    best, least = found.copy(), losses.sum()
+    losses = refinement.partition.figures[:, LOSS]
+    best, least = _state(refinement), losses.sum()
     clusters = int(np.count_nonzero(refinement.partition.clusters[:, SIZE]))
     heat = HEAT * least / clusters
     share = 0.0
@@ -298,10 +372,11 @@ def rebuild(
             *(refinement.k, draws, warmth, signal),
         )
         if losses.sum() < least:
-            best, least = found.copy(), losses.sum()
+            best, least = _state(refinement), losses.sum()
         done += len(draws)
         share = max(done / (rounds * clusters), (time.monotonic() - start) / seconds)
         signal[0] = int(100 * min(share, 1.0))
-    last = refinement.restarted(best)
+    found, points.sizes[:], points.weights[:] = best
+    last = refinement.restarted(found)
     last.improve(passes, np.array([0, signal[1]]))
     return last.labels, done // clusters

@@ -25,12 +25,22 @@ from ontomask.arrays import Ints, Longs
 from ontomask.kernels.blocks import Underway, allowed_threads, beside
 from ontomask.kernels.centroids import price
 from ontomask.kernels.compiling import apart, compiled, part, whole
+from ontomask.kernels.exchanges import (
+    LONGEST_WALK,
+    best_partner,
+    improve_point,
+    is_known,
+    is_too_far,
+    join_change,
+    transfer,
+)
 from ontomask.kernels.neighbors import nearest_points, sort_by_keys
 from ontomask.kernels.partitions import (
     CHANGED,
     CHANGES,
+    DIVIDED,
+    FIRST,
     HEAD,
-    LONGEST_WALK,
     LOSS,
     RECORDS,
     SIZE,
@@ -40,23 +50,22 @@ from ontomask.kernels.partitions import (
     Bench,
     Foreseen,
     Partition,
-    best_partner,
     collect,
+    divide,
     empty_cluster,
-    improve_point,
-    is_known,
-    join_change,
+    kin_at,
+    kin_looked_at,
     new_bench,
     new_foreseen,
     new_partition,
     relink,
     settle,
-    transfer,
+    unite,
 )
 from ontomask.kernels.records import Points, contribution, point_reference
 from ontomask.kernels.units import add_units, new_count
 
-__all__ = ["Look", "Refinement", "refine"]
+__all__ = ["Look", "Refinement", "refine", "unite_in"]
 
 PARTNERS = 12
 """How many neighbors a cluster is cut anew with."""
@@ -111,6 +120,34 @@ def _best_cut(points: Points, bench: Bench, members: Longs, k: float) -> tuple[f
     return best, chosen
 
 
+@compiled
+def _divide_at(
+    points: Points, partition: Partition, members: Longs, count: int, amount: float
+) -> int:
+    """Let an ordered set be cut after so many records; how many points it has then."""
+    passed, slot = 0.0, whole(0)
+    while passed + points.sizes[members[0, slot]] < amount:
+        passed += points.sizes[members[0, slot]]
+        slot += 1
+    chosen = members[0, slot]
+    piece = divide(points, partition, chosen, amount - passed)
+    if piece < 0 or piece == chosen:
+        return count
+    for place in range(count, slot, -1):
+        members[0, place] = members[0, place - 1]
+    members[0, slot] = piece
+    return count + 1
+
+
+@compiled
+def unite_in(points: Points, partition: Partition, members: Longs, cluster: int) -> None:
+    """Let pieces of a tuple that lie in the same cluster be one."""
+    if partition.clock[DIVIDED] != 0:
+        count = collect(partition, members, whole(0), whole(0), cluster)
+        for slot in range(count):
+            unite(points, partition, members[0, slot])
+
+
 @apart
 @compiled
 def _better_cut(
@@ -118,19 +155,22 @@ def _better_cut(
 ) -> int:
     """Where to cut the union of two clusters (`other` may be empty) anew; -1: they stay.
 
-    Its points, in order, are the first row of the bench's members then.
+    Its points, in order, are the first row of the bench's members then; two may be divided.
     """
     figures = partition.figures
-    if figures[cluster, RECORDS] + figures[other, RECORDS] < 2.0 * k:
+    records = figures[cluster, RECORDS] + figures[other, RECORDS]
+    if records < 2.0 * k:
         return whole(-1)
     count = collect(partition, bench.members, whole(0), whole(0), cluster)
     count = collect(partition, bench.members, whole(0), count, other)
     # of clusters that are being changed nobody may be left
     if count < 2:
         return whole(-1)
-    members = bench.members[0, :count]
-    _order_between_ends(points, bench, members)
-    best, cut = _best_cut(points, bench, members, k)
+    _order_between_ends(points, bench, bench.members[0, :count])
+    if partition.clock[DIVIDED] != 0:
+        count = _divide_at(points, partition, bench.members, count, k)
+        count = _divide_at(points, partition, bench.members, count, records - k)
+    best, cut = _best_cut(points, bench, bench.members[0, :count], k)
     before = figures[cluster, LOSS] + figures[other, LOSS]
     return cut if best < before - SMALLEST_GAIN else whole(-1)
 
@@ -142,13 +182,16 @@ def _recut(
     """Cut the union of two clusters (`other` may be empty) in another way; the change."""
     figures, clusters = partition.figures, partition.clusters
     cut = _better_cut(points, partition, bench, k, cluster, other)
+    before = figures[cluster, LOSS] + figures[other, LOSS]
+    if cut >= 0:
+        partition.clock[CHANGES] += 1
+        for slot in range(clusters[cluster, SIZE] + clusters[other, SIZE]):
+            target = cluster if slot < cut else other
+            relink(partition.links, clusters, bench.members[0, slot], target)
+    unite_in(points, partition, bench.members, cluster)
+    unite_in(points, partition, bench.members, other)
     if cut < 0:
         return 0.0
-    before = figures[cluster, LOSS] + figures[other, LOSS]
-    partition.clock[CHANGES] += 1
-    for slot in range(clusters[cluster, SIZE] + clusters[other, SIZE]):
-        target = cluster if slot < cut else other
-        relink(partition.links, clusters, bench.members[0, slot], target)
     return (
         settle(points, partition, bench, cluster) + settle(points, partition, bench, other) - before
     )
@@ -160,14 +203,17 @@ def _cheapest_host(
 ) -> tuple[float, int]:
     """The neighboring cluster that a point could join at least loss."""
     best, host = np.inf, whole(-1)
-    for slot in range(graph.shape[1]):
-        if graph[point, slot] < 0:
+    links = partition.links
+    for slot in range(-1, graph.shape[1]):
+        near = point if slot < 0 else whole(graph[point, slot])
+        if near < 0:
             break
-        cluster = partition.links[2, graph[point, slot]]
-        if cluster != partition.links[2, point] and cluster != host:
-            change = join_change(points, partition, cluster, point)
-            if change < best:
-                best, host = change, cluster
+        for step in range(kin_looked_at(links, near, slot)):
+            cluster = links[2, kin_at(links, near, step)]
+            if cluster >= 0 and cluster != links[2, point] and cluster != host:
+                change = join_change(points, partition, cluster, point)
+                if change < best:
+                    best, host = change, cluster
     return best, host
 
 
@@ -190,6 +236,8 @@ def _dissolve(
         host = _cheapest_host(points, partition, graph, point)[1]
         change += transfer(points, partition, bench, point, whole(-1), host)
     if change < 0.0:
+        for slot in range(count):
+            unite(points, partition, bench.members[0, slot])
         return change
     for slot in range(count):
         transfer(points, partition, bench, bench.members[0, slot], whole(-1), cluster)
@@ -231,16 +279,19 @@ def _improve_cluster(
         return change
     clock[VISITS] += 1
     clusters[cluster, VISITED] = clock[VISITS]
-    for slot in range(graph.shape[1]):
-        if graph[point, slot] < 0 or tried == PARTNERS:
+    links = partition.links
+    for slot in range(-1, graph.shape[1]):
+        near = point if slot < 0 else whole(graph[point, slot])
+        if near < 0:
             break
-        other = partition.links[2, graph[point, slot]]
-        if clusters[other, VISITED] != clock[VISITS]:
-            clusters[other, VISITED] = clock[VISITS]
-            tried += 1
-            fresh = clusters[cluster, CHANGED] >= seen or clusters[other, CHANGED] >= seen
-            if fresh and not _is_hopeless(partition, bench.foreseen, slot, cluster, other):
-                change += _recut(points, partition, bench, k, cluster, other)
+        for step in range(kin_looked_at(links, near, slot)):
+            other = links[2, kin_at(links, near, step)]
+            if tried < PARTNERS and other >= 0 and clusters[other, VISITED] != clock[VISITS]:
+                clusters[other, VISITED] = clock[VISITS]
+                tried += 1
+                fresh = clusters[cluster, CHANGED] >= seen or clusters[other, CHANGED] >= seen
+                if fresh and not _is_hopeless(partition, bench.foreseen, slot, cluster, other):
+                    change += _recut(points, partition, bench, k, cluster, other)
     return change
 
 
@@ -266,6 +317,8 @@ def _improve(
         seen = since[item]
         if item < size:
             since[item] = clock[CHANGES]
+            if partition.links[2, item] < 0:
+                continue
             change += improve_point(points, partition, bench, graph, k, item, seen)
         elif clusters[item - size, HEAD] >= 0:
             since[item] = clock[CHANGES]
@@ -303,8 +356,11 @@ def _foresee_one(
         tried += 1
         foreseen.clusters[row, slot] = cluster
         if item < size:
+            if is_too_far(partition, points.weights, point, home, cluster):
+                foreseen.changes[row, slot], foreseen.partners[row, slot] = np.inf, -1
+                continue
             found = best_partner(points, partition, bench.marks, k, point, cluster)
-            foreseen.changes[row, slot], foreseen.partners[row, slot] = found
+            foreseen.changes[row, slot], foreseen.partners[row, slot] = found[0], found[1]
         elif fresh:
             cut = _better_cut(points, partition, bench, k, home, cluster)
             foreseen.partners[row, slot] = cut
@@ -346,15 +402,23 @@ class Refinement(NamedTuple):
     """Benches that no thread works at; there are as many as threads have worked side by side."""
 
     @classmethod
-    def of(cls, points: Points, labels: Ints, k: float, neighbors: int | Ints) -> Refinement:
+    def of(
+        cls,
+        points: Points,
+        labels: Ints,
+        k: float,
+        neighbors: int | Ints,
+        kin: Longs | None = None,
+    ) -> Refinement:
         """Make ready; the nearest points of a point name the clusters that it tries.
 
-        `neighbors` says how many, or who they are, as `nearest_points` does.
+        `neighbors` says how many, or who they are, as `nearest_points` does; `kin`, as in
+        `new_partition`, which points are pieces of the same tuple.
         """
         size = labels.size
         # with room for two more than there can be, to put things aside
         capacity = max(int(labels.max()) + 1, int(points.sizes.sum() / k)) + 2
-        partition = new_partition(points, labels, capacity)
+        partition = new_partition(points, labels, capacity, kin)
         bench = new_bench(points, partition.figures.shape[1])
         graph = neighbors
         if not isinstance(graph, np.ndarray):
@@ -388,7 +452,9 @@ class Refinement(NamedTuple):
 
     @property
     def _looks_ahead(self) -> bool:
-        return allowed_threads() > 1 and self.partition.own.size >= LARGE
+        # of pieces too much could be otherwise meanwhile
+        divided = bool(self.partition.clock[DIVIDED])
+        return not divided and allowed_threads() > 1 and self.partition.own.size >= LARGE
 
     def _stretches(self, changes: int) -> Iterator[tuple[int, int]]:
         """What is improved at a time: the more is changed, the less can be foreseen."""
@@ -421,13 +487,16 @@ class Refinement(NamedTuple):
 
     def restarted(self, labels: Ints | Longs) -> Refinement:
         """The same with other clusters."""
-        partition = new_partition(self.points, labels, self.partition.clusters.shape[0])
+        kin = self.partition.links[FIRST:].copy()
+        partition = new_partition(self.points, labels, self.partition.clusters.shape[0], kin)
         return self._replace(partition=partition, since=np.zeros_like(self.since))
 
     @property
     def labels(self) -> Ints:
-        """The cluster of each point, numbered from 0."""
-        return np.unique(self.partition.links[2], return_inverse=True)[1].astype(np.int32)
+        """The cluster of each point, numbered from 0; that of an empty piece is -1."""
+        found = self.partition.links[2]
+        empty = int(found.min() < 0)
+        return (np.unique(found, return_inverse=True)[1] - empty).astype(np.int32)
 
 
 class Look:
@@ -466,12 +535,19 @@ class Look:
 
 
 def refine(
-    points: Points, labels: Ints, k: float, neighbors: int | Ints, rounds: int, signal: Longs
+    points: Points,
+    labels: Ints,
+    k: float,
+    neighbors: int | Ints,
+    rounds: int,
+    signal: Longs,
+    kin: Longs | None = None,
 ) -> Ints:
     """Labels of less loss; every cluster has k records (persons) or more, if it had before.
 
-    Parameters as in `Refinement`; a stop request ends the search with what has been reached.
+    Parameters as in `Refinement`; a stop request ends the search with what has been reached. Where
+    there are pieces, the sizes and weights of the points become others, too.
     """
-    refinement = Refinement.of(points, labels, k, neighbors)
+    refinement = Refinement.of(points, labels, k, neighbors, kin)
     refinement.improve(rounds, signal)
     return refinement.labels

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, Flag, Integer, Null, Real
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata, Tuples
@@ -24,6 +24,7 @@ from ontomask.errors import MethodError
 from ontomask.kernels import centroids as centers
 from ontomask.kernels import clusters as kernel
 from ontomask.kernels.neighbors import Neighborhood
+from ontomask.kernels.pieces import Pieces, Shares, grains
 from ontomask.kernels.rebuilding import rebuild
 from ontomask.kernels.records import Points, select_points
 from ontomask.kernels.refinement import refine
@@ -44,9 +45,7 @@ from ontomask.methods.blocks import (
     around_clusters,
     blocks_of,
     check_blocks,
-    in_every,
     members_of,
-    numbered,
 )
 from ontomask.methods.disclosure import Demands, Privacy, PrivacyBy, check_privacy
 from ontomask.methods.nearest import NearestCentroid
@@ -73,6 +72,11 @@ WATCHED_FROM = 100
 """Fewer points are clustered in less time than a thread takes to begin."""
 SLICES = 16
 """Into so many the search for near points is cut, so that threads end at the same time."""
+TIED_FROM = 0.05
+"""Where a smaller share of the records equals others, to divide these would save nothing."""
+BRIEF, BRIEF_SECONDS, BRIEF_UP_TO = 2, 1e9, 8_192
+"""Small tables whose records may be divided are rebuilt for so many rounds, whatever time it takes:
+to divide them in another way, three clusters or more may have to change at once."""
 LOSSES = ("loss_before", "loss_after")
 
 
@@ -122,7 +126,7 @@ class Microaggregation(Method):
         int,
         Integer(1),
         'How many rounds `refine = "thorough"` makes, each with a trial for every cluster.',
-    ] = 60
+    ] = 200
     seconds: Annotated[
         float,
         Real(0, open_low=True),
@@ -191,7 +195,11 @@ class Microaggregation(Method):
             details["once_per_person"] = list(constant)
         if constant and len(constant) < len(microdata.quasi):
             frame = self._frame(microdata, constant, context)[_first_records(tuples)]
-        labels = self._labels(layout.points(tuples), frame, details, context)
+        shares = self._shares(layout.points(tuples), tuples.places, frame, details, context)
+        labels = shares.labels
+        if shares.owners.size > len(tuples):
+            # equal records may lie in different clusters
+            tuples, labels = microdata.records(), shares.by_record(tuples.places)
         return Clustering(layout, tuples, labels, demands, details, constant, frame, self.centers)
 
     def _mask_persons(self, microdata: Microdata, context: Context) -> Masked:
@@ -232,7 +240,7 @@ class Microaggregation(Method):
             united = self.algorithm == "sa-mdav"
             points, places = distinct_persons(layout, records, lists, united=united)
             found.append({})
-            own = self._labels(points, None, found[-1], context)[places]
+            own = self._shares(points, places, None, found[-1], context).by_record(places)
             length = lists.shape[1]
             persons[lists] = before + own[:, None]
             labels[lists] = behind + own[:, None] * length + np.arange(length)
@@ -258,36 +266,58 @@ class Microaggregation(Method):
         classes: Longs = found.labels[found.tuples.places].astype(np.int64)[places]
         return classes
 
-    def _labels(
+    def _shares(
         self,
         plain: Points,
+        places: Longs,
         frame: Longs | None,
         details: dict[str, object],
         context: Context,
-    ) -> Ints:
-        """The cluster of each point, inside the classes of a frame if there is one."""
+    ) -> Shares:
+        """The clusters of each point's records, inside the classes of a frame if there is one."""
         points = plain
         if self.weighting == "frequency":  # distances times sizes, squared sums times squares
             points = plain._replace(factors=plain.sizes**plain.power)
         classes = [np.arange(plain.sizes.size)] if frame is None else members_of(frame)
         parts = blocks_of(points, classes, self.k, self.block_size, details)
-        labels, near = self._formed(plain, points, parts, context)
-        if self.refine:
-            before = float(centers.loss(plain, labels, int(labels.max()) + 1))
-            labels = self._refined(plain, labels, parts, near, context)
-            if frame is None and len(parts) > 1:
-                parts = around_clusters(plain, labels, parts)
-                labels = self._refined(plain, labels, parts, near, context)
-            if self.refine == "thorough":
-                labels, details["rounds"] = self._rebuilt(plain, labels, parts, near, context)
-            after = float(centers.loss(plain, labels, int(labels.max()) + 1))
-            details["refinement"] = _gain(before, after)
-        return labels
+        divisible = self._divisible(plain, places)
+        found, near = self._formed(plain, points, parts, divisible, context)
+        if not self.refine:
+            return Shares.united(found).in_order()
+        before = sum(one.loss(plain) for one in found[: len(parts)])
+        found = self._refined(plain, found, divisible, near, context)
+        found = [_best(plain, found[place :: len(parts)]) for place in range(len(parts))]
+        if frame is None and len(found) > 1:
+            found = _around_clusters(plain, found)
+            found = self._refined(plain, found, divisible, near, context)
+        if self.refine == "thorough":
+            found, details["rounds"] = self._rebuilt(plain, found, divisible, near, context)
+        elif divisible.any() and sum(one.owners.size for one in found) < BRIEF_UP_TO:
+            brief = replace(self, rounds=BRIEF, seconds=BRIEF_SECONDS)
+            found, _ = brief._rebuilt(plain, found, divisible, near, context)
+        details["refinement"] = _gain(before, sum(one.loss(plain) for one in found))
+        return Shares.united(found).in_order()
+
+    def _divisible(self, points: Points, places: Longs) -> Bools:
+        """Which points a refinement may divide: those that stand for several rows of the table."""
+        rows = np.bincount(places, minlength=points.sizes.size)
+        divisible: Bools = (rows > 1) & (rows == points.sizes)
+        few = rows[divisible].sum() < TIED_FROM * places.size
+        if few or not self.refine or points.owners.size:
+            divisible[:] = False
+        return divisible
 
     def _formed(
-        self, plain: Points, points: Points, parts: Sequence[Longs], context: Context
-    ) -> tuple[Ints, int | Ints]:
+        self,
+        plain: Points,
+        points: Points,
+        parts: Sequence[Longs],
+        divisible: Bools,
+        context: Context,
+    ) -> tuple[list[Shares], int | Ints]:
         """The clusters of every part; where they are formed in two ways, those that lose less.
+
+        Behind these, where a refinement may divide points, it begins with other clusters as well.
 
         With them who is near whom, as far as that is known before a refinement: a single part is
         clustered by one thread, and others find it out beside that.
@@ -299,7 +329,9 @@ class Microaggregation(Method):
             for way in ways
             for members in parts
         ]
-        totals = [float(members.size) for members in parts] * len(ways)
+        if divisible.any():
+            works += [functools.partial(self._divided, points, one, divisible) for one in parts]
+        totals = [float(members.size) for members in parts] * (len(works) // len(parts))
         if self.refine and len(parts) == 1:
             near, finding = _neighbors_of(plain)
             works += finding
@@ -308,11 +340,9 @@ class Microaggregation(Method):
         found = watched_parts(
             works, totals=totals, context=context, message="clustering", brief=few
         )
-        first, second = found[: len(parts)], found[len(parts) : len(parts) * len(ways)]
-        if second:
-            triples = zip(parts, first, second, strict=True)
-            first = [_better(select_points(plain, one), *pair) for one, *pair in triples]
-        return numbered(parts, first), near
+        tried, others = len(parts) * len(ways), len(parts) if divisible.any() else 0
+        formed = [_best(plain, found[place : tried : len(parts)]) for place in range(len(parts))]
+        return formed + found[tried : tried + others], near
 
     def _ways(self, points: Points) -> tuple[bool, ...]:
         """What to try of `dynamic`."""
@@ -321,7 +351,19 @@ class Microaggregation(Method):
         both = self.algorithm == "sa-mdav" and points.numbers.shape[0] > points.codes.shape[0]
         return (True, False) if both else (True,)
 
-    def _clustered(self, every: Points, members: Longs, dynamic: bool, signal: Longs) -> Ints:
+    def _divided(self, every: Points, members: Longs, divisible: Bools, signal: Longs) -> Shares:
+        """Clusters of records, as MDAV forms them."""
+        points = select_points(every, members)
+        single = grains(points, divisible[members], self.k)
+        if amount(points) >= 2 * self.k:
+            labels = kernel.mdav(single.points(points), self.k, signal)
+            single = single._replace(labels=labels)
+        return single._replace(owners=members[single.owners]).added()
+
+    def _clustered(self, every: Points, members: Longs, dynamic: bool, signal: Longs) -> Shares:
+        return Shares(members, self._labels(every, members, dynamic, signal), every.sizes[members])
+
+    def _labels(self, every: Points, members: Longs, dynamic: bool, signal: Longs) -> Ints:
         points = select_points(every, members)
         if amount(points) < 2 * self.k:
             return np.zeros(points.weights.size, np.int32)
@@ -334,50 +376,59 @@ class Microaggregation(Method):
     def _refined(
         self,
         points: Points,
-        labels: Ints,
-        parts: Sequence[Longs],
+        parts: Sequence[Shares],
+        divisible: Bools,
         near: int | Ints,
         context: Context,
-    ) -> Ints:
+    ) -> list[Shares]:
         """Better clusters, each made of those of one part."""
 
-        def work(members: Longs, signal: Longs) -> Ints:
-            own = _own_labels(labels, members), float(self.k), near, PASSES
-            return refine(select_points(points, members), *own, signal)
+        def work(shares: Shares, signal: Longs) -> Shares:
+            pieces = Pieces.of(points, shares, divisible, self.k, near)
+            _, given, labels, graph, kin = pieces
+            return pieces.shares(refine(given, labels, float(self.k), graph, PASSES, signal, kin))
 
-        return numbered(parts, in_every(parts, work, float(PASSES), context, "refining"))
+        return watched_parts(
+            [functools.partial(work, shares) for shares in parts],
+            totals=[float(PASSES)] * len(parts),
+            context=context,
+            message="refining",
+            efforts=[shares.owners.size for shares in parts],
+        )
 
     def _rebuilt(
         self,
         points: Points,
-        labels: Ints,
-        parts: Sequence[Longs],
+        parts: Sequence[Shares],
+        divisible: Bools,
         near: int | Ints,
         context: Context,
-    ) -> tuple[Ints, int]:
+    ) -> tuple[list[Shares], int]:
         """Clusters that were taken apart and built anew, and the rounds made in every part.
 
-        A single part is searched twice, by different draws: two cores take no longer for that.
+        A single part is searched twice, by different draws, where that is to be thorough: two cores
+        take no longer for that.
         """
-        tries = list(parts) * (2 if len(parts) == 1 else 1)
-        started = time.monotonic()
+        tries = list(parts) * (2 if len(parts) == 1 and self.refine == "thorough" else 1)
+        started, size = time.monotonic(), sum(shares.owners.size for shares in parts)
 
-        def work(members: Longs, draws: np.random.Generator, signal: Longs) -> tuple[Ints, int]:
-            own = _own_labels(labels, members), float(self.k), near, PASSES
-            left = started + self.seconds - time.monotonic()
-            seconds = max(left, 1e-9) if len(parts) == 1 else self.seconds * members.size / size
-            return rebuild(
-                select_points(points, members), *own, self.rounds, seconds, draws, signal
-            )
+        def work(shares: Shares, draws: np.random.Generator, signal: Longs) -> tuple[Shares, int]:
+            pieces = Pieces.of(points, shares, divisible, self.k, near)
+            _, given, labels, graph, kin = pieces
+            left, share = started + self.seconds - time.monotonic(), shares.owners.size / size
+            seconds = max(left, 1e-9) if len(parts) == 1 else self.seconds * share
+            own = labels, float(self.k), graph, PASSES, self.rounds, seconds
+            labels, rounds = rebuild(given, *own, draws, signal, kin)
+            return pieces.shares(labels), rounds
 
-        size, every = labels.size, context.generator.spawn(len(tries))
+        every = context.generator.spawn(len(tries))
         works = [functools.partial(work, *one) for one in zip(tries, every, strict=True)]
         totals = [100.0] * len(tries)
         found = watched_parts(works, totals=totals, context=context, message="rebuilding")
-        clusters, rounds = zip(*found, strict=True)
+        clusters, rounds = (list(column) for column in zip(*found, strict=True))
         if len(parts) == 1:
-            clusters = (_better(select_points(points, parts[0]), *clusters),)
-        return numbered(parts, clusters), min(rounds)
+            clusters = [_best(points, clusters)]
+        return clusters, min(rounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -456,17 +507,21 @@ def _gain(before: float, after: float) -> dict[str, float]:
     return {**dict(zip(LOSSES, (before, after), strict=True)), "gain": gain}
 
 
-def _better(points: Points, first: Ints, second: Ints) -> Ints:
-    """The clusters that lose less; of equals the first."""
-    losses = (centers.loss(points, labels, int(labels.max()) + 1) for labels in (first, second))
-    return second if next(losses) > next(losses) else first
+def _best(points: Points, found: Sequence[Shares]) -> Shares:
+    """The clusters that lose least; of equals the first."""
+    return min(found, key=lambda one: one.loss(points)) if len(found) > 1 else found[0]
+
+
+def _around_clusters(points: Points, parts: Sequence[Shares]) -> list[Shares]:
+    """Other parts, of whole clusters: the seams between these lie inside."""
+    shares = Shares.united(parts)
+    numbers = np.repeat(np.arange(len(parts)), [one.owners.size for one in parts])
+    former = members_of(numbers[np.argsort(shares.owners, kind="stable")])
+    shares = shares.in_order()
+    blocks = around_clusters(shares.points(points), shares.labels, former)
+    return [shares.selected(members) for members in blocks]
 
 
 def _first_records(tuples: Tuples) -> Longs:
     """A record of each tuple."""
     return np.unique(tuples.places, return_index=True)[1]
-
-
-def _own_labels(labels: Ints, members: Longs) -> Ints:
-    """The clusters of some points, numbered from 0."""
-    return np.unique(labels[members], return_inverse=True)[1].astype(np.int32)
