@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numba import config
 
+from ontomask.kernels import rebuilding
 from ontomask.kernels.centroids import loss
 from ontomask.kernels.clusters import sa_mdav
 from ontomask.kernels.rebuilding import rebuild
@@ -75,3 +76,16 @@ def test_time_ends_it_and_is_told():
     better, rounds = rebuild(points, labels, 3, 16, 60, 10**6, 1e-9, generator, signal())
     assert rounds < 100
     assert np.bincount(better, points.sizes).min() >= 3
+
+
+def test_a_run_that_the_clock_was_ahead_of_did_not_make_all_rounds(monkeypatch):
+    """Its trials were judged by how much time was left, which is another one next time."""
+    points = random_points(np.random.default_rng(1), 80, rules=(0,), numeric=2, power=2)
+    asked = points, sa_mdav(points, 3, True, signal()), 3, 16, 60, 4, 60.0
+    _, rounds = rebuild(*asked, np.random.default_rng(1), signal())
+    assert rounds == 4
+    ticks = iter([0.0, 30.0])
+    monkeypatch.setattr(rebuilding.time, "monotonic", lambda: next(ticks, 31.0))
+    monkeypatch.setattr(rebuilding, "TRIALS", 5)
+    _, rounds = rebuild(*asked, np.random.default_rng(1), signal())
+    assert rounds == 3

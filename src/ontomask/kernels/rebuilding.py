@@ -354,7 +354,9 @@ def rebuild(
 
     Parameters as in `refine`, which comes first. At the beginning a trial may raise the loss a
     little, at the end it may not (Kirkpatrick, Gelatt and Vecchi 1983); the least loss counts. When
-    the seconds are over, fewer rounds are made than asked for. signal[0] counts hundredths.
+    the seconds are over, fewer rounds are made than asked for; where they were ever ahead of the
+    rounds, trials were judged by the clock, and not all rounds count as made. signal[0] counts
+    hundredths.
     """
     refinement = Refinement.of(points, labels, k, neighbors, kin)
     refinement.improve(passes, signal)
@@ -363,7 +365,7 @@ def rebuild(
     best, least = _state(refinement), losses.sum()
     clusters = int(np.count_nonzero(refinement.partition.clusters[:, SIZE]))
     heat = HEAT * least / clusters
-    share = 0.0
+    share, hurried = 0.0, False
     while share < 1.0 and signal[1] == 0:
         draws = generator.random((min(TRIALS, rounds * clusters - done), DRAWS))
         warmth = heat * (1.0 - share) ** 2
@@ -374,9 +376,10 @@ def rebuild(
         if losses.sum() < least:
             best, least = _state(refinement), losses.sum()
         done += len(draws)
-        share = max(done / (rounds * clusters), (time.monotonic() - start) / seconds)
+        made, spent = done / (rounds * clusters), (time.monotonic() - start) / seconds
+        share, hurried = max(made, spent), hurried or spent > made
         signal[0] = int(100 * min(share, 1.0))
     found, points.sizes[:], points.weights[:] = best
     last = refinement.restarted(found)
     last.improve(passes, np.array([0, signal[1]]))
-    return last.labels, done // clusters
+    return last.labels, min(done // clusters, rounds - hurried)
