@@ -23,6 +23,7 @@ __all__ = [
     "numbered",
     "offsets_of",
     "ranges",
+    "summed_products",
     "taken",
     "widened",
 ]
@@ -212,3 +213,12 @@ def ranges(firsts: Longs, sizes: Longs) -> Longs:
     numbers: Longs = np.repeat(firsts - stops + sizes, sizes)
     numbers += np.arange(numbers.size)
     return numbers
+
+
+def summed_products(numbers: NDArray[Any], others: NDArray[Any]) -> float:
+    """The sum of what two arrays have at the same places, multiplied.
+
+    The product of vectors, by the library of linear algebra, is rounded differently by different
+    processors; here the order of the sum is the same on all of them, and so is a figure's last bit.
+    """
+    return float(np.multiply(numbers, others).sum())

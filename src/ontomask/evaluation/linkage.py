@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs, summed_products
 from ontomask.brevity import Brief
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, check
 from ontomask.data.encoding import record_counts
@@ -261,7 +261,7 @@ def _risk(
     records = round(float(versions.records.sum()))
     hit: Bools = (own <= nearest + TOLERANCE) & (shared > 0)
     credit = np.where(hit, 1.0 / np.maximum(shared, 1.0), 0.0)
-    expected = float(versions.records @ credit)
+    expected = summed_products(versions.records, credit)
     return LinkageRisk(
         distance,
         tuple(one.name for one in versions.tuples.columns),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs, summed_products
 from ontomask.checks import did_you_mean
 from ontomask.data.domains import Domain
 from ontomask.data.encoding import record_counts, record_units, survey_weights
@@ -122,7 +122,7 @@ class PairedColumn:
             return distances.copy()
         weights = np.where(self.hidden, 0.0, self.amounts.weights)
         total = float(weights.sum())
-        mean = float(weights @ distances) / total if total else MISSING_DISTANCE
+        mean = summed_products(weights, distances) / total if total else MISSING_DISTANCE
         return np.where(self.hidden, mean, distances)
 
     def part(self, rows: Bools | Longs) -> PairedColumn:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs, summed_products
 from ontomask.brevity import Brief
 from ontomask.cards import card, table
 from ontomask.checks import ListOf, Real, check
@@ -305,7 +305,7 @@ def reidentification(sizes: Longs, among: Longs | Floats, threshold: float) -> R
     exceeding = risks > threshold * (1 + ROUNDING)
     return Reidentification(
         highest=float(risks.max()),
-        average=float(sizes @ risks / people),
+        average=summed_products(sizes, risks) / people,
         above=float(sizes[exceeding].sum() / people),
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Longs
+from ontomask.arrays import Bools, Floats, Longs, summed_products
 from ontomask.brevity import Brief
 
 __all__ = [
@@ -157,8 +157,8 @@ def score(truth: Longs, probabilities: Floats, weights: Floats, values: tuple[st
     )
     own = probabilities[np.arange(truth.size), truth]
     return Scores(
-        accuracy=float(weights @ right) / total,
-        average_error=float(weights @ (1.0 - own)) / total,
+        accuracy=summed_products(weights, right) / total,
+        average_error=summed_products(weights, 1.0 - own) / total,
         brier=sum(one.brier for one in classes),
         precision=_mean([one.precision for one in classes]),
         recall=_mean([one.recall for one in classes]),
@@ -187,8 +187,8 @@ def _share(part: float, whole: float, otherwise: float = 0.0) -> float:
 def _class_scores(
     value: str, actual: Bools, predicted: Bools, probability: Floats, weights: Floats
 ) -> ClassScores:
-    hits = float(weights @ (actual & predicted))
-    records, claimed = float(weights @ actual), float(weights @ predicted)
+    hits = summed_products(weights, actual & predicted)
+    records, claimed = summed_products(weights, actual), summed_products(weights, predicted)
     curve, auc = _curve(actual, probability, weights)
     return ClassScores(
         value=value,
@@ -196,11 +196,13 @@ def _class_scores(
         precision=_share(hits, claimed),
         recall=_share(hits, records),
         specificity=_share(
-            float(weights @ ~(actual | predicted)), float(weights @ ~actual), otherwise=1.0
+            summed_products(weights, ~(actual | predicted)),
+            summed_products(weights, ~actual),
+            otherwise=1.0,
         ),
         f1=_share(2 * hits, claimed + records),
         auc=auc,
-        brier=float(weights @ (probability - actual) ** 2) / float(weights.sum()),
+        brier=summed_products(weights, (probability - actual) ** 2) / float(weights.sum()),
         curve=curve,
     )
 
@@ -214,7 +216,7 @@ def _curve(actual: Bools, probability: Floats, weights: Floats) -> tuple[Curve, 
     recalls = found / found[-1]
     rates = wrong / wrong[-1]
     heights = (recalls + np.append(0.0, recalls[:-1])) / 2
-    area = float(heights @ np.diff(rates, prepend=0.0))
+    area = summed_products(heights, np.diff(rates, prepend=0.0))
     shown = np.unique(np.linspace(0, thresholds.size - 1, min(POINTS, thresholds.size)).astype(int))
     columns = (-thresholds, rates, recalls, found / claimed)
     return Curve(*(tuple(one[shown].tolist()) for one in columns)), area
@@ -225,7 +227,7 @@ def _confidence(right: Bools, confidence: Floats, weights: Floats) -> tuple[Conf
     points = []
     for threshold in THRESHOLDS:
         sure = confidence >= threshold
-        answered, correct = float(weights @ sure), float(weights @ (sure & right))
+        answered, correct = summed_products(weights, sure), summed_products(weights, sure & right)
         precision = _share(correct, answered, 1.0)
         points.append(ConfidencePoint(threshold, answered / total, precision, correct / total))
     return tuple(points)

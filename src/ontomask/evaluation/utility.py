@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats
+from ontomask.arrays import Bools, Floats, summed_products
 from ontomask.brevity import Brief
 from ontomask.data.schema import Ordinal
 from ontomask.evaluation.pairing import Amounts, Paired, PairedColumn, tuple_groups
@@ -94,13 +94,13 @@ def measure_loss(
     sizes = _class_sizes(paired.quasi() or chosen, paired.counts)
     average = float(paired.counts.sum()) / sizes.size
     return Loss(
-        sse=float(weights @ moved**2) + lost,
+        sse=summed_products(weights, moved**2) + lost,
         sst=sums.center + lost,
         loss=sums.share(lost) or 0.0,
         numeric_loss=_numeric_loss(chosen),
-        semantic_loss=(float(weights @ moved) + lost) / (total + lost),
-        records_changed=float(weights @ changed.any(axis=0)) / total,
-        values_changed=float(weights @ changed.mean(axis=0)) / total,
+        semantic_loss=(summed_products(weights, moved) + lost) / (total + lost),
+        records_changed=summed_products(weights, np.any(changed, axis=0)) / total,
+        values_changed=summed_products(weights, changed.mean(axis=0)) / total,
         suppressed=int(paired.left_out + paired.starred),
         left_out=int(paired.left_out),
         starred=int(paired.starred),
@@ -139,28 +139,30 @@ def _sums(columns: list[PairedColumn], weights: Floats) -> _Sums:
     for several is measured by what stars everywhere would cost, and points by what the centroid
     would: both ways of telling nothing are a loss of 1.
     """
-    center = float(weights @ np.mean([_from_centroid(one) for one in columns], axis=0) ** 2)
-    stars = float(weights @ np.mean([one.starred for one in columns], axis=0) ** 2)
+    center = summed_products(
+        weights, np.mean([_from_centroid(one) for one in columns], axis=0) ** 2
+    )
+    stars = summed_products(weights, np.mean([one.starred for one in columns], axis=0) ** 2)
     scale = np.sqrt(center / stars) if stars > 0 else 1.0
     scaled = [np.where(one.stands_for_several, scale, 1.0) * one.moved for one in columns]
-    return _Sums(float(weights @ np.mean(scaled, axis=0) ** 2), center)
+    return _Sums(summed_products(weights, np.mean(scaled, axis=0) ** 2), center)
 
 
 def _column_loss(one: PairedColumn) -> ColumnLoss:
     weights = one.amounts.weights
     total = float(weights.sum())
-    squares = float(weights @ one.moved**2)
+    squares = summed_products(weights, one.moved**2)
     raw = deviation = None
     if isinstance(one.sides, NumberSides):
         known = ~(one.sides.tells_nothing[one.new] | (one.old == one.sides.size))
         deviation = float(one.sides.deviation)
-        raw = float(weights[known] @ one.moved[known] ** 2) * deviation**2
+        raw = summed_products(weights[known], one.moved[known] ** 2) * deviation**2
     return ColumnLoss(
         one.name,
         squares,
-        float(weights @ one.moved) / total,
+        summed_products(weights, one.moved) / total,
         float(np.sqrt(squares / total)),
-        float(weights @ _touched(one)) / total,
+        summed_products(weights, _touched(one)) / total,
         raw,
         deviation,
     )
@@ -221,4 +223,4 @@ def _divergence(columns: list[PairedColumn], amounts: Amounts) -> float:
     floor = 1.0 / (amounts.counts.sum() + tuples.people.size)
     shares = tuples.people / total
     others = np.maximum(tuples.covered("shares") / total, floor)
-    return float(shares @ np.log(shares / others))
+    return summed_products(shares, np.log(shares / others))
