@@ -305,7 +305,7 @@ def reidentification(sizes: Longs, among: Longs | Floats, threshold: float) -> R
     exceeding = risks > threshold * (1 + ROUNDING)
     return Reidentification(
         highest=float(risks.max()),
-        average=summed_products(sizes, risks) / people,
+        average=summed_products(sizes, risks) / float(people),
         above=float(sizes[exceeding].sum() / people),
     )
 
