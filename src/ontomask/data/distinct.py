@@ -17,6 +17,7 @@ from ontomask.arrays import PIECE, Bools, Floats, FloatValues, Ints, Longs, numb
 from ontomask.data.seen import ROOMY, Seen
 
 __all__ = [
+    "TEXTS",
     "counted_whole",
     "distinct_floats",
     "floats_as_expected",
@@ -29,6 +30,9 @@ __all__ = [
 
 Counted = tuple[Ints, Longs]
 """For each record the position of its value, -1 where missing, and where each appears first."""
+
+TEXTS = 1 << 16
+"""So many texts are compared together: what is made of them on the way takes little memory."""
 
 LEAST_PLAIN, MOST_PLAIN = 1e-4, 1e16
 """Python writes floats from the one to below the other without an exponent."""
@@ -103,13 +107,22 @@ def texts_as_expected(column: Any, expected: Seen | None) -> tuple[Ints, list[ob
     codes, texts = expected.codes, list(expected.values)
     if {*map(type, texts)} - {str, type(None)} or len({*texts}) < len(texts):
         return None
-    # Polars looks through signed places for those that count from the end
-    if not pl.Series(texts, dtype=pl.String)[codes.view(np.uint32)].equals(column):
+    if not _are_at(column, pl.Series(texts, dtype=pl.String), codes):
         return None
     known = [place for place in expected.in_order.tolist() if texts[place] is not None]
     ranks = np.full(len(texts), -1, np.int32)
     ranks[known] = np.arange(len(known))
     return ranks.take(codes), [texts[place] for place in known]
+
+
+def _are_at(column: pl.Series, texts: pl.Series, codes: Ints) -> bool:
+    """Whether a column has, record by record, the texts that codes tell; some at a time."""
+    # Polars looks through signed places for those that count from the end
+    places = codes.view(np.uint32)
+    return places.size == len(column) and all(
+        texts[places[start : start + TEXTS]].equals(column.slice(start, TEXTS))
+        for start in range(0, places.size, TEXTS)
+    )
 
 
 def _have_same_bits(numbers: Floats, others: Floats) -> bool:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from polars.exceptions import PolarsError
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.data.distinct import TEXTS
 
 __all__ = ["Framed", "Library", "Whole", "is_missing", "library_of"]
 
@@ -36,9 +37,6 @@ OFTEN = 10
 
 SEVERAL, AHEAD = 100, 1000
 """Up to so many texts among so many first records are looked for by their hashes."""
-
-PIECE = 1 << 16
-"""So many texts are compared together: what is made of them on the way takes little memory."""
 
 UNKNOWN = -2
 """The place of a text that is not among those looked for."""
@@ -370,9 +368,9 @@ class _Polars:
         if slots is None:
             return self._looked_up(column, texts)
         found, known = np.empty(len(column), np.int32), self.listed(texts)
-        for start in range(0, len(column), PIECE):
-            piece, places = column.slice(start, PIECE), slots.of(hashes[start : start + PIECE])
-            found[start : start + PIECE] = self._compared(piece, texts, places)
+        for start in range(0, len(column), TEXTS):
+            piece, places = column.slice(start, TEXTS), slots.of(hashes[start : start + TEXTS])
+            found[start : start + TEXTS] = self._compared(piece, texts, places)
         later = found == UNKNOWN
         if later.any():
             others, new, _ = self.distinct(column.filter(self.library.Series(later)))
