@@ -14,10 +14,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ontomask.arrays import PIECE, Bools, Floats, FloatValues, Ints, Longs, numbered
+from ontomask.data.libraries import TEXTS
 from ontomask.data.seen import ROOMY, Seen
 
 __all__ = [
-    "TEXTS",
     "counted_whole",
     "distinct_floats",
     "floats_as_expected",
@@ -30,9 +30,6 @@ __all__ = [
 
 Counted = tuple[Ints, Longs]
 """For each record the position of its value, -1 where missing, and where each appears first."""
-
-TEXTS = 1 << 16
-"""So many texts are compared together: what is made of them on the way takes little memory."""
 
 LEAST_PLAIN, MOST_PLAIN = 1e-4, 1e16
 """Python writes floats from the one to below the other without an exponent."""

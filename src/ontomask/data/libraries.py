@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from polars.exceptions import PolarsError
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.data.distinct import TEXTS
 
-__all__ = ["Framed", "Library", "Whole", "is_missing", "library_of"]
+__all__ = ["TEXTS", "Framed", "Library", "Whole", "is_missing", "library_of"]
 
 UNFIT = (TypeError, ValueError, ArithmeticError, NotImplementedError, PolarsError)
 """What libraries raise when values do not fit a type."""
@@ -37,6 +36,9 @@ OFTEN = 10
 
 SEVERAL, AHEAD = 100, 1000
 """Up to so many texts among so many first records are looked for by their hashes."""
+
+TEXTS = 1 << 16
+"""So many texts are compared together: what is made of them on the way takes little memory."""
 
 UNKNOWN = -2
 """The place of a text that is not among those looked for."""
