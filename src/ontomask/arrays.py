@@ -23,13 +23,17 @@ __all__ = [
     "numbered",
     "offsets_of",
     "ranges",
+    "stretches",
     "summed_products",
     "taken",
     "widened",
 ]
 
 PIECE = 8192
-"""So many numbers are worked on at a time where that saves memory or threads."""
+"""So many numbers are added up at a time, so that sums do not depend on threads."""
+
+STRETCH = 2**16
+"""So many numbers are worked on at a time: what is made of them stays near the processor."""
 
 NARROW = [np.iinfo(kind) for kind in (np.uint8, np.int8, np.uint16, np.int16)]
 MANY_CODES = 2**16
@@ -213,6 +217,11 @@ def ranges(firsts: Longs, sizes: Longs) -> Longs:
     numbers: Longs = np.repeat(firsts - stops + sizes, sizes)
     numbers += np.arange(numbers.size)
     return numbers
+
+
+def stretches(count: int) -> list[slice]:
+    """So many numbers as slices that are worked on one after the other, to hold little besides."""
+    return [slice(at, min(at + STRETCH, count)) for at in range(0, count, STRETCH)]
 
 
 def summed_products(numbers: NDArray[Any], others: NDArray[Any]) -> float:

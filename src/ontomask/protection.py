@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ontomask.arrays import PIECE, Bools, Floats, Ints
+from ontomask.arrays import Bools, Floats, Ints, stretches
 from ontomask.checks import Flag, Integer, check
 from ontomask.data.distinct import texts_of
 from ontomask.data.domains import Domain, Numbers
 from ontomask.data.encoding import LEAST, encode
+from ontomask.data.grouping import group_sizes
 from ontomask.data.masked import Masked, State
-from ontomask.data.microdata import Attribute, Microdata, group_sizes
+from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.data.values import is_star
@@ -190,23 +191,26 @@ def _sizes(microdata: Microdata) -> Floats:
     if microdata.units is not None:
         return microdata.tuples().counts
     columns = [microdata[name] for name in microdata.quasi]
-    codes, sizes = [one.codes for one in columns], [one.cardinality for one in columns]
-    counts = microdata.counts
+    sizes, counts = [one.cardinality for one in columns], microdata.counts
+    codes = (one.codes for one in columns)
     return group_sizes(codes, sizes, None if (counts == 1.0).all() else counts)
 
 
 def _starred(start: State, end: State) -> int:
     """How many records have nothing but stars and gaps where they had quasi-identifiers."""
     before, kept = start.microdata, start.kept(end)
-    counts = before.counts[kept]
-    empty, known = np.full(counts.size, bool(before.quasi)), np.zeros(counts.size, bool)
+    empty = np.arange(len(end.microdata) if before.quasi else 0)
     for name in before.quasi:
-        old, new = before[name], end.columns.get(name, before[name].of(kept))
-        empty &= np.append(_tells_nothing(new.domain), True).take(new.codes)
-        if not empty.any():
-            return 0
-        known |= np.array([not is_star(one) for one in old.values] + [False])[old.codes[kept]]
-    return int(counts[empty & known].sum())
+        new = end.columns.get(name, before[name].of(kept))
+        tells_nothing = np.append(_tells_nothing(new.domain), True)
+        empty = empty[tells_nothing.take(new.codes.take(empty))]
+    own = empty if isinstance(kept, slice) else kept[empty]
+    known = np.zeros(own.size, bool)
+    for name in before.quasi:
+        old = before[name]
+        told = np.array([not is_star(one) for one in old.values] + [False])
+        known |= told.take(old.codes.take(own))
+    return int(before.counts[own[known]].sum())
 
 
 def _tells_nothing(domain: Domain) -> Bools:
@@ -250,8 +254,7 @@ def _differing(before: Attribute, after: Attribute, counts: Floats) -> int:
 def _counted_unlike(tables: Sequence[Floats | Ints], codes: Sequence[Ints], counts: Floats) -> int:
     """How many records have other values on one side; a stretch at a time, to hold little."""
     total = 0.0
-    for start in range(0, counts.size, PIECE):
-        part = slice(start, start + PIECE)
+    for part in stretches(counts.size):
         old, new = (table.take(one[part]) for table, one in zip(tables, codes, strict=True))
         unlike = (old != new) & ((old == old) | (new == new))
         total += float(counts[part][unlike].sum())

@@ -13,13 +13,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Longs, different
+from ontomask.arrays import Bools, Floats, Ints, Longs, different, stretches
 from ontomask.data.seen import FEW, ROOMY, Seen, beside
 from ontomask.data.tables import Table
 from ontomask.errors import PromiseError
 from ontomask.promises import SensitivePromise
 
 __all__ = ["Rows", "Tally", "plain"]
+
+NEAR, SHORT = 2**20, 2**31
+"""Numbers below the one are looked up quickly, those below the other take four bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,7 @@ class Rows:
     weights: Floats
     units: Longs | None = None
     seen: dict[str, Seen] = field(default_factory=dict)
-    grouped: dict[tuple[str, ...], Longs] = field(default_factory=dict)
+    grouped: dict[tuple[str, ...], Ints | Longs] = field(default_factory=dict)
 
     def column(self, name: str) -> Seen:
         """A column, its values told apart as they are written."""
@@ -39,23 +42,27 @@ class Rows:
             self.seen[name] = self.table.seen(name)
         return self.seen[name]
 
-    def classes(self, names: Sequence[str]) -> Longs:
+    def classes(self, names: Sequence[str]) -> Ints | Longs:
         """The class of each row: those that look the same in all the columns."""
         key = tuple(names)
         if key not in self.grouped:
             self.grouped[key] = self._classes(key)
         return self.grouped[key]
 
-    def _classes(self, names: Sequence[str]) -> Longs:
+    def _classes(self, names: Sequence[str]) -> Ints | Longs:
         """Columns are packed into one number, made dense before it grows large."""
-        places, size = np.zeros(len(self.table), np.int64), 1
+        places: Ints | Longs = np.zeros(len(self.table), np.int32)
+        size = 1
         for name in names:
             column = self.column(name)
-            if size * len(column.values) > ROOMY * len(self.table):
+            width = len(column.values)
+            if size * width > NEAR:
                 places, size = _dense(places, size)
-            places *= len(column.values)
+            if size * width > SHORT:
+                places = places.astype(np.int64, copy=False)
+            places *= width
             places += column.codes
-            size *= len(column.values)
+            size *= width
         return _dense(places, size)[0]
 
     def sizes(self, names: Sequence[str]) -> Floats:
@@ -66,7 +73,7 @@ class Rows:
         """How many different persons have records in each class."""
         whose = self._whose()
         people = int(whose.max()) + 1
-        pairs = different(self.classes(names) * people + whose)
+        pairs = different(self.classes(names).astype(np.int64) * people + whose)
         return np.bincount(pairs // people).astype(np.float64)
 
     def alike(self, names: Sequence[str]) -> Floats:
@@ -126,15 +133,21 @@ class Tally:
         return shares / shares.sum(), own[self.values]
 
 
-def _dense(keys: Longs, span: int) -> tuple[Longs, int]:
-    """Number equal keys, all less than the span, in their order; tell how many there are."""
+def _dense(keys: Ints | Longs, span: int) -> tuple[Ints | Longs, int]:
+    """Number equal keys, all less than the span, in their order; tell how many there are.
+
+    The keys themselves may become the numbers.
+    """
     if span > ROOMY * max(keys.size, FEW):
         known, places = np.unique(keys, return_inverse=True)
-        return places.astype(np.int64), known.size
+        return places.astype(np.int64, copy=False), known.size
     occurs = np.zeros(span, bool)
-    occurs[keys] = True
-    numbers = np.cumsum(occurs) - 1
-    return numbers[keys], int(numbers[-1]) + 1
+    for part in stretches(keys.size):
+        occurs[keys[part]] = True
+    numbers = np.cumsum(occurs, dtype=np.int32)
+    for part in stretches(keys.size):
+        keys[part] = numbers.take(keys[part]) - 1
+    return keys, int(numbers[-1])
 
 
 def plain(value: object) -> object:

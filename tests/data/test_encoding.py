@@ -9,7 +9,6 @@ import ontomask as om
 from ontomask.arrays import different
 from ontomask.data import encoding
 from ontomask.data.encoding import day_number, encode
-from ontomask.data.microdata import group_rows, group_sizes
 from ontomask.data.tables import open_table
 from ontomask.taxonomy.bundled import load
 from tables import DISEASES, mixed_columns, mixed_schema
@@ -81,16 +80,6 @@ def test_tuples_and_weights():
     assert tuples.weights.tolist() == [5, 4]
     assert tuples.places.tolist() == [0, 0, 1]
     assert microdata.total == 9
-
-
-def test_grouping_survives_domains_too_large_to_pack():
-    generator = np.random.default_rng(1)
-    columns = [generator.integers(0, 3, 500).astype(np.int32) for _ in range(6)]
-    firsts, places = group_rows(columns, [2**30] * 6)
-    rows = list(zip(*(column.tolist() for column in columns), strict=True))
-    assert len(firsts) == len(set(rows))
-    for record, place in enumerate(places):
-        assert rows[firsts[place]] == rows[record]
 
 
 def test_missing_rules():
@@ -242,21 +231,6 @@ def test_people_left_out_for_a_missing_value_count_in_the_whole_table():
     assert len(microdata) == 2
     assert microdata["sex"].values == ("f", "m")
     assert microdata.distribution("sex").tolist() == [3.0, 8.0]
-
-
-@pytest.mark.parametrize("size", [3, 40, 2**20])
-def test_groups_are_numbered_by_their_codes(size):
-    generator = np.random.default_rng(size)
-    rows = generator.integers(0, size, (5, 50))[:, generator.integers(0, 50, 400)]
-    firsts, places = group_rows(list(rows.astype(np.int32)), [size] * 5)
-    known, expected, inverse = np.unique(rows, axis=1, return_index=True, return_inverse=True)
-    assert (firsts == expected).all()
-    assert (places == inverse.ravel()).all()
-    assert (rows[:, firsts] == known).all()
-    for counts in (None, generator.integers(0, 3, 400).astype(float)):  # some count for nobody
-        weights = np.ones(400) if counts is None else counts
-        summed = [weights[inverse.ravel() == place].sum() for place in range(known.shape[1])]
-        assert group_sizes(list(rows.astype(np.int32)), [size] * 5, counts).tolist() == summed
 
 
 @pytest.mark.parametrize("numbers", [[], [7], [3, 3], [5, -1, 5, 2**60, -1, 0]])

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import ontomask as om
-from ontomask.data.microdata import group_rows
+from ontomask.data.grouping import group_rows
 from ontomask.methods import base, stars
 
 

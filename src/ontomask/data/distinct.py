@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ontomask.arrays import PIECE, Bools, Floats, FloatValues, Ints, Longs, numbered
+from ontomask.arrays import Bools, Floats, FloatValues, Ints, Longs, numbered, stretches
 from ontomask.data.libraries import TEXTS
 from ontomask.data.seen import ROOMY, Seen
 
@@ -57,17 +57,17 @@ def counted_whole(numbers: NDArray[np.integer[Any]], missing: Bools | None) -> C
     if high - low >= ROOMY * numbers.size:
         return None
     firsts = np.full(high - low + 1, numbers.size)
-    stretches = [slice(at, at + PIECE) for at in range(0, numbers.size, PIECE)]
-    for part in reversed(stretches):  # so that the first one is written last
+    parts = stretches(numbers.size)
+    for part in reversed(parts):  # so that the first one is written last
         known = slice(None) if missing is None else ~missing[part]
-        places = np.arange(part.start, min(part.stop, numbers.size))[known][::-1]
+        places = np.arange(part.start, part.stop)[known][::-1]
         firsts[_above(low, numbers[places])] = places
     held = np.flatnonzero(firsts < numbers.size)
     order = held[np.argsort(firsts[held])]
     ranks = np.zeros(firsts.size, np.int32)
     ranks[order] = np.arange(order.size)
     codes = np.empty(numbers.size, np.int32)
-    for part in stretches:
+    for part in parts:
         codes[part] = ranks.take(_above(low, numbers[part]))
     if missing is not None:
         codes[missing] = -1

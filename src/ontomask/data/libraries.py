@@ -211,6 +211,11 @@ class _Slots:
         return numbers
 
 
+def _hashes(column: Any) -> Any:
+    """The hash of each value of a column of Polars."""
+    return column.to_frame().hash_rows().to_numpy()
+
+
 def _is_long(kind: Any) -> bool:
     """Whether NumPy has no whole numbers that are so long."""
     return str(kind).endswith("128")
@@ -365,14 +370,14 @@ class _Polars:
 
     def _guessed(self, column: Any, firsts: Longs) -> Distinct:
         """The same, guessed by hashes and then compared: half as long as looking every text up."""
-        texts, hashes = column[firsts], column.to_frame().hash_rows().to_numpy()
-        slots = _Slots.apart(hashes[firsts])
+        texts = column[firsts]
+        slots = _Slots.apart(_hashes(texts))
         if slots is None:
             return self._looked_up(column, texts)
         found, known = np.empty(len(column), np.int32), self.listed(texts)
         for start in range(0, len(column), TEXTS):
-            piece, places = column.slice(start, TEXTS), slots.of(hashes[start : start + TEXTS])
-            found[start : start + TEXTS] = self._compared(piece, texts, places)
+            piece = column.slice(start, TEXTS)
+            found[start : start + TEXTS] = self._compared(piece, texts, slots.of(_hashes(piece)))
         later = found == UNKNOWN
         if later.any():
             others, new, _ = self.distinct(column.filter(self.library.Series(later)))

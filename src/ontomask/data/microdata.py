@@ -10,13 +10,14 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs, different, keeping_codes_narrow
 from ontomask.data.domains import Concepts, Domain, Labels, Numbers, Ranks
+from ontomask.data.grouping import group_rows
 from ontomask.data.rules import Condition
 from ontomask.data.schema import Column, Schema, value_distances
-from ontomask.data.seen import FEW, ROOMY, Seen, with_gap
+from ontomask.data.seen import Seen, with_gap
 from ontomask.errors import MethodError
 from ontomask.semantics.distances import ValueDistances
 
-__all__ = ["Attribute", "Microdata", "Owners", "Tuples", "group_rows", "group_sizes"]
+__all__ = ["Attribute", "Microdata", "Owners", "Tuples"]
 
 
 @keeping_codes_narrow
@@ -307,7 +308,7 @@ class Microdata:
         chosen = self.quasi if names is None else tuple(names)
         columns = [self.attributes[name] for name in chosen]
         firsts, places = group_rows(
-            [one.codes for one in columns], [one.cardinality for one in columns]
+            (one.codes for one in columns), [one.cardinality for one in columns]
         )
         codes = np.array([one.codes[firsts] for one in columns], np.int32)
         return self._tuples(chosen, codes, places)
@@ -347,61 +348,3 @@ class Microdata:
             rows=self.rows[mask],
             units=None if self.units is None else self.units[mask],
         )
-
-
-def group_rows(columns: Sequence[Ints | Longs], sizes: Sequence[int]) -> tuple[Longs, Longs]:
-    """Group records with equal codes: the first record of each group, and each record's group.
-
-    Groups are numbered by their codes in lexicographic order. Codes are packed into one number
-    column by column; whenever the numbers would grow large they are first made dense again.
-    """
-    places, count = _numbered(*_packed(columns, sizes))
-    firsts = np.empty(count, np.int64)
-    # backwards, so that the first one is written last
-    firsts[places[::-1]] = np.arange(places.size - 1, -1, -1)
-    return firsts, places
-
-
-def group_sizes(
-    columns: Sequence[Ints | Longs], sizes: Sequence[int], counts: Floats | None = None
-) -> Floats:
-    """How many records, or how much of `counts`, the groups of records with equal codes have.
-
-    Groups are in the order of `group_rows`; which record is in which is not asked, so where the
-    codes are many they are sorted without being numbered.
-    """
-    keys, span = _packed(columns, sizes)
-    if span <= ROOMY * max(keys.size, FEW):
-        held = np.bincount(keys)
-        summed = held if counts is None else np.bincount(keys, weights=counts)
-        return summed[held > 0].astype(np.float64)
-    if counts is None:
-        keys.sort()  # in place: nobody else has them
-        is_last = np.ones(keys.size, bool)
-        np.not_equal(keys[1:], keys[:-1], out=is_last[:-1])
-        return np.diff(np.flatnonzero(is_last), prepend=-1).astype(np.float64)
-    return np.bincount(_numbered(keys, span)[0], weights=counts).astype(np.float64)
-
-
-def _packed(columns: Sequence[Ints | Longs], sizes: Sequence[int]) -> tuple[Longs, int]:
-    """Codes of several columns as one number for each record, and what all numbers are below."""
-    keys = np.zeros(columns[0].size, np.int64)
-    span = 1
-    for codes, size in zip(columns, sizes, strict=True):
-        if span * size > ROOMY * keys.size:
-            keys, span = _numbered(keys, span)
-        keys *= size
-        keys += codes
-        span *= size
-    return keys, span
-
-
-def _numbered(keys: Longs, span: int) -> tuple[Longs, int]:
-    """Number equal keys, all below a span, in their order; tell how many there are."""
-    if span > ROOMY * max(keys.size, FEW):
-        known, places = np.unique(keys, return_inverse=True)
-        return places.astype(np.int64), known.size
-    occurs = np.zeros(span + 1, bool)
-    occurs[keys] = True
-    numbers = np.cumsum(occurs) - 1
-    return numbers[keys], int(numbers[-1]) + 1

@@ -20,8 +20,9 @@ import polars as pl
 from ontomask import protection
 from ontomask.arrays import Ints, Longs
 from ontomask.data.encoding import encode
+from ontomask.data.grouping import group_rows
 from ontomask.data.masked import Masked, State
-from ontomask.data.microdata import Microdata, group_rows
+from ontomask.data.microdata import Microdata
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.engines.tables import RECORDS, ROWS, Shares

@@ -17,7 +17,7 @@ from ontomask.arrays import Bools, Floats, Ints, Longs, summed_products
 from ontomask.brevity import Brief
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, check
 from ontomask.data.encoding import record_counts
-from ontomask.data.microdata import group_rows
+from ontomask.data.grouping import group_rows
 from ontomask.data.schema import Nominal, Schema
 from ontomask.data.tables import open_table
 from ontomask.errors import DataError, ParameterError

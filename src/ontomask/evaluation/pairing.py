@@ -17,7 +17,8 @@ from ontomask.arrays import Bools, Floats, Ints, Longs, summed_products
 from ontomask.checks import did_you_mean
 from ontomask.data.domains import Domain
 from ontomask.data.encoding import record_counts, record_units, survey_weights
-from ontomask.data.microdata import Attribute, group_rows
+from ontomask.data.grouping import group_rows
+from ontomask.data.microdata import Attribute
 from ontomask.data.schema import Column, Date, Nominal, Numeric, Schema, value_distances
 from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, ParameterError, SchemaError

@@ -18,7 +18,8 @@ from ontomask.arrays import Floats, Ints, Longs, summed_products
 from ontomask.brevity import Brief
 from ontomask.cards import card, table
 from ontomask.checks import ListOf, Real, check
-from ontomask.data.microdata import Attribute, Microdata, Tuples, group_rows
+from ontomask.data.grouping import group_rows
+from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.errors import DataError, ParameterError
 from ontomask.evaluation.persons import PersonRisk, PersonRisks, person_risk
 from ontomask.evaluation.selection import chosen_columns

@@ -22,7 +22,8 @@ from ontomask.arrays import Floats, Ints
 from ontomask.brevity import Brief, abridged
 from ontomask.checks import Integer, check
 from ontomask.data.domains import Numbers
-from ontomask.data.microdata import Microdata, group_rows, group_sizes
+from ontomask.data.grouping import group_rows, group_sizes
+from ontomask.data.microdata import Microdata
 from ontomask.data.tables import Table, open_table
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Longs
-from ontomask.data.microdata import group_rows
+from ontomask.data.grouping import group_rows
 from ontomask.evaluation.pairing import PairedColumn, tuple_groups
 from ontomask.kernels.containment import covered
 

@@ -14,7 +14,7 @@ import numpy as np
 from ontomask.arrays import Floats, Ints
 from ontomask.brevity import Brief
 from ontomask.data.encoding import record_counts
-from ontomask.data.microdata import group_sizes
+from ontomask.data.grouping import group_sizes
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table
 from ontomask.evaluation.pairing import Paired

@@ -20,7 +20,8 @@ import numpy as np
 from ontomask.arrays import Bools, Longs
 from ontomask.brevity import Brief
 from ontomask.checks import Integer, check
-from ontomask.data.microdata import Microdata, Tuples, group_rows
+from ontomask.data.grouping import group_rows
+from ontomask.data.microdata import Microdata, Tuples
 from ontomask.evaluation.selection import chosen_columns
 
 __all__ = [

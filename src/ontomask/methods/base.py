@@ -25,8 +25,9 @@ from ontomask.checks import (
     composed,
     did_you_mean,
 )
+from ontomask.data.grouping import group_rows
 from ontomask.data.masked import Masked, joined
-from ontomask.data.microdata import Attribute, Microdata, group_rows
+from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
 from ontomask.kernels.blocks import workers
 from ontomask.privacy import KAnonymity, NoAttack

@@ -18,7 +18,8 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import ListOf, Typed
-from ontomask.data.microdata import Attribute, Microdata, Owners, group_rows
+from ontomask.data.grouping import group_rows
+from ontomask.data.microdata import Attribute, Microdata, Owners
 from ontomask.errors import MethodError
 from ontomask.kernels.balanced import by_exchanges, by_slices
 from ontomask.kernels.records import Points

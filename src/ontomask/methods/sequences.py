@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.arrays import Floats, Longs
-from ontomask.data.microdata import Microdata, group_rows
+from ontomask.data.grouping import group_rows
+from ontomask.data.microdata import Microdata
 from ontomask.errors import MethodError
 from ontomask.kernels.records import Points, repeated_attributes
 from ontomask.methods.points import Layout

@@ -16,7 +16,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.data.microdata import group_rows
+from ontomask.data.grouping import group_rows
 
 __all__ = ["starred_cells"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Bools, Ints, Longs
+from ontomask.arrays import Bools, Codes, Ints, Longs
 from ontomask.checks import did_you_mean
 from ontomask.data.domains import ConceptGroups, Concepts, Domain, Groups, LabelGroups
 from ontomask.data.encoding import encode
@@ -312,7 +312,7 @@ def make_problem(
         _check_target(name, microdata)
     return Problem(
         tuple(one.hierarchy for one in columns.values()),
-        np.array([one.rows(microdata[name]) for name, one in columns.items()], np.int32),
+        _rows(microdata.attributes, columns),
         names,
         np.rint(microdata.counts).astype(np.int64),
         sensitive_columns(microdata, privacy, hierarchies),
@@ -445,9 +445,14 @@ def _joined(own: Attribute, people: Attribute) -> Attribute:
     return replace(own, codes=codes, domain=domain, has_missing=bool(gaps)).settled()
 
 
-def _rows(people: Mapping[str, Attribute], columns: Mapping[str, EncodedColumn]) -> Ints:
-    """The rows of the records of a population."""
-    return np.array([column.rows(people[name]) for name, column in columns.items()], np.int32)
+def _rows(records: Mapping[str, Attribute], columns: Mapping[str, EncodedColumn]) -> Codes:
+    """The rows of records in the hierarchies of all columns, in as few bytes as they need."""
+    last = max(one.hierarchy.rows for one in columns.values()) - 1
+    count = len(records[next(iter(columns))].codes)
+    rows = np.empty((len(columns), count), np.min_scalar_type(last))
+    for line, (name, column) in zip(rows, columns.items(), strict=True):
+        line[:] = column.rows(records[name])
+    return rows
 
 
 def require_quasi(population: Table, name: str) -> None:

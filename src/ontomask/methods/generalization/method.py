@@ -10,8 +10,9 @@ import numpy as np
 
 from ontomask.arrays import Bools, Longs
 from ontomask.checks import AnyOf, Choice, Integer, ListOf, Null, Real, TableOf, Text, Typed
+from ontomask.data.grouping import group_rows
 from ontomask.data.masked import Masked
-from ontomask.data.microdata import Microdata, group_rows
+from ontomask.data.microdata import Microdata
 from ontomask.errors import MethodError, OntomaskError, ParameterError
 from ontomask.methods.base import Context, Method, check_k, register, strata_of
 from ontomask.methods.generalization.best_effort import best_effort

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Codes, Floats, Ints, Longs
 from ontomask.errors import ParameterError
 from ontomask.kernels import groups as kernel
 from ontomask.privacy import Classes, Domain, Ground, Histogram
@@ -102,7 +102,7 @@ class Problem:
     hierarchies
         Those of the quasi-identifiers.
     codes
-        For each quasi-identifier and record the row of its hierarchy.
+        For each quasi-identifier and record the row of its hierarchy, in as few bytes as one likes.
     names
         The names of the quasi-identifiers.
     counts
@@ -121,12 +121,12 @@ class Problem:
     """
 
     hierarchies: tuple[Hierarchy, ...]
-    codes: Ints
+    codes: Codes
     names: tuple[str, ...] = ()
     counts: Longs = field(default_factory=lambda: np.empty(0, np.int64))
     sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
     targets: Mapping[str, Sensitive] = field(default_factory=dict)
-    population: Ints | None = None
+    population: Codes | None = None
     people: Floats | None = None
     looks: tuple[Ints, ...] = ()
     units: Ints | None = None
@@ -310,7 +310,7 @@ def pairs_of(places: Ints, codes: Ints, size: int, amounts: Longs | Floats) -> P
     return places[firsts], codes[firsts].astype(np.int32), sums
 
 
-def distinct_rows(columns: Ints, sizes: Sequence[int]) -> tuple[Longs, Ints]:
+def distinct_rows(columns: Codes, sizes: Sequence[int]) -> tuple[Longs, Ints]:
     """The first of all records with equal codes, and for each record which of them it equals.
 
     Columns are packed into one number; whenever that would grow too large, the numbers are first
@@ -321,7 +321,8 @@ def distinct_rows(columns: Ints, sizes: Sequence[int]) -> tuple[Longs, Ints]:
         if span * size > LARGEST_KEY:
             dense, known = kernel.number_keys(keys, span)
             keys, span = dense.astype(np.int64)[None], known.size
-        keys = keys * size + codes
+        keys *= size
+        keys += codes
         span *= size
     places, firsts = kernel.number_keys(keys, span)
     return firsts.astype(np.int64), places
