@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from ontomask import arrays
-from ontomask.arrays import COUNTED, FloatValues, numbered, summed_products, taken
+from ontomask.arrays import (
+    COUNTED,
+    FloatValues,
+    narrowed,
+    numbered,
+    occurring,
+    recoded,
+    summed_products,
+    taken,
+)
 
 
 @pytest.mark.parametrize("kinds", [1, 7, 10**9])
@@ -47,6 +56,20 @@ def test_many_numbers_are_numbered_as_few_are(look, gaps):
     codes, known = numbered(numbers)
     assert np.array_equal(known, np.unique(numbers[~np.isnan(numbers)]))
     assert np.array_equal(np.append(known, np.nan).take(codes), numbers, equal_nan=True)
+
+
+@pytest.mark.parametrize("count", [5, arrays.MANY_CODES, 3 * arrays.STRETCH + 1])
+@pytest.mark.parametrize("most", [3, 300, 70_000])
+def test_codes_become_what_a_table_has_for_them_in_few_bytes(count, most):
+    generator = np.random.default_rng(most)
+    codes = generator.integers(-1, most - 1, count).astype(np.int32)
+    table = generator.permutation(most).astype(np.int32)
+    found = recoded(narrowed(codes), table)
+    assert (found == table[codes]).all()
+    bytes_of_one = 4 if count < arrays.MANY_CODES or most > 2**16 else 1 if most < 2**8 else 2
+    assert found.dtype.itemsize == bytes_of_one
+    known = recoded(codes, np.append(np.arange(1, most), 0).astype(np.int32))
+    assert occurring(known, most).tolist() == sorted(set((codes + 1).tolist()))
 
 
 def test_no_number_is_there_where_all_are_missing():

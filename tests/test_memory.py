@@ -3,8 +3,13 @@
 import platform
 import subprocess
 import sys
+import tracemalloc
 
+import numpy as np
+import polars as pl
 import pytest
+
+import ontomask as om
 
 PROGRAM = """
 import resource
@@ -33,3 +38,25 @@ def test_memory_of_arrays_is_kept_for_those_that_follow():
     )
     before, after = map(int, ran.stdout.split())
     assert after < before / 10
+
+
+def test_arrays_around_a_search_take_half_the_memory_of_the_texts():
+    """A text takes 16 bytes; what is held of a cell at most is its codes, and a little besides."""
+    count, columns = 300_000, "abcdefghijkl"
+    persons = np.random.default_rng(1).integers(0, 60, count)
+    frame = pl.DataFrame(
+        {
+            name: pl.Series([f"{name}{place}" for place in range(4)])[(factor * persons) % 4]
+            for factor, name in enumerate(columns, start=1)
+        }
+    )
+    schema = om.Schema(**dict.fromkeys(columns, om.Flat()))
+    method = om.Generalization([om.privacy.KAnonymity(5)], 0.02)
+    om.protect(frame.head(1000), schema, method, seed=1)
+    tracemalloc.start()
+    try:
+        om.protect(frame, schema, method, seed=1)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most / count / len(columns) < 9

@@ -16,13 +16,17 @@ __all__ = [
     "Floats",
     "Ints",
     "Longs",
+    "Narrow",
     "Shorts",
     "different",
     "keeping_codes_narrow",
+    "narrow_codes",
     "narrowed",
     "numbered",
+    "occurring",
     "offsets_of",
     "ranges",
+    "recoded",
     "stretches",
     "summed_products",
     "taken",
@@ -50,14 +54,18 @@ Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer[Any]]
+Narrow = Any
+"""Codes in as few bytes as they need, which an object that keeps its `codes` narrow takes, too."""
 Kind = TypeVar("Kind")
 Whole = TypeVar("Whole", bound=np.integer[Any])
 
 
-def narrowed(codes: Ints) -> Codes:
+def narrowed(codes: Codes) -> Codes:
     """Codes in as few bytes as they need, where there are many of them."""
-    if codes.size < MANY_CODES or codes.dtype != np.int32:
-        return codes
+    return _fitting(codes) if codes.size >= MANY_CODES and codes.dtype == np.int32 else codes
+
+
+def _fitting(codes: Codes) -> Codes:
     low, high = int(codes.min()), int(codes.max())
     fitting = [one for one in NARROW if one.min <= low and high <= one.max]
     return codes.astype(fitting[0].dtype) if fitting else codes
@@ -68,14 +76,36 @@ def widened(codes: Codes) -> Ints:
     return codes.astype(np.int32, copy=False)
 
 
+def recoded(codes: Codes, table: Ints) -> Narrow:
+    """What a table has for each code (-1: its last entry), in as few bytes as it needs."""
+    entries = _fitting(table) if codes.size >= MANY_CODES else table
+    found = np.empty(codes.size, entries.dtype)
+    for part in stretches(codes.size):
+        found[part] = entries.take(codes[part])
+    return found
+
+
+def occurring(codes: Codes, size: int) -> Longs:
+    """Which of so many codes there are, ascending."""
+    occurs = np.zeros(size, bool)
+    for part in stretches(codes.size):
+        occurs[codes[part]] = True
+    return np.flatnonzero(occurs)
+
+
 class _NarrowCodes:
     """The field `codes` of an object: kept in few bytes, and int32 for whoever asks for it."""
 
     def __get__(self, instance: object, owner: type) -> Ints:
-        return widened(vars(instance)["_codes"])
+        return widened(narrow_codes(instance))
 
-    def __set__(self, instance: object, codes: Ints) -> None:
+    def __set__(self, instance: object, codes: Codes) -> None:
         vars(instance)["_codes"] = narrowed(codes)
+
+
+def narrow_codes(instance: object) -> Narrow:
+    """The codes of such an object as it keeps them, for who works on a stretch at a time."""
+    return vars(instance)["_codes"]
 
 
 def keeping_codes_narrow(kind: type[Kind]) -> type[Kind]:

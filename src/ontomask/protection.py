@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, stretches
+from ontomask.arrays import Bools, Codes, Floats, Ints, stretches
 from ontomask.checks import Flag, Integer, check
 from ontomask.data.distinct import texts_of
 from ontomask.data.domains import Domain, Numbers
@@ -192,7 +192,7 @@ def _sizes(microdata: Microdata) -> Floats:
         return microdata.tuples().counts
     columns = [microdata[name] for name in microdata.quasi]
     sizes, counts = [one.cardinality for one in columns], microdata.counts
-    codes = (one.codes for one in columns)
+    codes = (one.narrow for one in columns)
     return group_sizes(codes, sizes, None if (counts == 1.0).all() else counts)
 
 
@@ -203,13 +203,15 @@ def _starred(start: State, end: State) -> int:
     for name in before.quasi:
         new = end.columns.get(name, before[name].of(kept))
         tells_nothing = np.append(_tells_nothing(new.domain), True)
-        empty = empty[tells_nothing.take(new.codes.take(empty))]
+        empty = empty[tells_nothing.take(new.narrow.take(empty))]
+        if not empty.size:
+            return 0
     own = empty if isinstance(kept, slice) else kept[empty]
     known = np.zeros(own.size, bool)
     for name in before.quasi:
         old = before[name]
         told = np.array([not is_star(one) for one in old.values] + [False])
-        known |= told.take(old.codes.take(own))
+        known |= told.take(old.narrow.take(own))
     return int(before.counts[own[known]].sum())
 
 
@@ -236,8 +238,8 @@ def _differing(before: Attribute, after: Attribute, counts: Floats) -> int:
     if kind is not None and kind is _plain_kind(after.domain):
         # a gap is NaN, which no value is, but the same as another one
         tables = [np.append(one.numbers, np.nan) for one in (before, after)]
-        return _counted_unlike(tables, [before.codes, after.codes], counts)
-    if after.domain is before.domain and np.array_equal(before.codes, after.codes):
+        return _counted_unlike(tables, [before.narrow, after.narrow], counts)
+    if after.domain is before.domain and np.array_equal(before.narrow, after.narrow):
         return 0
     texts: dict[str, int] = {}
     own, others = (
@@ -248,10 +250,10 @@ def _differing(before: Attribute, after: Attribute, counts: Floats) -> int:
     )
     if own.max() < others.take(after.seen.used).min():  # none of it was written before
         return round(float(counts.sum()))
-    return _counted_unlike([own, others], [before.codes, after.codes], counts)
+    return _counted_unlike([own, others], [before.narrow, after.narrow], counts)
 
 
-def _counted_unlike(tables: Sequence[Floats | Ints], codes: Sequence[Ints], counts: Floats) -> int:
+def _counted_unlike(tables: Sequence[Floats | Ints], codes: Sequence[Codes], counts: Floats) -> int:
     """How many records have other values on one side; a stretch at a time, to hold little."""
     total = 0.0
     for part in stretches(counts.size):

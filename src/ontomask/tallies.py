@@ -61,7 +61,7 @@ class Rows:
             if size * width > SHORT:
                 places = places.astype(np.int64, copy=False)
             places *= width
-            places += column.codes
+            places += column.narrow
             size *= width
         return _dense(places, size)[0]
 
@@ -92,7 +92,7 @@ class Rows:
     def histogram(self, promise: SensitivePromise, amounts: Floats) -> Tally:
         """How much of which sensitive value each class has."""
         column, classes = self.column(promise.sensitive), self.classes(promise.columns)
-        return Tally(*beside(classes, column.codes, len(column.values), amounts), column.values)
+        return Tally(*beside(classes, column.narrow, len(column.values), amounts), column.values)
 
 
 @dataclass(frozen=True, eq=False)

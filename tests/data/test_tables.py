@@ -231,7 +231,7 @@ EXPECTED_TEXTS = {
 @pytest.mark.parametrize("kind", [pl.String, pl.Categorical])
 @pytest.mark.parametrize("expected", EXPECTED_TEXTS)
 def test_what_is_expected_of_texts_is_not_believed(expected, kind, together, monkeypatch):
-    monkeypatch.setattr(distinct, "TEXTS", together)
+    monkeypatch.setattr(arrays, "STRETCH", together)
     codes, values = EXPECTED_TEXTS[expected]
     table = open_table(pl.DataFrame({"a": pl.Series(["a", "b", None, "b", "c"], dtype=kind)}))
     table.expect({"a": Seen(np.array(codes, np.int32), values)})
@@ -313,7 +313,7 @@ def test_columns_stand_beside_each_other_by_value():
 @pytest.mark.parametrize("later", [0, 1, 900])
 @pytest.mark.parametrize("values", [1, 3, 80, 900, 200_000])
 def test_texts_get_their_codes_however_many_differ(values, later, monkeypatch):
-    monkeypatch.setattr(libraries, "TEXTS", 700)
+    monkeypatch.setattr(arrays, "STRETCH", 700)
     generator = np.random.default_rng(values)
     texts = [str(one) if one % 7 else None for one in generator.integers(0, values, 2_000)]
     # some values, few or many, that the first records do not have

@@ -13,8 +13,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ontomask.arrays import Bools, Floats, FloatValues, Ints, Longs, numbered, stretches
-from ontomask.data.libraries import TEXTS
+from ontomask.arrays import (
+    Bools,
+    Codes,
+    Floats,
+    FloatValues,
+    Ints,
+    Longs,
+    numbered,
+    recoded,
+    stretches,
+)
 from ontomask.data.seen import ROOMY, Seen
 
 __all__ = [
@@ -97,11 +106,11 @@ def _are_first(used: Longs, count: int) -> bool:
     return used.size >= count and (count == 0 or int(used[count - 1]) == count - 1)
 
 
-def texts_as_expected(column: Any, expected: Seen | None) -> tuple[Ints, list[object]] | None:
+def texts_as_expected(column: Any, expected: Seen | None) -> tuple[Codes, list[object]] | None:
     """The distinct texts of a column of Polars, if every record has the one that it should have."""
     if expected is None or not isinstance(column, pl.Series) or column.dtype != pl.String:
         return None
-    codes, texts = expected.codes, list(expected.values)
+    codes, texts = expected.narrow, list(expected.values)
     if {*map(type, texts)} - {str, type(None)} or len({*texts}) < len(texts):
         return None
     if not _are_at(column, pl.Series(texts, dtype=pl.String), codes):
@@ -109,16 +118,14 @@ def texts_as_expected(column: Any, expected: Seen | None) -> tuple[Ints, list[ob
     known = [place for place in expected.in_order.tolist() if texts[place] is not None]
     ranks = np.full(len(texts), -1, np.int32)
     ranks[known] = np.arange(len(known))
-    return ranks.take(codes), [texts[place] for place in known]
+    return recoded(codes, ranks), [texts[place] for place in known]
 
 
-def _are_at(column: pl.Series, texts: pl.Series, codes: Ints) -> bool:
+def _are_at(column: pl.Series, texts: pl.Series, codes: Codes) -> bool:
     """Whether a column has, record by record, the texts that codes tell; some at a time."""
     # Polars looks through signed places for those that count from the end
-    places = codes.view(np.uint32)
-    return places.size == len(column) and all(
-        texts[places[start : start + TEXTS]].equals(column.slice(start, TEXTS))
-        for start in range(0, places.size, TEXTS)
+    return codes.size == len(column) and all(
+        texts[codes[part].astype(np.uint32)].equals(column[part]) for part in stretches(codes.size)
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, FloatValues, Ints, Longs
+from ontomask.arrays import Bools, Codes, Floats, FloatValues, Longs, recoded
 from ontomask.checks import did_you_mean
 from ontomask.data.domains import Concepts, Domain, Labels, Listed, Numbers, Ranks, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
@@ -274,7 +274,8 @@ def _midnight(day: datetime.date, zone: datetime.tzinfo | None) -> datetime.date
 
 
 def _flat(table: Table, name: str, column: Column) -> Attribute:
-    codes, distinct = table.distinct(name)
+    codes, known = table.narrow_values(name)
+    distinct = list(known)
     if isinstance(column, Flat) and column.distances is not None:
         places = _listed(name, column, distinct)
         listed = Listed(tuple(distinct), places)
@@ -315,7 +316,7 @@ def _ordinal(table: Table, name: str, column: Column) -> Attribute:
         )
     places = np.array([*(ranks[value] for value in distinct), len(order)], np.int32)
     has_missing = bool((codes < 0).any())
-    new = places.take(codes)  # a missing value has the code -1: the last place
+    new = recoded(codes, places)  # a missing value has the code -1: the last place
     return Attribute(name, column, new, Ranks(tuple(order), np.arange(len(order))), has_missing)
 
 
@@ -338,7 +339,7 @@ def _nominal(table: Table, name: str, column: Nominal, spelled: Spelled) -> Attr
         )
     value_codes = np.full(len(distinct) + 1, concepts.size, np.int32)
     value_codes[:-1][found >= 0] = places
-    new = value_codes.take(codes)
+    new = recoded(codes, value_codes)
     domain = Concepts.of(concepts, _vocabulary(column, mapping, spelled))
     return Attribute(name, column, new, domain, bool((new == concepts.size).any()))
 
@@ -423,14 +424,14 @@ def _spellings(mapping: Mapping, least: int) -> dict[int, str]:
     return {concept: text for concept, (_, text) in best.items()}
 
 
-def _in_order(name: str, column: Column, codes: Ints, domain: Domain, order: Longs) -> Attribute:
+def _in_order(name: str, column: Column, codes: Codes, domain: Domain, order: Longs) -> Attribute:
     """A column after sorting its domain; -1, a missing value, becomes the code behind the last."""
     places = np.empty(order.size + 1, np.int32)
     places[order] = np.arange(order.size, dtype=np.int32)
     places[-1] = order.size
     if (order[:-1] > order[1:]).any():
         domain = domain.taken(order)
-    return Attribute(name, column, places.take(codes), domain, bool((codes < 0).any()))
+    return Attribute(name, column, recoded(codes, places), domain, bool((codes < 0).any()))
 
 
 def record_counts(table: Table, schema: Schema) -> Floats:

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from polars.exceptions import PolarsError
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs, stretches
 
-__all__ = ["TEXTS", "Framed", "Library", "Whole", "is_missing", "library_of"]
+__all__ = ["Framed", "Library", "Whole", "is_missing", "library_of"]
 
 UNFIT = (TypeError, ValueError, ArithmeticError, NotImplementedError, PolarsError)
 """What libraries raise when values do not fit a type."""
@@ -36,9 +36,6 @@ OFTEN = 10
 
 SEVERAL, AHEAD = 100, 1000
 """Up to so many texts among so many first records are looked for by their hashes."""
-
-TEXTS = 1 << 16
-"""So many texts are compared together: what is made of them on the way takes little memory."""
 
 UNKNOWN = -2
 """The place of a text that is not among those looked for."""
@@ -375,9 +372,9 @@ class _Polars:
         if slots is None:
             return self._looked_up(column, texts)
         found, known = np.empty(len(column), np.int32), self.listed(texts)
-        for start in range(0, len(column), TEXTS):
-            piece = column.slice(start, TEXTS)
-            found[start : start + TEXTS] = self._compared(piece, texts, slots.of(_hashes(piece)))
+        for part in stretches(len(column)):
+            piece = column[part]
+            found[part] = self._compared(piece, texts, slots.of(_hashes(piece)))
         later = found == UNKNOWN
         if later.any():
             others, new, _ = self.distinct(column.filter(self.library.Series(later)))

@@ -8,7 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
-from ontomask.arrays import Floats, FloatValues, Ints, Longs, keeping_codes_narrow
+from ontomask.arrays import (
+    Codes,
+    Floats,
+    FloatValues,
+    Ints,
+    Longs,
+    Narrow,
+    keeping_codes_narrow,
+    narrow_codes,
+    occurring,
+)
 
 __all__ = ["FEW", "ROOMY", "Seen", "beside", "with_gap"]
 
@@ -32,15 +42,20 @@ class Seen:
     values: Sequence[object]
     counts: Floats | None = None
 
+    @property
+    def narrow(self) -> Narrow:
+        """The codes in as few bytes as they are kept in."""
+        return narrow_codes(self)
+
     @cached_property
     def used(self) -> Longs:
         """The places of the values that records have."""
-        return np.flatnonzero(np.bincount(self.codes, minlength=len(self.values)))
+        return occurring(self.narrow, len(self.values))
 
     @property
     def in_order(self) -> Longs:
         """The same, in the order in which records first have them."""
-        codes = self.codes
+        codes = self.narrow
         count = codes.size
         firsts = np.full(len(self.values), count)
         for start, some in ((0, codes[:AHEAD]), (AHEAD, codes[AHEAD:])):
@@ -55,11 +70,11 @@ class Seen:
     def of(self, rows: Longs | slice) -> Seen:
         """The column of some records."""
         counts = None if self.counts is None else self.counts[rows]
-        return Seen(self.codes[rows], self.values, counts)
+        return Seen(self.narrow[rows], self.values, counts)
 
     def beside(self, other: Seen, counts: Floats | None = None) -> list[tuple[object, object, int]]:
         """Every value that stands beside one of another column, and in how many records."""
-        found = beside(self.codes, other.codes, len(other.values), counts)
+        found = beside(self.narrow, other.narrow, len(other.values), counts)
         return [
             (self.values[own], other.values[place], round(count))
             for own, place, count in zip(*(one.tolist() for one in found), strict=True)
@@ -74,7 +89,7 @@ def with_gap(values: Sequence[object]) -> Sequence[object]:
 
 
 def beside(
-    codes: Ints | Longs, others: Ints, size: int, counts: Floats | None = None
+    codes: Codes, others: Codes, size: int, counts: Floats | None = None
 ) -> tuple[Longs, Longs, Floats]:
     """The codes that stand beside others (less than `size`), and how many records have them."""
     keys = codes.astype(np.int64)

@@ -21,7 +21,18 @@ import numpy as np
 import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
-from ontomask.arrays import Codes, Floats, FloatValues, Ints, Longs, narrowed, taken, widened
+from ontomask.arrays import (
+    Codes,
+    Floats,
+    FloatValues,
+    Ints,
+    Longs,
+    Narrow,
+    narrowed,
+    stretches,
+    taken,
+    widened,
+)
 from ontomask.checks import composed
 from ontomask.data.distinct import (
     counted_whole,
@@ -158,15 +169,19 @@ class Table:
         return codes, known if isinstance(known, list) else list(known)
 
     def values(self, name: str) -> tuple[Ints, Sequence[object]]:
-        """The same as `distinct`, where it need not be a list; a column is looked at once."""
+        """The same as `distinct`, where it need not be a list."""
+        codes, values = self.narrow_values(name)
+        return widened(codes), values
+
+    def narrow_values(self, name: str) -> tuple[Narrow, Sequence[object]]:
+        """The same, the positions in as few bytes as they need; a column is looked at once."""
         if name not in self._known:
             codes, values = self._distinct(name)
             self._known[name] = narrowed(codes), values
-        known, values = self._known[name]
-        return widened(known), values
+        return self._known[name]
 
     @cached_property
-    def _known(self) -> dict[str, tuple[Codes, Sequence[object]]]:
+    def _known(self) -> dict[str, tuple[Narrow, Sequence[object]]]:
         """The columns that were looked at."""
         return {}
 
@@ -186,7 +201,7 @@ class Table:
     def _expected(self) -> dict[str, Seen]:
         return {}
 
-    def _distinct(self, name: str) -> tuple[Ints, Sequence[object]]:
+    def _distinct(self, name: str) -> tuple[Codes, Sequence[object]]:
         series, kind = self._column(name), self._types[name]
         if kind.is_float():
             floats = series.to_numpy()
@@ -220,7 +235,7 @@ class Table:
         """A column as a reader sees it."""
         if self._types[name].is_float() and not is_plain(self._column(name)):
             return seen_floats(self._column(name))
-        codes, known = self.values(name)
+        codes, known = self.narrow_values(name)
         gaps = codes < 0
         if gaps.any():
             codes = np.where(gaps, np.int32(len(known)), codes)
@@ -297,14 +312,15 @@ class Table:
         """A digest of names, order and all values, the same for every kind of frame."""
         digest = hashlib.blake2b(digest_size=16)
         for name in self.names if names is None else names:
-            codes, known = self.values(name)
+            codes, known = self.narrow_values(name)
             # the bits of many floats are there already, and their texts would take long
             if len(known) > MANY and isinstance(known, FloatValues):
                 digest.update(repr((name, len(known))).encode())
                 digest.update(np.ascontiguousarray(known.numbers, "<f8").data)
             else:
                 digest.update(repr((name, texts_of(known))).encode())
-            digest.update(np.ascontiguousarray(codes, np.int32).data)
+            for part in stretches(codes.size):
+                digest.update(np.ascontiguousarray(codes[part], np.int32).data)
         return digest.hexdigest()
 
     def column(self, name: str) -> list[object]:

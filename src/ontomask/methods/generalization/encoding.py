@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Bools, Codes, Ints, Longs
+from ontomask.arrays import Bools, Codes, Ints, Longs, Narrow, occurring, recoded, stretches
 from ontomask.checks import did_you_mean
 from ontomask.data.domains import ConceptGroups, Concepts, Domain, Groups, LabelGroups
 from ontomask.data.encoding import encode
@@ -94,9 +94,9 @@ class EncodedColumn:
             **dict(zip(numbers.tolist(), _as_texts(values) if texts else values, strict=True)),
         }
 
-    def rows(self, attribute: Attribute) -> Ints:
+    def rows(self, attribute: Attribute) -> Narrow:
         """The row of the hierarchy of each record of an attribute."""
-        return self._rows(attribute).take(attribute.codes)
+        return recoded(attribute.narrow, self._rows(attribute))
 
     def _rows(self, attribute: Attribute) -> Ints:
         """The row of each code of an attribute."""
@@ -115,7 +115,7 @@ class EncodedColumn:
         # the star is behind the values of all levels
         table = np.concatenate([numbers, np.full((1, rows.size), begins[-1])])
         cases = _cases(attribute, levels, suppressed, len(numbers))
-        held = np.flatnonzero(np.bincount(cases))
+        held = occurring(cases, table.size)
         found = table.ravel().take(held)
         used = np.unique(found)
         if used[-1] < begins[1]:
@@ -127,7 +127,7 @@ class EncodedColumn:
         codes[held] = looks.take(np.searchsorted(used, found))
         return replace(
             attribute,
-            codes=codes.take(cases),
+            codes=recoded(cases, codes),
             domain=domain,
             has_missing=None in texts,
         )
@@ -159,13 +159,16 @@ class EncodedColumn:
         return ConceptGroups(tuple(values), concepts[:-1], below.vocabulary, groups), looks
 
 
-def _cases(attribute: Attribute, levels: Ints | int, suppressed: Bools, star: int) -> Ints:
+def _cases(attribute: Attribute, levels: Ints | int, suppressed: Bools, star: int) -> Narrow:
     """What becomes of each record as one number: its value at its level, the last one for stars.
 
     Many records share a case, and a table of what values become at each level tells of all of them.
     """
-    lines = np.where(suppressed, star, levels) if suppressed.any() else levels
-    cases: Ints = attribute.codes + np.multiply(lines, attribute.cardinality, dtype=np.int32)
+    codes, width = attribute.narrow, attribute.cardinality
+    cases = np.empty(codes.size, np.min_scalar_type((star + 1) * width))
+    for part in stretches(codes.size):
+        lines = levels if isinstance(levels, int) else levels[part]
+        cases[part] = codes[part] + width * np.where(suppressed[part], star, lines)
     return cases
 
 
@@ -448,7 +451,7 @@ def _joined(own: Attribute, people: Attribute) -> Attribute:
 def _rows(records: Mapping[str, Attribute], columns: Mapping[str, EncodedColumn]) -> Codes:
     """The rows of records in the hierarchies of all columns, in as few bytes as they need."""
     last = max(one.hierarchy.rows for one in columns.values()) - 1
-    count = len(records[next(iter(columns))].codes)
+    count = records[next(iter(columns))].narrow.size
     rows = np.empty((len(columns), count), np.min_scalar_type(last))
     for line, (name, column) in zip(rows, columns.items(), strict=True):
         line[:] = column.rows(records[name])
