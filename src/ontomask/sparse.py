@@ -70,6 +70,14 @@ class SparseRows:
         table[self.owners, self.columns] = self.amounts
         return table
 
+    def at(self, rows: Longs, columns: Longs | Ints) -> Floats:
+        """The entries in these rows and columns, one by one; 0 where there is none."""
+        keys, wanted = self.owners * self.width + self.columns, rows * self.width + columns
+        order = np.append(np.argsort(keys, kind="stable"), keys.size)
+        found = order[np.searchsorted(keys, wanted, sorter=order[:-1])]
+        there = np.append(keys, -1)[found] == wanted
+        return np.where(there, np.append(self.amounts, 0.0)[found], 0.0)
+
     def __matmul__(self, other: Floats) -> Floats:
         """The product with a dense matrix or a vector; entries are added up in their order."""
         if other.ndim == 1:

@@ -288,6 +288,8 @@ class CodedSides(Sides):
     def to_sets(self) -> Floats:
         """The distances of the original codes to the sets."""
         codes = np.arange(self.values.size)
+        if self.distances.of_words:
+            return (self.shares.sizes > 0) - self.shares.dense().T
         parts = [
             (self.shares @ np.ascontiguousarray(self.originals_apart(codes[block], codes).T)).T
             for block in row_blocks(codes.size, codes.size)
@@ -345,8 +347,17 @@ class CodedSides(Sides):
             return found
         found, sets = self.distances.paired(self.values[old], self._points[new]), self.sets[new]
         within = sets >= 0
-        found[within] = self.to_sets[old[within], sets[within]]
+        found[within] = self._to_some_sets(old[within], sets[within])
         return found
+
+    def _to_some_sets(self, codes: Ints, sets: Longs) -> Floats:
+        """The distances of pairs of an original code and a set, one by one.
+
+        A word is at distance 1 from all of a set but itself, so that nobody else need be looked at.
+        """
+        if self.distances.of_words:
+            return (self.shares.sizes > 0)[sets] - self.shares.at(sets, codes)
+        return self.to_sets[codes, sets]
 
 
 @dataclass(frozen=True, eq=False)
