@@ -53,6 +53,8 @@ def test_single_entries_are_found_in_any_order(rows, width, share):
     places = np.random.default_rng(6).permutation(rows * width)
     found = mixed.at(places // max(1, width), places % max(1, width))
     np.testing.assert_array_equal(found, theirs.toarray().ravel()[places])
+    np.testing.assert_array_equal(mixed.turned().dense(), theirs.toarray().T)
+    assert len(mixed.turned()) == width
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.02, 0.05, 0.5])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
+import ontomask as om
 from ontomask.evaluation import sides as room
 from ontomask.evaluation.sides import CodedSides, Released
 from ontomask.semantics.distances import ValueDistances
@@ -43,6 +45,43 @@ def test_words_move_as_far_with_a_table_as_without(both, most, monkeypatch):
     own, listed = both
     old, new = (one.ravel() for one in np.indices((COUNT + 1, len(own.released) + 1)))
     np.testing.assert_allclose(own.moved(old, new), listed.moved(old, new), rtol=1e-15, atol=1e-16)
+
+
+@pytest.mark.parametrize("most", [0, 10**6])
+def test_released_words_are_as_far_apart_with_a_table_as_without(both, most, monkeypatch):
+    monkeypatch.setattr(room, "LARGEST_TABLE", most)
+    own, listed = both
+    codes = np.arange(len(own.released) + 1)
+    found = own.released_apart(codes[::-1], codes)
+    np.testing.assert_allclose(found, listed.released_apart(codes[::-1], codes), rtol=1e-15)
+
+
+@pytest.mark.parametrize("kept", [1, 3])
+def test_links_are_the_same_without_tables_of_words_and_sets(kept, monkeypatch):
+    """Some codes are released as they are, some with fewer digits, some not at all."""
+    generator = np.random.default_rng(kept)
+    frame = pl.DataFrame(
+        {
+            "code": [f"{one:03d}" for one in generator.integers(0, 400, 300)],
+            "city": generator.choice([*"abcd"], 300).tolist(),
+            "age": generator.integers(0, 9, 300),
+        }
+    )
+    schema = om.Schema(code=om.Flat(), city=om.Flat(), age=om.Numeric())
+    shown = [
+        None if place % 7 == 6 else one if place % kept else f"{one[:2]}*"
+        for place, one in enumerate(frame["code"])
+    ]
+    masked = frame.with_columns(code=pl.Series(shown))
+    asked = {"distances": ["semantic", "s-distance", "euclidean", "matching"]}
+    expected = om.evaluate(frame, masked, schema, **asked)
+    monkeypatch.setattr(room, "LARGEST_TABLE", 0)
+    monkeypatch.setattr(CodedSides, "table", None)
+    found = om.evaluate(frame, masked, schema, **asked)
+    assert found.linkage == expected.linkage
+    assert [one.masked for one in found.statistics] == pytest.approx(
+        [one.masked for one in expected.statistics], nan_ok=True
+    )
 
 
 def test_no_word_is_compared_with_all_others(both, monkeypatch):

@@ -271,8 +271,31 @@ class CodedSides(Sides):
         points = self._points
         if points.size**2 > SMALL_TABLE and (self.released.sets < 0).all():
             return self.distances.between(points[first], points[second])
+        if self.distances.of_words and not self.held:
+            return self._words_apart(first, second)
         apart: Floats = self._between_released[np.ix_(first, second)]
         return apart
+
+    def _words_apart(self, first: Longs | Ints, second: Longs | Ints) -> Floats:
+        """The same of words: 1, less the probability that both codes stand for the same word."""
+        rows, others, apart = self._spread[first], self._spread[second], []
+        for block in row_blocks(second.size, self.values.size):
+            some = others[np.arange(second.size)[block]].dense()
+            apart.append(1.0 - rows @ np.ascontiguousarray(some.T))
+        found = np.concatenate(apart, axis=1)
+        found[np.equal.outer(first, second)] = 0.0
+        return found
+
+    @remembered
+    def _spread(self) -> SparseRows:
+        """How each released code is spread over original ones; one that is none of them is not."""
+        within, alone = self.sets >= 0, (self.sets < 0) & (self.own >= 0)
+        inside = self.shares[self.sets[within]]
+        owners = np.append(np.flatnonzero(within)[inside.owners], np.flatnonzero(alone))
+        columns = np.append(inside.columns, self.own[alone])
+        amounts, order = np.append(inside.amounts, np.ones(alone.sum())), np.argsort(owners)
+        shape = self.sets.size, self.values.size
+        return SparseRows.of(owners[order], columns[order], amounts[order], shape)
 
     @property
     def _points(self) -> Longs:

@@ -191,14 +191,18 @@ class Comparison:
         nodes = np.concatenate([rows, others])
         order = np.argsort(nodes, kind="stable")
         places = order[np.searchsorted(nodes[order], values)]
-        squared = self.metric == "euclidean" or (self.metric == "s-distance" and self.ordered)
-        halved = self.metric == "s-distance" and self.ordered
         plain = self._plain_formula(nodes)
         if plain.way == formulas.EQUAL:
             plain = plain._replace(
                 offsets=offsets_of(places, nodes.size),
                 members=np.argsort(places, kind="stable"),
             )
+        return self.entered(plain, places)
+
+    def entered(self, plain: formulas.Formula, places: Longs) -> formulas.Formula:
+        """What enters of plain distances, where the values are the nodes at these places."""
+        squared = self.metric == "euclidean" or (self.metric == "s-distance" and self.ordered)
+        halved = self.metric == "s-distance" and self.ordered
         return plain._replace(
             nodes=places,
             compared=formulas.SQUARED if squared else formulas.PLAIN,
