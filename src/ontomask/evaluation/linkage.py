@@ -341,12 +341,15 @@ def _compared(tuples: PairedTuples, distance: str) -> tuple[list[_Coded], list[_
 
 def _sets(sides: NumberSides, old: Ints, new: Ints, scale: float, power: int) -> _Coded:
     """What the sets of a numeric column contribute; then what no set does, and a missing value."""
-    table = sides.to_sets.copy()
-    table[:-1] *= sides.deviation * scale
+    count = sides.to_sets.shape[1]
+    table = np.empty((sides.size + 1, count + 2))
+    np.multiply(sides.to_sets, sides.deviation * scale, out=table[:, :count])
+    table[-1, :count] = sides.to_sets[-1]
+    table[:, :count] **= power
     known = np.arange(sides.size + 1) < sides.size
-    table = np.column_stack([table**power, ~known, known]).astype(np.float64)
-    codes = np.where(sides.sets < 0, table.shape[1] - 2, sides.sets)
-    codes[-1] = table.shape[1] - 1
+    table[:, count], table[:, count + 1] = ~known, known
+    codes = np.where(sides.sets < 0, count, sides.sets)
+    codes[-1] = count + 1
     return _Coded(old, codes[new], compared(table))
 
 

@@ -410,19 +410,25 @@ class NumberSides(Sides):
 
     @remembered
     def to_sets(self) -> Floats:
-        """The distances of the original codes to the sets, from running sums over the numbers."""
+        """The distances of the original codes to the sets."""
+        every = np.arange(len(self.shares))
+        table = np.empty((self.numbers.size, every.size))
+        for block in row_blocks(every.size, self.numbers.size, SMALL_TABLE):
+            table[:, block] = self._to_some_sets(self.shares[every[block]].dense()).T
+        alone = self.released.single
+        table[alone[alone >= 0], np.flatnonzero(alone >= 0)] = 0.0
+        return table
+
+    def _to_some_sets(self, shares: Floats) -> Floats:
+        """The same for a few sets, a row for each, from running sums over the numbers."""
         known = self.numbers[:-1] - (self.numbers[0] if self.size else 0.0)
-        shares = self.shares.dense()
         missing, inside = shares[:, -1], shares[:, :-1]
         before, sums = np.cumsum(inside, axis=1), np.cumsum(inside * known, axis=1)
         ends = (1.0 - missing)[:, None], sums[:, -1:] if self.size else np.zeros((len(missing), 1))
         # the sum of |x - y| is that of x - y over the y up to x, less that over those behind it
         apart = known * (2.0 * before - ends[0]) - 2.0 * sums + ends[1]
         apart = np.maximum(apart, 0.0) / self.deviation + missing[:, None] * MISSING_DISTANCE
-        table = np.column_stack([apart.T.T, MISSING_DISTANCE * (1.0 - missing)]).T
-        alone = self.released.single
-        table[alone[alone >= 0], np.flatnonzero(alone >= 0)] = 0.0
-        return np.ascontiguousarray(table)
+        return np.column_stack([apart, MISSING_DISTANCE * (1.0 - missing)])
 
     @remembered
     def expected(self) -> Floats:
