@@ -44,6 +44,19 @@ def test_rows_are_taken_in_any_order_and_more_than_once():
     assert mine[rows[:0]].dense().shape == (0, 8)
 
 
+@pytest.mark.parametrize(("rows", "width", "share"), SHAPES)
+def test_single_entries_are_found_in_any_order(rows, width, share):
+    mine, theirs = drawn(4, rows, width, share)
+    entries = np.random.default_rng(5).permutation(mine.columns.size)
+    entries = entries[np.argsort(mine.owners[entries], kind="stable")]
+    mixed = own.SparseRows(mine.starts, mine.columns[entries], mine.amounts[entries], width)
+    places = np.random.default_rng(6).permutation(rows * width)
+    found = mixed.at(places // max(1, width), places % max(1, width))
+    np.testing.assert_array_equal(found, theirs.toarray().ravel()[places])
+    np.testing.assert_array_equal(mixed.turned().dense(), theirs.toarray().T)
+    assert len(mixed.turned()) == width
+
+
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.02, 0.05, 0.5])
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_joined_is_what_scipy_finds_connected(seed, share):

@@ -41,6 +41,7 @@ __all__ = [
     "PopulationUniqueness",
     "classes_in_population",
     "dankar",
+    "estimated_uniques",
     "intrusion_success",
     "pitman",
     "population_uniqueness",
@@ -213,12 +214,8 @@ def population_uniqueness(sizes: Sequence[int] | Longs, fraction: float) -> Popu
     5.8
     """
     sample = ClassSizes.of(sizes, fraction)
-    found = {
-        "zayatz": zayatz(sample),
-        "pitman": pitman(sample),
-        "snb": slide_negative_binomial(sample),
-    }
-    chosen, best = dankar(sample.fraction, **found)
+    found = {name: estimator(sample) for name, estimator in _estimators().items()}
+    chosen, best = dankar(sample.fraction, found.__getitem__)
     return PopulationUniqueness(
         fraction=sample.fraction,
         population=sample.population,
@@ -230,21 +227,34 @@ def population_uniqueness(sizes: Sequence[int] | Longs, fraction: float) -> Popu
     )
 
 
-def dankar(
-    fraction: float, *, zayatz: Estimate, pitman: Estimate, snb: Estimate
-) -> tuple[str, Estimate]:
-    """Choose an estimate by the rule of Dankar et al. (2012).
+def _estimators() -> dict[str, Callable[[ClassSizes], Estimate]]:
+    return {"zayatz": zayatz, "pitman": pitman, "snb": slide_negative_binomial}
+
+
+def estimated_uniques(sizes: Sequence[int] | Longs, fraction: float, estimator: str) -> Estimate:
+    """What one estimator says, `dankar` included; no other is asked that it does not go by."""
+    sample, known = ClassSizes.of(sizes, fraction), _estimators()
+    if estimator == "dankar":
+        return dankar(sample.fraction, lambda name: known[name](sample))[1]
+    return known[estimator](sample)
+
+
+def dankar(fraction: float, found: Callable[[str], Estimate]) -> tuple[str, Estimate]:
+    """Choose an estimate, given those that are asked for, by the rule of Dankar et al. (2012).
 
     Pitman's if pi <= 0.1; else that of the slide negative binomial model, unless it exceeds
     Zayatz', which is taken then. Zayatz', which always has an answer, stands in for a model without
     one.
     """
-    name, preferred = ("pitman", pitman) if fraction <= SMALL_FRACTION else ("snb", snb)
+    name = "pitman" if fraction <= SMALL_FRACTION else "snb"
+    preferred = found(name)
+    if name == "pitman" and preferred.uniques is not None:
+        return name, preferred
+    other = found("zayatz")
     if preferred.uniques is None:
-        return "zayatz", zayatz
-    if name == "snb" and zayatz.uniques is not None and preferred.uniques > zayatz.uniques:
-        return "zayatz", zayatz
-    return name, preferred
+        return "zayatz", other
+    exceeds = other.uniques is not None and preferred.uniques > other.uniques
+    return ("zayatz", other) if exceeds else (name, preferred)
 
 
 def intrusion_success(sample: ClassSizes) -> float | None:

@@ -45,7 +45,7 @@ class SparseRows:
     def __len__(self) -> int:
         return self.starts.size - 1
 
-    def __getitem__(self, rows: Longs) -> SparseRows:
+    def __getitem__(self, rows: Longs | Ints) -> SparseRows:
         """Some of the rows."""
         starts, entries = places_in(self.starts, rows)
         return SparseRows(starts, self.columns[entries], self.amounts[entries], self.width)
@@ -69,6 +69,20 @@ class SparseRows:
         table = np.zeros((len(self), self.width))
         table[self.owners, self.columns] = self.amounts
         return table
+
+    def turned(self) -> SparseRows:
+        """The transposed matrix; its columns ascend."""
+        order = np.lexsort((self.owners, self.columns))
+        entries = self.columns[order], self.owners[order], self.amounts[order]
+        return SparseRows.of(*entries, (self.width, len(self)))
+
+    def at(self, rows: Longs, columns: Longs | Ints) -> Floats:
+        """The entries in these rows and columns, one by one; 0 where there is none."""
+        keys, wanted = self.owners * self.width + self.columns, rows * self.width + columns
+        order = np.append(np.argsort(keys, kind="stable"), keys.size)
+        found = order[np.searchsorted(keys, wanted, sorter=order[:-1])]
+        there = np.append(keys, -1)[found] == wanted
+        return np.where(there, np.append(self.amounts, 0.0)[found], 0.0)
 
     def __matmul__(self, other: Floats) -> Floats:
         """The product with a dense matrix or a vector; entries are added up in their order."""

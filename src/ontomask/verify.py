@@ -23,7 +23,7 @@ from ontomask.data.seen import Seen
 from ontomask.data.tables import open_table
 from ontomask.errors import PromiseError
 from ontomask.findings import Claim, Failing, Finding, Verification
-from ontomask.population import population_uniqueness
+from ontomask.population import estimated_uniques
 from ontomask.promises import (
     AverageRiskLimit,
     ClassSize,
@@ -283,7 +283,7 @@ def _population_uniqueness(
     promise: PopulationUniquenessLimit, release: Rows, _before: Mapping[str, Seen]
 ) -> Finding:
     sizes = np.rint(release.sizes(promise.columns)).astype(np.int64)
-    share = getattr(population_uniqueness(sizes, promise.fraction), promise.estimator).share
+    share = estimated_uniques(sizes, promise.fraction, promise.estimator).share
     return _at_most(promise, math.inf if share is None else share, promise.t)
 
 

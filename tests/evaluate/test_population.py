@@ -18,6 +18,7 @@ from ontomask.population import (
     _snb_solutions,
     classes_in_population,
     dankar,
+    estimated_uniques,
     intrusion_success,
     pitman,
     pitman_uniques,
@@ -286,7 +287,24 @@ def test_estimates_never_exceed_the_population():
 )
 def test_dankars_rule(fraction, numbers, chosen):
     found = dict(zip(("zayatz", "pitman", "snb"), map(estimate, numbers), strict=True))
-    assert dankar(fraction, **found) == (chosen, found[chosen])
+    assert dankar(fraction, found.__getitem__) == (chosen, found[chosen])
+
+
+@pytest.mark.parametrize("fraction", [0.05, 0.4, 1.0])
+def test_one_estimator_says_what_it_says_among_all(fraction):
+    every = population_uniqueness(SAMPLE, fraction)
+    for name in ("zayatz", "pitman", "snb", "dankar"):
+        assert estimated_uniques(SAMPLE, fraction, name) == getattr(every, name)
+
+
+@pytest.mark.parametrize(
+    ("fraction", "unasked"), [(0.1, ("zayatz", "slide_negative_binomial")), (0.2, ("pitman",))]
+)
+def test_nobody_is_asked_whose_answer_does_not_matter(fraction, unasked, monkeypatch):
+    """A search asks for one estimate thousands of times."""
+    for name in unasked:
+        monkeypatch.setattr(f"ontomask.population.{name}", None)
+    assert estimated_uniques(SAMPLE, fraction, "dankar").uniques > 0
 
 
 def test_intrusion_by_hand():

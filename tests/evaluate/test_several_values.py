@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ontomask as om
+from ontomask.memory import row_blocks
 
 REGIONS = {"Ohio": "Midwest", "Iowa": "Midwest", "Texas": "South", "Utah": "West", "Nevada": "West"}
 STATES = [[state, region, "*"] for state, region in REGIONS.items()]
@@ -359,3 +360,22 @@ def test_large_columns_are_compared_on_records_spread_evenly():
         np.abs(part[:, None] - part), (signs[:, None] != signs).astype(float), np.ones(1000)
     )
     assert found.original == pytest.approx(expected)
+
+
+def test_distances_of_numbers_to_sets_are_the_same_however_many_at_a_time(monkeypatch):
+    generator = np.random.default_rng(1)
+    frame = pl.DataFrame({"x": [None, *generator.integers(0, 50, 60).tolist()]})
+    lows = [None if one is None else one // 10 * 10 for one in frame["x"]]
+    shown = [None if low is None else f"[{low}, {low + 10})" for low in lows]
+    masked = frame.with_columns(x=pl.Series(shown))
+    schema = om.Schema(x=om.Numeric())
+    asked = {"distances": ["semantic", "s-distance", "euclidean"]}
+    expected = om.evaluate(frame, masked, schema, **asked)
+    rooms = []
+    monkeypatch.setattr(
+        "ontomask.evaluation.sides.row_blocks",
+        lambda *given: rooms.append(given[-1]) or row_blocks(*given[:2], 1),
+    )
+    found = om.evaluate(frame, masked, schema, **asked)
+    assert rooms
+    assert (found.loss, found.linkage) == (expected.loss, expected.linkage)

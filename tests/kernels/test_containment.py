@@ -28,16 +28,21 @@ def test_the_weight_of_what_a_tuple_lies_in(seed, count, others, attributes):
                 same = float(own[a, other] == codes[a, x])
                 factor *= held if chosen[a, other] >= 0 else same
             expected[x] += factor
+    # the sets that hold each code, those of all attributes numbered one after the other
+    lines, places = np.nonzero(tables.reshape(attributes * sizes, sets))
+    starts_of = np.searchsorted(lines, np.arange(attributes * sizes + 1))
+    shifts = np.arange(attributes)[:, None] * sets
     found = covered(
         groups,
         starts,
         order,
         codes,
         own,
-        chosen,
-        tables.ravel(),
-        np.arange(attributes) * sizes * sets,
-        np.full(attributes, sets),
+        np.where(chosen < 0, -1, chosen + shifts).astype(np.int32),
+        np.arange(attributes) * sizes,
+        starts_of,
+        lines // sizes * sets + places,
+        tables.reshape(attributes * sizes, sets)[lines, places],
         weights,
     )
     np.testing.assert_allclose(found, expected)

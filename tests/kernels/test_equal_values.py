@@ -9,6 +9,7 @@ from ontomask.kernels import shrinking as kernel
 from ontomask.kernels.centroids import new_tally, tallied
 from ontomask.kernels.index import FARTHEST, NEAREST, build_index, new_finds, search
 from ontomask.kernels.neighbors import prepare
+from ontomask.kernels.record_ranks import nearer_records
 from ontomask.kernels.records import pack_points
 from ontomask.kernels.word_swapping import are_words, swap_words
 from ontomask.semantics.distances import ValueDistances
@@ -114,12 +115,46 @@ def test_words_are_swapped_as_records(words, k):
     first, signals = int(places[5]), np.zeros((2, 2), np.int64)
     rest = priorities, uniforms
     expected = record_swapping.swap_records(points, places, first, k, False, *rest, signals[0])
-    found = swap_words(points, places, first, k, *rest, signals[1])
+    found = swap_words(points, places, first, k, False, *rest, signals[1])
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
     assert signals[1].tolist() == signals[0].tolist()
-    stopped = swap_words(points, places, first, k, *rest, np.array([0, 1]))
+    stopped = swap_words(points, places, first, k, False, *rest, np.array([0, 1]))
     assert stopped[1].size == 0
+
+
+@pytest.mark.parametrize("words", [1, 2, 9, 64, 10**6])
+@pytest.mark.parametrize("k", [1, 4, 70, 90])
+def test_words_lie_in_the_interval_of_all_records(words, k):
+    rng = np.random.default_rng(words + k)
+    points, places = tuples_of(rng.integers(0, words, 81))
+    priorities, uniforms = rng.permuted(np.tile(np.arange(81), (2, 1)), axis=1), rng.random((81, 4))
+    rest, first = (priorities, uniforms), int(places[5])
+    found = swap_words(points, places, first, k, True, *rest, np.zeros(2, np.int64))
+    partners, references, nearer = found
+    assert (partners[0, partners[0]] == np.arange(81)).all()
+    every = np.arange(references.size)
+    counted = nearer_records(points, places, partners, references, True, every)
+    np.testing.assert_array_equal(nearer, counted)
+    assert nearer.max() < k
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("k", [1, 2, 4, 6])
+def test_words_among_all_records_are_swapped_as_often_as_records(k):
+    """Which words meet, and how many records stay, over many draws of both loops."""
+    points, places = tuples_of(np.array([0, 0, 0, 0, 1, 1, 1, 2]))
+    rng, met = np.random.default_rng(k), np.zeros((2, 3, 3))
+    alone = np.zeros((2, 9))
+    for _ in range(3000):
+        for side, loop in enumerate((swap_words, record_swapping.swap_records)):
+            priorities = rng.permuted(np.tile(np.arange(8), (2, 1)), axis=1)
+            rest = k, True, priorities, rng.random((8, 4)), np.zeros(2, np.int64)
+            partners = loop(points, places, 2, *rest)[0][0]
+            np.add.at(met[side], (places, places[partners]), 1.0)
+            alone[side, np.count_nonzero(partners == np.arange(8))] += 1.0
+    np.testing.assert_allclose(met[0], met[1], atol=500)
+    np.testing.assert_allclose(alone[0], alone[1], atol=170)
 
 
 def test_what_is_no_word_is_swapped_as_a_record(without_tables):
@@ -129,10 +164,14 @@ def test_what_is_no_word_is_swapped_as_a_record(without_tables):
     assert not are_words(words_of(np.random.default_rng(1), np.full(WORDS + 1, 1 / (WORDS + 1))))
 
 
-def test_a_column_of_words_is_swapped_without_looking_at_all_of_them(monkeypatch, without_tables):
+@pytest.mark.parametrize("pool", ["unswapped", "all"])
+def test_a_column_of_words_is_swapped_without_looking_at_all_of_them(
+    pool, monkeypatch, without_tables
+):
     monkeypatch.delattr(record_swapping, "swap_records")
     table = {"name": [f"name {number % 90}" for number in range(200)]}
-    release = om.protect(table, om.Schema(name=om.Flat()), om.RankSwapping(k=5), seed=1)
+    method = om.RankSwapping(k=5, pool=pool)
+    release = om.protect(table, om.Schema(name=om.Flat()), method, seed=1)
     assert sorted(release.frame["name"]) == sorted(table["name"])
     assert release.details[0]["farthest_rank"]["name"] <= 5
 

@@ -255,6 +255,16 @@ def test_tables_of_several_columns_share_what_may_be_held(monkeypatch):
     assert all(one.looked_up for _, one in layout_of(microdata, "abc", **names).coded)
 
 
+def test_words_have_no_large_table(monkeypatch):
+    """Whether they are equal is told at once; ranks and concepts may have one still."""
+    monkeypatch.setattr(operators, "SMALL_TABLE", 9)
+    words, ranks = Comparison(ValueDistances()), Comparison(ValueDistances(highest=9))
+    assert [words.is_formed(size, size) for size in (3, 4)] == [False, True]
+    assert not ranks.is_formed(4, 4)
+    monkeypatch.setattr(operators, "LARGEST_TABLE", 12)
+    assert [words.is_formed(3, 3, held) for held in (3, 4)] == [False, True]
+
+
 @pytest.mark.parametrize("importance", [1.0, 2.0])
 def test_one_curve_is_held_where_contributions_are_costs(importance, monkeypatch):
     monkeypatch.setattr(operators, "LARGEST_TABLE", 0)

@@ -175,7 +175,7 @@ class Labels:
     def domain(self, originals: Floats) -> Floats:
         """The original meanings, ascending, and those of labels none of which occurs there."""
         known = np.unique(originals[~np.isnan(originals)])
-        absent = [one for one in self.groups if one is not None and not np.isin(one, known).any()]
+        absent = [one for one in self.groups if one is not None and not _codes_in(known, one).size]
         return np.unique(np.concatenate([known, *absent]))
 
     @property
@@ -191,10 +191,15 @@ class Labels:
 
     def over(self, domain: Floats, points: Any) -> Released:
         """The same by codes of a domain; `points` are the points as distances compare them."""
-        groups = [
-            None if one is None else np.flatnonzero(np.isin(domain, one)) for one in self.groups
-        ]
+        groups = [None if one is None else np.unique(_codes_in(domain, one)) for one in self.groups]
         return Released.of(self.values, points, groups, domain.size, self.stars, self.unread)
+
+
+def _codes_in(domain: Floats, meanings: Floats) -> Longs:
+    """The places in an ascending domain of those meanings that it has."""
+    places: Longs = np.searchsorted(domain, meanings)
+    there: Bools = np.append(domain, np.nan)[places] == meanings
+    return places[there]
 
 
 def read_labels(

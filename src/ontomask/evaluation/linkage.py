@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs, summed_products
+from ontomask.arrays import Bools, Floats, Ints, Longs, offsets_of, summed_products
 from ontomask.brevity import Brief
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, check
 from ontomask.data.encoding import record_counts
@@ -31,8 +31,9 @@ from ontomask.evaluation.pairing import (
 from ontomask.evaluation.sides import CodedSides, NumberSides
 from ontomask.evaluation.tuples import PairedTuples
 from ontomask.kernels.blocks import side_by_side
+from ontomask.kernels.formulas import LENGTH, Formula, unrelated
 from ontomask.kernels.neighbors import closest_links, paired_distances
-from ontomask.kernels.records import Attribute, compared, pack_points
+from ontomask.kernels.records import Attribute, compared, on_demand, pack_points
 from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.operators import Comparison
 from ontomask.taxonomy.measures import MEASURES
@@ -340,12 +341,15 @@ def _compared(tuples: PairedTuples, distance: str) -> tuple[list[_Coded], list[_
 
 def _sets(sides: NumberSides, old: Ints, new: Ints, scale: float, power: int) -> _Coded:
     """What the sets of a numeric column contribute; then what no set does, and a missing value."""
-    table = sides.to_sets.copy()
-    table[:-1] *= sides.deviation * scale
+    count = sides.to_sets.shape[1]
+    table = np.empty((sides.size + 1, count + 2))
+    np.multiply(sides.to_sets, sides.deviation * scale, out=table[:, :count])
+    table[-1, :count] = sides.to_sets[-1]
+    table[:, :count] **= power
     known = np.arange(sides.size + 1) < sides.size
-    table = np.column_stack([table**power, ~known, known]).astype(np.float64)
-    codes = np.where(sides.sets < 0, table.shape[1] - 2, sides.sets)
-    codes[-1] = table.shape[1] - 1
+    table[:, count], table[:, count + 1] = ~known, known
+    codes = np.where(sides.sets < 0, count, sides.sets)
+    codes[-1] = count + 1
     return _Coded(old, codes[new], compared(table))
 
 
@@ -357,8 +361,44 @@ def _contributions(one: PairedColumn, sides: CodedSides, metric: str) -> Attribu
     many = comparison.is_formed(sides.values.size, sides.released_size + 1)
     if many and (sides.released.sets < 0).all():
         return comparison.attribute(sides.values, np.append(sides.released.points, -1))
+    if sides.distances.of_words and not sides.held:
+        nodes = sides.values.size + np.arange(sides.released_size + 1)
+        formula = comparison.entered(_unlike_sets(sides), nodes)
+        return on_demand(formula, sides.values.size, np.maximum(sides.own, 0))
     released = np.append(np.zeros(sides.released_size, np.int64), -1)
     return compared(comparison.contributions(sides.table, sides.values, released))
+
+
+def _unlike_sets(sides: CodedSides) -> Formula:
+    """How far words are from released codes, as the least way in a tree of them.
+
+    Everything is below one top, to which an original word has a way of 1 and a released code none;
+    to a set that it is in, a word has what is left of the set without it.
+    """
+    size, shares, sets = sides.values.size, sides.shares, sides.sets
+    words, codes = np.arange(size), size + np.arange(sets.size)
+    within, alone = np.flatnonzero(sets >= 0), np.flatnonzero((sets < 0) & (sides.own >= 0))
+    empty = np.append(shares.sizes == 0, False)[sets]
+    first = 1 + len(shares)  # of the words, behind the top and the sets
+    entries = (
+        (words, np.zeros(size, np.int64), np.ones(size)),
+        (shares.columns, 1 + shares.owners, 1.0 - shares.amounts),
+        (words, first + words, np.zeros(size)),
+        (codes, np.zeros(codes.size, np.int64), np.where(empty, -1.0, 0.0)),
+        (codes[within], 1 + sets[within], np.zeros(within.size)),
+        (codes[alone], first + sides.own[alone], np.zeros(alone.size)),
+    )
+    owners, members, ways = (np.concatenate(one) for one in zip(*entries, strict=True))
+    order = np.lexsort((members, owners))
+    depths = np.repeat([1, 2, 3], [1, len(shares), size])
+    return unrelated(np.zeros(size + codes.size, np.int64), LENGTH, 1.0)._replace(
+        offsets=offsets_of(owners, size + codes.size),
+        members=members[order],
+        ways=ways[order],
+        classes=np.zeros(depths.size, np.int64),
+        depths=depths,
+        contents=np.zeros(depths.size),
+    )
 
 
 def _scale(sides: NumberSides, distance: str) -> float:

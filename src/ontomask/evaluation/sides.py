@@ -271,8 +271,31 @@ class CodedSides(Sides):
         points = self._points
         if points.size**2 > SMALL_TABLE and (self.released.sets < 0).all():
             return self.distances.between(points[first], points[second])
+        if self.distances.of_words and not self.held:
+            return self._words_apart(first, second)
         apart: Floats = self._between_released[np.ix_(first, second)]
         return apart
+
+    def _words_apart(self, first: Longs | Ints, second: Longs | Ints) -> Floats:
+        """The same of words: 1, less the probability that both codes stand for the same word."""
+        rows, others, apart = self._spread[first], self._spread[second], []
+        for block in row_blocks(second.size, self.values.size):
+            some = others[np.arange(second.size)[block]].dense()
+            apart.append(1.0 - rows @ np.ascontiguousarray(some.T))
+        found = np.concatenate(apart, axis=1)
+        found[np.equal.outer(first, second)] = 0.0
+        return found
+
+    @remembered
+    def _spread(self) -> SparseRows:
+        """How each released code is spread over original ones; one that is none of them is not."""
+        within, alone = self.sets >= 0, (self.sets < 0) & (self.own >= 0)
+        inside = self.shares[self.sets[within]]
+        owners = np.append(np.flatnonzero(within)[inside.owners], np.flatnonzero(alone))
+        columns = np.append(inside.columns, self.own[alone])
+        amounts, order = np.append(inside.amounts, np.ones(alone.sum())), np.argsort(owners)
+        shape = self.sets.size, self.values.size
+        return SparseRows.of(owners[order], columns[order], amounts[order], shape)
 
     @property
     def _points(self) -> Longs:
@@ -288,6 +311,8 @@ class CodedSides(Sides):
     def to_sets(self) -> Floats:
         """The distances of the original codes to the sets."""
         codes = np.arange(self.values.size)
+        if self.distances.of_words:
+            return (self.shares.sizes > 0) - self.shares.dense().T
         parts = [
             (self.shares @ np.ascontiguousarray(self.originals_apart(codes[block], codes).T)).T
             for block in row_blocks(codes.size, codes.size)
@@ -345,8 +370,17 @@ class CodedSides(Sides):
             return found
         found, sets = self.distances.paired(self.values[old], self._points[new]), self.sets[new]
         within = sets >= 0
-        found[within] = self.to_sets[old[within], sets[within]]
+        found[within] = self._to_some_sets(old[within], sets[within])
         return found
+
+    def _to_some_sets(self, codes: Ints, sets: Longs) -> Floats:
+        """The distances of pairs of an original code and a set, one by one.
+
+        A word is at distance 1 from all of a set but itself, so that nobody else need be looked at.
+        """
+        if self.distances.of_words:
+            return (self.shares.sizes > 0)[sets] - self.shares.at(sets, codes)
+        return self.to_sets[codes, sets]
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,19 +410,25 @@ class NumberSides(Sides):
 
     @remembered
     def to_sets(self) -> Floats:
-        """The distances of the original codes to the sets, from running sums over the numbers."""
+        """The distances of the original codes to the sets."""
+        every = np.arange(len(self.shares))
+        table = np.empty((self.numbers.size, every.size))
+        for block in row_blocks(every.size, self.numbers.size, SMALL_TABLE):
+            table[:, block] = self._to_some_sets(self.shares[every[block]].dense()).T
+        alone = self.released.single
+        table[alone[alone >= 0], np.flatnonzero(alone >= 0)] = 0.0
+        return table
+
+    def _to_some_sets(self, shares: Floats) -> Floats:
+        """The same for a few sets, a row for each, from running sums over the numbers."""
         known = self.numbers[:-1] - (self.numbers[0] if self.size else 0.0)
-        shares = self.shares.dense()
         missing, inside = shares[:, -1], shares[:, :-1]
         before, sums = np.cumsum(inside, axis=1), np.cumsum(inside * known, axis=1)
         ends = (1.0 - missing)[:, None], sums[:, -1:] if self.size else np.zeros((len(missing), 1))
         # the sum of |x - y| is that of x - y over the y up to x, less that over those behind it
         apart = known * (2.0 * before - ends[0]) - 2.0 * sums + ends[1]
         apart = np.maximum(apart, 0.0) / self.deviation + missing[:, None] * MISSING_DISTANCE
-        table = np.column_stack([apart.T.T, MISSING_DISTANCE * (1.0 - missing)]).T
-        alone = self.released.single
-        table[alone[alone >= 0], np.flatnonzero(alone >= 0)] = 0.0
-        return np.ascontiguousarray(table)
+        return np.column_stack([apart, MISSING_DISTANCE * (1.0 - missing)])
 
     @remembered
     def expected(self) -> Floats:

@@ -12,6 +12,7 @@ from ontomask.arrays import Bools, Floats, Longs
 from ontomask.data.grouping import group_rows
 from ontomask.evaluation.pairing import PairedColumn, tuple_groups
 from ontomask.kernels.containment import covered
+from ontomask.sparse import SparseRows
 
 __all__ = ["PairedTuples"]
 
@@ -68,20 +69,26 @@ class PairedTuples:
         plain = [one for one in self.columns if not _has_sets(one)]
         groups, starts, order = self._groups(plain)
         wide = [one for one in self.columns if _has_sets(one)]
-        tables = [_table(one, by) for one in wide]
-        widths = np.array([table.shape[1] for table in tables], np.int64)
-        table_starts = np.cumsum([0, *(table.size for table in tables)])[:-1].astype(np.int64)
+        held = [_holding(one, by) for one in wide]
+        entries = np.cumsum([0, *(one.amounts.size for one in held)])
+        # the sets of all columns are numbered one after the other
+        before = np.cumsum([0, *(one.width for one in held)])[:-1].tolist()
         pairs = [(one.sides, one.new[self.masked_firsts]) for one in wide]
+        sets = [
+            np.where(sides.sets < 0, -1, sides.sets + first)[codes]
+            for (sides, codes), first in zip(pairs, before, strict=True)
+        ]
         return covered(
             groups,
             starts,
             order,
             _stacked([one.old[self.firsts] for one in wide], self.firsts.size),
             _stacked([sides.own[codes] for sides, codes in pairs], self.masked_firsts.size),
-            _stacked([sides.sets[codes] for sides, codes in pairs], self.masked_firsts.size),
-            np.concatenate([np.empty(0), *(table.ravel() for table in tables)]),
-            table_starts,
-            widths,
+            _stacked(sets, self.masked_firsts.size),
+            np.cumsum([0, *(one.starts.size for one in held)])[:-1].astype(np.int64),
+            _flat([one.starts + first for one, first in zip(held, entries, strict=False)]),
+            _flat([one.columns + first for one, first in zip(held, before, strict=True)]),
+            np.concatenate([np.empty(0), *(one.amounts for one in held)]),
             self.masked_people,
         )
 
@@ -118,11 +125,14 @@ def _has_sets(column: PairedColumn) -> bool:
     return bool(((column.sides.sets[used] >= 0) & (column.sides.own[used] < 0)).any())
 
 
-def _table(column: PairedColumn, by: str) -> Floats:
-    """For each original code and set what the kernel multiplies."""
+def _holding(column: PairedColumn, by: str) -> SparseRows:
+    """For each original code the sets that hold it, and what the kernel multiplies."""
     sides = column.sides
-    chosen = sides.shares if by == "shares" else sides.released.members
-    return np.ascontiguousarray(chosen.dense().T)
+    return (sides.shares if by == "shares" else sides.released.members).turned()
+
+
+def _flat(parts: Sequence[Longs]) -> Longs:
+    return np.concatenate([np.empty(0, np.int64), *parts])
 
 
 def _stacked(rows: Sequence[Any], width: int) -> Any:

@@ -3,7 +3,8 @@
 Words are equal or not, so the interval around a reference begins with the records that equal it,
 all others are tied, and the next reference is any of these. `record_swapping` would list these in
 every step; here a counter (see `swapping`) tells who stands at a position, in as many looks as
-the number of words has bits. The draws are used alike, and the answers are the same.
+the number of words has bits. The draws are used alike, and the answers are the same; but where
+intervals hold swapped records, too, how many others of an interval are left is drawn at once.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.compiling import compiled, whole
+from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.formulas import EQUAL, FIGURES, GAP, WAY
 from ontomask.kernels.partners import (
     State,
@@ -20,9 +21,9 @@ from ontomask.kernels.partners import (
     first_unswapped,
     start_state,
 )
-from ontomask.kernels.record_swapping import FIRST, NEXT
+from ontomask.kernels.record_swapping import FIRST, NEXT, SAMPLE
 from ontomask.kernels.records import Points
-from ontomask.kernels.swapping import add, counter, locate, pick, total_before
+from ontomask.kernels.swapping import add, counter, hypergeometric, locate, pick, total_before
 
 __all__ = ["are_words", "swap_words"]
 
@@ -43,6 +44,24 @@ def _other_at(counts: Longs, point: int, own: int, position: int) -> int:
     return whole(locate(counts, position))
 
 
+@part
+def _side_among_all(
+    own: int, others: int, equal: int, different: int, k: int, draws: Floats
+) -> int:
+    """Whether a partner within the k nearest of all records is an equal one (0), another (1), none.
+
+    Of the `equal` records `own` are not swapped, of the `different` ones `others`.
+    """
+    inside, edge = own, whole(0)
+    if equal >= k:
+        inside = hypergeometric(draws[SAMPLE], equal, own, k)
+    else:
+        edge = hypergeometric(draws[SAMPLE], different, others, k - equal)
+    if inside + edge == 0:
+        return whole(-1)
+    return whole(pick(draws[FIRST], inside + edge) >= inside)
+
+
 @compiled
 def _swap_words(
     state: State,
@@ -50,6 +69,7 @@ def _swap_words(
     tuple_of: Ints,
     reference: int,
     k: int,
+    everyone: bool,
     uniforms: Floats,
     partners: Longs,
     references: Longs,
@@ -63,12 +83,19 @@ def _swap_words(
         finish_value(state, whole(0), reference, point)
         add(counts, point, whole(-1))
         left -= 1
-        own = whole(state.unfinished[point])
-        if left > 0:
+        own, equal, side = whole(state.unfinished[point]), state.sizes[point] - 1, whole(-1)
+        if left > 0 and everyone:
+            different = count - 1 - equal
+            side = _side_among_all(
+                own, left - own, whole(equal), different, min(k, count - 1), draws
+            )
+        elif left > 0:
+            side = whole(pick(draws[FIRST], min(k, left)) >= own)
+        if side >= 0:
             holder = point
-            if pick(draws[FIRST], min(k, left)) >= own:
+            if side == 1:
                 holder = _other_at(counts, point, own, pick(draws[FIRST + 1], left - own))
-                nearer[step, 0] = own
+                nearer[step, 0] = equal if everyone else own
             other = whole(first_unswapped(state, whole(0), holder))
             finish_value(state, whole(0), other, holder)
             add(counts, holder, whole(-1))
@@ -89,17 +116,18 @@ def swap_words(
     tuple_of: Ints,
     first: int,
     k: int,
+    everyone: bool,
     priorities: Longs,
     uniforms: Floats,
     signal: Longs,
 ) -> tuple[Longs, Longs, Longs]:
-    """What `swap_records` finds for words if intervals hold records that are not swapped."""
+    """What `swap_records` finds for words; if intervals hold `everyone`, what it may find."""
     count = tuple_of.size
     state = start_state(tuple_of, points.sizes.size, priorities)
     partners, references = np.arange(count)[None].copy(), np.empty(count, np.int64)
     nearer, start = np.zeros((count, 1), np.int64), int(state.buckets[-1, state.starts[first]])
     steps = _swap_words(
-        *(state, counter(state.sizes.astype(np.int64)), tuple_of, start, k, uniforms),
-        *(partners, references, nearer, signal),
+        *(state, counter(state.sizes.astype(np.int64)), tuple_of, start, k, everyone),
+        *(uniforms, partners, references, nearer, signal),
     )
     return partners, references[:steps], nearer[:steps]

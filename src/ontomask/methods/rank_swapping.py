@@ -216,12 +216,8 @@ class RankSwapping(Method):
         priorities = np.stack([generator.permutation(count) for _ in range(len(names) + 1)])
         uniforms = generator.random((count, 2 + 2 * len(names)))
         first = _most_distant_tuple(layout, names, tuples.codes, tuples.counts)
-        given = points, places, first, k
-        work: Callable[..., tuple[Longs, Longs, Longs]]
-        if are_words(points) and not self._everyone:
-            work = functools.partial(swap_words, *given)
-        else:
-            work = functools.partial(records.swap_records, *given, self._everyone)
+        loop = swap_words if are_words(points) else records.swap_records
+        work = functools.partial(loop, points, places, first, k, self._everyone)
         partners, references, nearer = watched(
             work, priorities, uniforms, total=count, context=context, message="swapping"
         )

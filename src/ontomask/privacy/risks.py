@@ -12,7 +12,7 @@ from ontomask.arrays import Bools, Floats, Longs
 from ontomask.chances import poisson_quantile
 from ontomask.checks import Integer, Real
 from ontomask.errors import ParameterError
-from ontomask.population import population_uniqueness
+from ontomask.population import estimated_uniques
 from ontomask.privacy.classes import Classes, Domain
 from ontomask.privacy.closeness import ROUNDING
 from ontomask.privacy.models import (
@@ -172,7 +172,7 @@ class PopulationUniques(TableModel):
         """Whether few enough are estimated to be unique."""
         if not sizes.size:
             return True
-        found = getattr(population_uniqueness(sizes, self.fraction), self.estimator)
+        found = estimated_uniques(sizes, self.fraction, self.estimator)
         return found.share is not None and found.share <= self.t + ROUNDING
 
 

@@ -161,6 +161,11 @@ class ValueDistances:
     highest: int | None = None
     table: Floats | None = None
 
+    @property
+    def of_words(self) -> bool:
+        """Whether values are equal or at distance 1, and nothing else."""
+        return self.space is None and self.highest is None and self.table is None
+
     def between(self, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
         """Distances from each value of `rows` to each of `columns`; -1 is the missing value.
 

@@ -29,7 +29,7 @@ from ontomask.arrays import Floats, Ints, Longs, offsets_of
 from ontomask.kernels import formulas
 from ontomask.kernels import records as kernel
 from ontomask.kernels.blocks import in_blocks
-from ontomask.memory import LARGEST_TABLE
+from ontomask.memory import LARGEST_TABLE, SMALL_TABLE
 from ontomask.semantics.distances import (
     MISSING_DISTANCE,
     ValueDistances,
@@ -161,11 +161,14 @@ class Comparison:
     def is_formed(self, rows: int, values: int, held: int = 0) -> bool:
         """Whether distances are computed as they are asked for: they are many, and can be.
 
-        Many are more than may be held beside those that other tables hold.
+        Many are more than may be held beside those that other tables hold. Whether two words are
+        equal is told faster than a large table is written, and read from far away.
         """
         space = self.distances.space
         formed = space is None or space.measure.summary is not None
-        return rows * values + held > LARGEST_TABLE and formed and self.distances.table is None
+        most = SMALL_TABLE if self.distances.of_words else LARGEST_TABLE
+        many = rows * values > min(most, LARGEST_TABLE - held)
+        return many and formed and self.distances.table is None
 
     def attribute(self, rows: Longs, values: Longs) -> kernel.Attribute:
         """An attribute whose rows and values are compared only, without a table of them."""
@@ -188,14 +191,18 @@ class Comparison:
         nodes = np.concatenate([rows, others])
         order = np.argsort(nodes, kind="stable")
         places = order[np.searchsorted(nodes[order], values)]
-        squared = self.metric == "euclidean" or (self.metric == "s-distance" and self.ordered)
-        halved = self.metric == "s-distance" and self.ordered
         plain = self._plain_formula(nodes)
         if plain.way == formulas.EQUAL:
             plain = plain._replace(
                 offsets=offsets_of(places, nodes.size),
                 members=np.argsort(places, kind="stable"),
             )
+        return self.entered(plain, places)
+
+    def entered(self, plain: formulas.Formula, places: Longs) -> formulas.Formula:
+        """What enters of plain distances, where the values are the nodes at these places."""
+        squared = self.metric == "euclidean" or (self.metric == "s-distance" and self.ordered)
+        halved = self.metric == "s-distance" and self.ordered
         return plain._replace(
             nodes=places,
             compared=formulas.SQUARED if squared else formulas.PLAIN,
