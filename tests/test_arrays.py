@@ -113,10 +113,15 @@ def test_sums_of_products_are_added_up_in_the_order_of_numpy_and_not_of_linear_a
     assert summed_products(np.array([2.0, 3.0]), np.array([True, False])) == 2.0
 
 
+STATISTICS = ("dependence", "marginality", "sample")
+"""What of `semantics` computes figures of an evaluation."""
+
+
 def test_figures_of_an_evaluation_are_not_rounded_by_the_processor():
     """Products of vectors in the rooms that compute figures would be: see `summed_products`."""
-    folder = Path(arrays.__file__).parent / "evaluation"
-    for path in folder.glob("*.py"):
+    folder = Path(arrays.__file__).parent
+    statistics = [folder / "semantics" / f"{name}.py" for name in STATISTICS]
+    for path in [*folder.glob("evaluation/*.py"), *statistics]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "float":
                 inside = [one for one in ast.walk(node) if isinstance(one, ast.BinOp)]

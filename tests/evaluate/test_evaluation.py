@@ -13,6 +13,7 @@ import ontomask as om
 from ontomask import errors
 from ontomask.evaluation.pairing import pair_tables
 from ontomask.evaluation.utility import measure_loss
+from ontomask.kernels.blocks import side_by_side
 from reference import evaluation as slow
 from tables import DISEASES, mixed_columns, mixed_schema
 
@@ -33,6 +34,25 @@ def test_nothing_changed_is_nothing_lost():
     assert found.clustering.distance == pytest.approx(0)
     assert found.risk == 1
     assert all(one.difference == pytest.approx(0) for one in found.statistics)
+
+
+def test_columns_are_measured_side_by_side_with_the_same_figures(monkeypatch):
+    frame, release = release_of()
+    together = []
+
+    def noted(work, *given, shares=True):
+        together.append(shares)
+        return side_by_side(work, *given, shares=shares)
+
+    for room in ("statistics", "utility"):
+        monkeypatch.setattr(f"ontomask.evaluation.{room}.side_by_side", noted)
+    monkeypatch.setenv("ONTOMASK_THREADS", "1")
+    alone = om.evaluate(frame, release.frame, mixed_schema())
+    assert not any(together)
+    monkeypatch.setenv("ONTOMASK_THREADS", "3")
+    monkeypatch.setattr("ontomask.evaluation.pairing.MANY", 0)
+    assert om.evaluate(frame, release.frame, mixed_schema()) == alone
+    assert any(together)
 
 
 def test_loss_by_hand():

@@ -8,6 +8,7 @@ import pytest
 
 import ontomask as om
 from ontomask.evaluation.pairing import pair_tables
+from ontomask.evaluation.sides import CodedSides
 from ontomask.evaluation.statistics import measure_statistics
 from ontomask.taxonomy.measures import Space
 from tables import DISEASES, LEAVES
@@ -47,6 +48,19 @@ def test_statistics_agree_with_samples_made_anew(tables):
     assert found["semantic correlation", ("first", "second")] == pytest.approx(
         om.statistics.semantic_correlation(*samples)
     )
+
+
+def test_single_columns_and_pairs_share_what_is_known_of_a_column(tables, monkeypatch):
+    asked = []
+    between = CodedSides.originals_apart
+    monkeypatch.setattr(
+        CodedSides,
+        "originals_apart",
+        lambda self, first, second: asked.append(self) or between(self, first, second),
+    )
+    paired = pair_tables(*tables[:2], tables[2])
+    measure_statistics(paired)
+    assert len(asked) == len(paired.columns)
 
 
 def test_subdomains_compute_no_distances_of_values_again(tables, monkeypatch):

@@ -14,7 +14,7 @@ from ontomask.kernels.index import (
     restore,
     set_factor,
 )
-from ontomask.kernels.records import distances, farthest, nearest
+from ontomask.kernels.records import compared, distances, farthest, nearest
 from reference import clusters as oracle
 from reference.points import only_numbers, random_points, shuffled
 
@@ -39,6 +39,12 @@ def build_index(*arguments):
     index = kernel.build_index(*arguments)
     kernel.bound_all(index)
     return index
+
+
+@pytest.mark.parametrize("rows", [1, 63, 64, 65, 200])
+def test_a_value_is_stood_for_by_the_first_of_the_nearest_rows(rows):
+    table = np.random.default_rng(rows).integers(0, 9, (rows, 30)) / 8.0
+    assert compared(table).own_rows.tolist() == table.argmin(axis=0).tolist()
 
 
 def test_by_hand():

@@ -3,10 +3,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 import ontomask as om
+from ontomask.semantics.distances import ValueDistances
+from ontomask.semantics.operators import Comparison
 
 EXAMPLES = json.loads((Path(__file__).parents[1] / "golden/worked_examples.json").read_text())
 SYMPTOMS = om.Taxonomy.from_parents(EXAMPLES["symptoms_path"]["parents"])
@@ -64,3 +67,11 @@ def test_the_random_centroid_is_a_value_of_the_cluster():
     records = [("lumbago",), ("colic",), ("gastritis",)]
     (found,) = centroid(records, "random", symptom=SYMPTOMS)
     assert (found,) in records
+
+
+def test_distances_that_contribute_what_they_are_need_no_other_table():
+    plain, values = np.array([[0.0, 1.0], [1.0, 0.0]]), np.arange(2)
+    comparison = Comparison(ValueDistances())
+    assert comparison.contributions(plain, values, values) is plain
+    halved = Comparison(ValueDistances(), importance=0.5)
+    assert halved.contributions(plain, values, values).tolist() == [[0.0, 0.5], [0.5, 0.0]]

@@ -24,6 +24,7 @@ from ontomask.data.tables import Table, open_table
 from ontomask.errors import DataError, ParameterError, SchemaError
 from ontomask.evaluation.labels import Known, Labels, Words, known_labels, read_labels
 from ontomask.evaluation.sides import CodedSides, NumberSides
+from ontomask.remembering import remembered
 from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.moments import variance
 from ontomask.taxonomy.hierarchies import Hierarchy
@@ -34,11 +35,16 @@ __all__ = [
     "Amounts",
     "Paired",
     "PairedColumn",
+    "are_many",
     "pair_column",
     "pair_columns",
     "pair_tables",
     "tuple_groups",
 ]
+
+
+MANY = 20_000
+"""So many records are measured for several columns at once."""
 
 
 class Amounts(NamedTuple):
@@ -89,7 +95,7 @@ class PairedColumn:
         """The released numbers; what stands for several is their mean, a star is none."""
         return self.sides.expected[self.new] if isinstance(self.sides, NumberSides) else None
 
-    @functools.cached_property
+    @remembered
     def moved(self) -> Floats:
         """How far each record's value moved: semantic distance, or standard deviations."""
         moved = self.filled(self.sides.moved(self.old, self.new))
@@ -97,12 +103,12 @@ class PairedColumn:
             moved[self.hidden & (self.new == self.sides.released_size)] = MISSING_DISTANCE
         return moved
 
-    @functools.cached_property
+    @remembered
     def starred(self) -> Floats:
         """How far each record's value would move if it were released as a star."""
         return self.filled(self.sides.to_star[self.old])
 
-    @functools.cached_property
+    @remembered
     def changed(self) -> Bools:
         """Whether each record's value differs from the original, or stands for others as well.
 
@@ -257,6 +263,11 @@ def _note(column: PairedColumn) -> str:
         f"Column {column.name!r}: {released.unread} of {plural(len(released), 'released label')} "
         f"could not be read, and each is taken for {taken}; hierarchies says what labels mean."
     )
+
+
+def are_many(columns: Sequence[PairedColumn]) -> bool:
+    """Whether there are enough records to share columns among threads."""
+    return bool(columns) and columns[0].old.size >= MANY
 
 
 def tuple_groups(columns: Sequence[PairedColumn], which: str) -> tuple[Longs, Longs]:

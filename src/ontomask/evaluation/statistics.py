@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -13,9 +12,11 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.brevity import Brief
-from ontomask.evaluation.pairing import Paired, PairedColumn
+from ontomask.evaluation.pairing import Paired, PairedColumn, are_many
 from ontomask.evaluation.sides import CodedSides, NumberSides
+from ontomask.kernels.blocks import side_by_side
 from ontomask.memory import LARGEST_TABLE
+from ontomask.remembering import remembered
 from ontomask.semantics.dependence import semantic_correlation, semantic_variance
 from ontomask.semantics.marginality import nominal_covariance, nominal_variance
 from ontomask.semantics.moments import covariances, mean, variance
@@ -91,7 +92,7 @@ def measure_statistics(
     single = paired.chosen(columns)
     every = columns if columns is not None else related(paired)
     chosen = paired.chosen(every if pairs is None else pairs)
-    whole = _measured(single) | _measured_pairs(chosen)
+    whole = _measured_all(single, chosen)
     parts = _variations(single, len(paired), subdomains, fraction, seed)
     means = [_mean_shift(one) for one in single]
     return (
@@ -136,7 +137,7 @@ def _variations(
     for _ in range(subdomains):
         rows = generator.choice(count, min(size, count), replace=False)
         part = [one.part(rows) for one in columns]
-        for key, (original, masked) in (_measured(part) | _measured_pairs(part)).items():
+        for key, (original, masked) in _measured_all(part, part).items():
             variation = _variation(original, masked)
             if variation is not None:
                 collected.setdefault(key, []).append(abs(variation))
@@ -182,7 +183,7 @@ class _Column:
             self.whole[sampled] = self._values(rows, weights, sampled)
         return self.whole[sampled]
 
-    @functools.cached_property
+    @remembered
     def count(self) -> int:
         """How many records are known."""
         return int(np.count_nonzero(self.known))
@@ -199,7 +200,7 @@ class _Column:
         apart: Floats = np.abs(np.subtract.outer(self.numbers[first], self.numbers[second]))
         return apart
 
-    @property
+    @remembered
     def distinct(self) -> int:
         """How many different values are known."""
         return int(np.count_nonzero(np.bincount(self.codes[self.known])))
@@ -232,22 +233,34 @@ def _space(column: PairedColumn) -> bool:
     return isinstance(sides, CodedSides) and sides.distances.space is not None
 
 
-def _measured(columns: list[PairedColumn]) -> Measured:
-    """Every statistic of single columns, before and after."""
-    found: Measured = {}
-    for column in columns:
-        sides = _sides(column)
-        if not all(side.known.any() for side in sides):
-            continue
-        if column.is_numeric:
-            pairs = zip(*(_moments(side, column) for side in sides), strict=True)
-            for name, both in zip(("mean", "variance"), pairs, strict=True):
-                found[name, (column.name,)] = both
-        elif _space(column):
-            samples = [side.values(side.known, column.amounts.weights) for side in sides]
-            for name, measure in _NOMINAL.items():
-                found[name, (column.name,)] = (measure(samples[0]), measure(samples[1]))
-    return found
+def _measured_all(single: list[PairedColumn], pairs: list[PairedColumn]) -> Measured:
+    """Every statistic of single columns, and of pairs of others, before and after.
+
+    What is known of a column is found once, side by side with others.
+    """
+    sides = {one.name: _sides(one) for one in single}
+    sides |= _held(pairs, [sides.get(one.name) or _sides(one) for one in pairs])
+    chosen = [sides[one.name] for one in single]
+    found = side_by_side(_measured, single, chosen, shares=are_many(single))
+    whole = {key: both for one in found for key, both in one.items()}
+    return whole | _measured_pairs(pairs, sides)
+
+
+def _measured(column: PairedColumn, sides: tuple[_Column, _Column]) -> Measured:
+    """Every statistic of a single column, before and after."""
+    names = (column.name,)
+    if not all(side.known.any() for side in sides):
+        return {}
+    if column.is_numeric:
+        both = zip(*(_moments(side, column) for side in sides), strict=True)
+        return {(name, names): one for name, one in zip(("mean", "variance"), both, strict=True)}
+    if not _space(column):
+        return {}
+    samples = [side.values(side.known, column.amounts.weights) for side in sides]
+    return {
+        (name, names): (measure(samples[0]), measure(samples[1]))
+        for name, measure in _NOMINAL.items()
+    }
 
 
 def _moments(side: _Column, column: PairedColumn) -> tuple[float, float]:
@@ -282,13 +295,13 @@ _NOMINAL: dict[str, Callable[[Values], float]] = {
 # Pairs of columns -----------------------------------------------------------------------------
 
 
-def _measured_pairs(columns: list[PairedColumn]) -> Measured:
+def _measured_pairs(
+    columns: list[PairedColumn], known: Mapping[str, tuple[_Column, _Column]]
+) -> Measured:
     """Every statistic of two columns, before and after."""
     found: Measured = {}
-    sides = [_sides(column) for column in columns]
-    distinct = [[side.distinct for side in pair] for pair in sides]
-    limits = [MOST_CONCEPTS if _space(column) else LARGEST_SAMPLE for column in columns]
-    sides = _held(sides, [min(max(both), one) for both, one in zip(distinct, limits, strict=True)])
+    sides = [known[column.name] for column in columns]
+    distinct = [max(side.distinct for side in both) for both in sides]
     for first, second in combinations(range(len(columns)), 2):
         pair = columns[first], columns[second]
         both = list(zip(sides[first], sides[second], strict=True))
@@ -296,23 +309,28 @@ def _measured_pairs(columns: list[PairedColumn]) -> Measured:
             continue
         nominal = _space(pair[0]) and _space(pair[1])
         most = MOST_CONCEPTS if nominal else LARGEST_SAMPLE
-        large = max(*distinct[first], *distinct[second]) > most
+        large = max(distinct[first], distinct[second]) > most
         names = pair[0].name, pair[1].name
         for name, values in _of_pair(pair, both, large=large).items():
             found[name, names] = values
     return found
 
 
-def _held(sides: list[tuple[_Column, _Column]], values: list[int]) -> list[tuple[_Column, _Column]]:
-    """The sides of columns, of which as many hold their distances as may be held.
-
-    `values` says how many values of each are compared at most.
-    """
+def _held(
+    columns: list[PairedColumn], sides: list[tuple[_Column, _Column]]
+) -> dict[str, tuple[_Column, _Column]]:
+    """The sides of columns, of which as many hold their distances as may be held."""
+    limits = [MOST_CONCEPTS if _space(column) else LARGEST_SAMPLE for column in columns]
+    values = [
+        min(max(side.distinct for side in both), limit)
+        for both, limit in zip(sides, limits, strict=True)
+    ]
     order = sorted(range(len(sides)), key=values.__getitem__)
     room = dict(zip(order, np.cumsum([2 * values[place] ** 2 for place in order]), strict=True))
-    return [
-        both if room[place] <= LARGEST_TABLE else _unheld(*both) for place, both in enumerate(sides)
-    ]
+    return {
+        column.name: sides[place] if room[place] <= LARGEST_TABLE else _unheld(*sides[place])
+        for place, column in enumerate(columns)
+    }
 
 
 def _unheld(before: _Column, after: _Column) -> tuple[_Column, _Column]:

@@ -11,9 +11,10 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, summed_products
 from ontomask.brevity import Brief
 from ontomask.data.schema import Ordinal
-from ontomask.evaluation.pairing import Amounts, Paired, PairedColumn, tuple_groups
+from ontomask.evaluation.pairing import Amounts, Paired, PairedColumn, are_many, tuple_groups
 from ontomask.evaluation.sides import CodedSides, NumberSides
 from ontomask.evaluation.tuples import PairedTuples
+from ontomask.kernels.blocks import side_by_side
 from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.moments import mean
 
@@ -86,6 +87,7 @@ def measure_loss(
 ) -> Loss:
     """Measure the loss over some columns: quasi-identifiers and changed ones by default."""
     chosen = paired.chosen(columns) or list(paired.columns.values())
+    side_by_side(_make_ready, chosen, shares=are_many(chosen))
     changed = np.array([_touched(one) for one in chosen])
     weights, total = paired.weights, float(paired.weights.sum())
     lost = paired.people_left_out
@@ -110,6 +112,13 @@ def measure_loss(
         kl_divergence=_divergence(paired.quasi() or chosen, paired.amounts),
         columns=tuple(_column_loss(one) for one in chosen),
     )
+
+
+def _make_ready(one: PairedColumn) -> None:
+    """Find what takes long of a column, which remembers it."""
+    _ = one.moved, one.starred
+    if isinstance(one.sides, CodedSides) and one.sides.distances.space is not None:
+        _ = one.sides.center if one.sides.people[:-1].any() else None
 
 
 class _Sums(NamedTuple):

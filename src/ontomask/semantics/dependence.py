@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs, summed_products
 from ontomask.kernels.centroids import first_least
-from ontomask.semantics.distances import summed_from
+from ontomask.kernels.products import summed_rows, total_of_product, turned_product
+from ontomask.memory import row_blocks
 from ontomask.semantics.sample import Compared, Sample, check_same_records
 from ontomask.sparse import SparseRows
 
 __all__ = ["semantic_correlation", "semantic_covariance", "semantic_mean", "semantic_variance"]
-
-CELLS = 2048
-DENSE = 0.02
-"""Contingency tables fuller than this share are multiplied as dense matrices."""
 
 
 def semantic_mean(sample: Sample) -> str:
@@ -36,8 +33,11 @@ def semantic_mean(sample: Sample) -> str:
     'dog'
     """
     candidates = _candidates(sample)
-    sums = summed_from(sample.space.between, candidates, sample.concepts, sample.counts)
-    return sample.taxonomy.ids[int(candidates[first_least(sums, sample.total)])]
+    sums = [
+        summed_rows(sample.space.between(candidates[block], sample.concepts), sample.counts)
+        for block in row_blocks(candidates.size, sample.distinct)
+    ]
+    return sample.taxonomy.ids[int(candidates[first_least(np.concatenate(sums), sample.total)])]
 
 
 def _candidates(sample: Sample) -> Ints:
@@ -111,29 +111,22 @@ def _centered_product(first: Compared, second: Compared) -> float:
     check_same_records(first, second)
     count = first.total
     rows, columns, cells = _contingency(first, second)
-    one, other = first.distances, second.distances
     row_means, column_means = first.means, second.means
-    products = _paired_products(one, other, rows, columns, cells)
-    means = float(row_means[rows] * column_means[columns] @ cells)
-    grand = float(row_means @ first.counts / count) * float(column_means @ second.counts / count)
-    return products / count**2 - 2.0 * means / count + grand
+    products = _paired_products(first.distances, second.distances, rows, columns, cells)
+    means = summed_products(row_means[rows] * column_means[columns], cells)
+    grands = [summed_products(one.means, one.counts) / count for one in (first, second)]
+    return products / count**2 - 2.0 * means / count + grands[0] * grands[1]
 
 
 def _paired_products(
     one: Floats, other: Floats, rows: Longs, columns: Longs, cells: Floats
 ) -> float:
-    """The sum of N * (Dx N Dy), N the contingency table given by its cells that are not empty."""
+    """The sum of N * (Dx N Dy), N the contingency table given by its cells that are not empty.
+
+    It is that of Dx * (N (N Dy)'): two products with rows of few entries.
+    """
     table = SparseRows.of(rows, columns, cells, (one.shape[0], other.shape[0]))
-    if cells.size > DENSE * len(table) * table.width:
-        dense = table.dense()
-        return float((dense * (one @ (dense @ other))).sum())
-    spread: Floats = np.ascontiguousarray((table @ other).T)
-    total = 0.0
-    for start in range(0, cells.size, CELLS):
-        part = slice(start, start + CELLS)
-        dots = np.einsum("ij,ij->i", one[rows[part]], spread[columns[part]])
-        total += float(dots @ cells[part])
-    return total
+    return total_of_product(table, turned_product(table, other), one)
 
 
 def _contingency(first: Compared, second: Compared) -> tuple[Longs, Longs, Floats]:

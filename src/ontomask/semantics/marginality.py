@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ontomask.arrays import Floats
+from ontomask.arrays import Floats, summed_products
 from ontomask.kernels.centroids import first_least
 from ontomask.semantics.sample import Compared, Sample, check_same_records
 
@@ -26,7 +26,7 @@ __all__ = [
 
 def value_marginality(sample: Compared) -> Floats:
     """Marginality of each distinct concept of the sample: the matrix D times the frequencies."""
-    return sample.summed()
+    return sample.sums
 
 
 def marginality(sample: Compared) -> Floats:
@@ -65,7 +65,7 @@ def nominal_variance(sample: Compared) -> float:
     >>> round(om.statistics.nominal_variance(sample), 3)
     2.667
     """
-    return float(value_marginality(sample) @ sample.counts) / sample.total
+    return summed_products(value_marginality(sample), sample.counts) / sample.total
 
 
 def nominal_covariance(first: Compared, second: Compared) -> float:

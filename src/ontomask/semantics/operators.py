@@ -176,13 +176,18 @@ class Comparison:
         return kernel.on_demand(self.formula(rows, values), rows.size, np.argsort(rows)[own])
 
     def contributions(self, plain: Floats, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
-        """What pairs of values at these distances contribute to the distance of two records."""
+        """What pairs of values at these distances contribute to the distance of two records.
+
+        Where they contribute what they are apart, that is the very table which was given.
+        """
         if self.metric == "euclidean":
             return plain**2 * self.importance
         if self.metric == "s-distance" and self.ordered:
             gaps = np.not_equal.outer(rows < 0, columns < 0)
             raised = np.where(gaps, MISSING_DISTANCE, plain**2 / 2.0 / self.spread)
             return raised * self.importance
+        if self.spread == self.importance == 1.0:
+            return plain
         return plain / self.spread * self.importance
 
     def formula(self, rows: Longs, values: Longs) -> formulas.Formula:

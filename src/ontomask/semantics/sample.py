@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,19 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs, summed_products
 from ontomask.brevity import Brief
 from ontomask.errors import ParameterError
+from ontomask.kernels.products import summed_rows
 from ontomask.memory import row_blocks
+from ontomask.remembering import remembered
 from ontomask.taxonomy.measures import Space
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["Compared", "Sample", "Values", "check_same_records"]
-
-
-def _raised(distances: Floats, power: int) -> Floats:
-    """Distances raised to a power; that of 1 would be a copy."""
-    return distances if power == 1 else distances**power
 
 
 class Compared(Brief, ABC):
@@ -49,32 +45,37 @@ class Compared(Brief, ABC):
         """Distances of some distinct values to all."""
         return self.distances[block]
 
-    def summed(self, power: int = 1) -> Floats:
-        """For each distinct value the sum of its distances, raised to the power, to all records."""
+    @remembered
+    def sums(self) -> Floats:
+        """For each distinct value the sum of its distances to all records."""
+        return self._summed(1)
+
+    def _summed(self, power: int) -> Floats:
+        """The same of distances raised to a power."""
         blocks = row_blocks(self.distinct, self.distinct)
-        parts = [_raised(self.distances_of(block), power) @ self.counts for block in blocks]
+        parts = [summed_rows(self.distances_of(block), self.counts, power) for block in blocks]
         return np.concatenate(parts) if parts else np.empty(0)
 
-    @functools.cached_property
+    @remembered
     def means(self) -> Floats:
         """For each distinct value the mean of its distances to all records."""
-        return self.summed() / self.total
+        return self.sums / self.total
 
-    @functools.cached_property
+    @remembered
     def variance(self) -> float:
         """The distance variance: the covariance of the attribute with itself."""
-        products = float(self.counts @ self.summed(2))
-        grand = float(self.means @ self.counts) / self.total
-        squares = float(self.means**2 @ self.counts)
+        products = summed_products(self.counts, self._summed(2))
+        grand = summed_products(self.means, self.counts) / self.total
+        squares = summed_products(self.means**2, self.counts)
         centered = products / self.total**2 - 2.0 * squares / self.total + grand**2
         return float(np.sqrt(max(centered, 0.0)))
 
-    @functools.cached_property
+    @remembered
     def counts(self) -> Floats:
         """The frequency of each distinct value, in people."""
         return np.bincount(self.codes, self.weights, minlength=self.distinct).astype(np.float64)
 
-    @functools.cached_property
+    @remembered
     def total(self) -> float:
         """How many people the records stand for."""
         return float(self.counts.sum())
@@ -112,7 +113,7 @@ class Values(Compared):
         """The distances between them."""
         return self._distances if self.held else self.between(self.numbers, self.numbers)
 
-    @functools.cached_property
+    @remembered
     def _distances(self) -> Floats:
         return self.between(self.numbers, self.numbers)
 
@@ -204,7 +205,7 @@ class Sample(Compared):
     ) -> Sample:
         """Make a sample whose distances are known already; they are not computed again."""
         sample = cls(space, concepts, codes, weights)
-        sample.__dict__["matrix"] = matrix  # where the cached property looks first
+        sample.__dict__["matrix"] = matrix  # where it is looked for first
         return sample
 
     @property
@@ -217,7 +218,7 @@ class Sample(Compared):
         """The number of distinct concepts."""
         return self.concepts.size
 
-    @functools.cached_property
+    @remembered
     def matrix(self) -> Floats:
         """Distances between the distinct concepts."""
         return self.space.between(self.concepts, self.concepts)
