@@ -20,9 +20,9 @@ import ontomask
 from ontomask.data.inference import infer_schema
 
 SOURCE = Path(ontomask.__file__).parent
-LENGTHS = (64, 1024, 16384)
+LENGTHS = (64, 1024, 65536)
 SECONDS = 0.25
-"""A linear pattern takes a thousandth of it for the longest text; a quadratic one far more."""
+"""A linear pattern takes a hundredth of it for the longest text; a quadratic one far more."""
 
 REPEATED = (
     *("a", "0", "f", "F", "A", ".", " ", "-", ",", "'", '"', "\\", "\t", "\n", "(", "[", "{", "<"),
