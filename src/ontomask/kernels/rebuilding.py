@@ -1,10 +1,10 @@
 """Improve a clustering further: take clusters apart, build them anew, keep what is better.
 
 A large neighborhood search (Shaw 1998) over the local search of `refinement`, which ends where no
-single move helps. A trial takes the clusters around a point, builds others of their points, from one
-end of the set to the other or around points that are drawn, lets the local search improve these,
-and is undone unless the loss has fallen (early on: unless it has risen much). Points and numbers of
-clusters are drawn; the same draws give the same clusters.
+single move helps. A trial takes the clusters around a point, builds others of their points, from
+one end of the set to the other or around points that are drawn, lets the local search improve
+these, and is undone unless the loss has fallen (early on: unless it has risen much). Points and
+numbers of clusters are drawn; the same draws give the same clusters.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ whether it is kept, and where clusters begin."""
 HEAT = 0.05
 """What a trial may cost at the beginning, as a share of the mean loss of a cluster."""
 OTHER_COUNT = 1 / 6
-"""The share of trials that make one cluster less, and of those that make one more: rarely better."""
+"""The share of trials that make one cluster less, and of those that make one more."""
 BY_LOT = 0.5
-"""The share of trials in which clusters begin at points that are drawn, not at an end: there are few
-ends, and a trial that begins at the same ones builds the same clusters."""
+"""The share of trials in which clusters begin at points that are drawn, not at an end: there are
+few ends, and trials that begin at the same ones build the same clusters."""
 SPREAD = 7919.0
 """Turns one draw into several: the fractions of its multiples."""
 PATIENCE = 0.1
