@@ -93,6 +93,7 @@ def test_a_run_that_the_clock_was_ahead_of_did_not_make_all_rounds(monkeypatch):
 
 def test_what_the_first_tenth_of_the_time_was_spent_on_counts_for_nothing(monkeypatch):
     """A machine that was busy for a moment makes the same clusters, and says so."""
+    monkeypatch.setattr(rebuilding, "TRIALS", 5)
     points = random_points(np.random.default_rng(1), 80, rules=(0,), numeric=2, power=2)
     asked = points, sa_mdav(points, 3, True, signal()), 3, 16, 60, 4, 60.0
     usual, _ = rebuild(*asked, np.random.default_rng(1), signal())
