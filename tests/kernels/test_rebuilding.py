@@ -89,3 +89,33 @@ def test_a_run_that_the_clock_was_ahead_of_did_not_make_all_rounds(monkeypatch):
     monkeypatch.setattr(rebuilding, "TRIALS", 5)
     _, rounds = rebuild(*asked, np.random.default_rng(1), signal())
     assert rounds == 3
+
+
+def test_what_the_first_tenth_of_the_time_was_spent_on_counts_for_nothing(monkeypatch):
+    """A machine that was busy for a moment makes the same clusters, and says so."""
+    monkeypatch.setattr(rebuilding, "TRIALS", 5)
+    points = random_points(np.random.default_rng(1), 80, rules=(0,), numeric=2, power=2)
+    asked = points, sa_mdav(points, 3, True, signal()), 3, 16, 60, 4, 60.0
+    usual, _ = rebuild(*asked, np.random.default_rng(1), signal())
+    ticks = iter([0.0, 5.9])
+    monkeypatch.setattr(rebuilding.time, "monotonic", lambda: next(ticks, 5.9))
+    busy, rounds = rebuild(*asked, np.random.default_rng(1), signal())
+    assert rounds == 4
+    assert busy.tolist() == usual.tolist()
+
+
+def test_compiling_takes_none_of_the_seconds(monkeypatch):
+    """What is called first makes no trial, and the clock is not looked at before."""
+    called, compiled = [], rebuilding._rebuild
+    monkeypatch.setattr(
+        rebuilding, "_rebuild", lambda *given: called.append(len(given[6])) or compiled(*given)
+    )
+    seen = []
+    monkeypatch.setattr(
+        rebuilding.time, "monotonic", lambda: seen.append(len(called)) or float(len(seen))
+    )
+    points = random_points(np.random.default_rng(1), 40, rules=(0,), numeric=2, power=2)
+    rebuilt(points, sa_mdav(points, 3, True, signal()), 3, 1)
+    assert called[0] == 0
+    assert min(called[1:]) > 0
+    assert seen[0] == 1

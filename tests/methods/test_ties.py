@@ -65,7 +65,7 @@ def test_a_thorough_refinement_divides_and_can_be_repeated(monkeypatch):
     frame, found = pl.DataFrame(TABLES["two columns"](np.random.default_rng(4))), []
     for threads in ("1", "2"):
         monkeypatch.setenv("ONTOMASK_THREADS", threads)
-        found.append(released(frame, 20, refine="thorough", rounds=2))
+        found.append(released(frame, 20, refine="thorough", rounds=50))
     assert found[0].frame.equals(found[1].frame)
     assert loss_of(found[0]) <= loss_of(released(frame, 20)) + 1e-9
     looks = frame.with_columns(found[0].frame.select(pl.all().name.suffix("'")))

@@ -1,10 +1,10 @@
 """Improve a clustering further: take clusters apart, build them anew, keep what is better.
 
 A large neighborhood search (Shaw 1998) over the local search of `refinement`, which ends where no
-single move helps. A trial takes the clusters around a point, builds others of their points from one
-end of the set to the other, lets the local search improve these, and is undone unless the loss has
-fallen (early on: unless it has risen much). Points and numbers of clusters are drawn; the same
-draws give the same clusters.
+single move helps. A trial takes the clusters around a point, builds others of their points, from
+one end of the set to the other or around points that are drawn, lets the local search improve
+these, and is undone unless the loss has fallen (early on: unless it has risen much). Points and
+numbers of clusters are drawn; the same draws give the same clusters.
 """
 
 from __future__ import annotations
@@ -49,11 +49,21 @@ from ontomask.kernels.units import add_units, new_count
 
 __all__ = ["rebuild"]
 
-DRAWS = 5
-"""Numbers that a trial draws: its point, how many clusters it takes, how many it makes, an end, and
-whether it is kept."""
+DRAWS = 6
+"""Numbers that a trial draws: its point, how many clusters it takes, how many it makes, an end,
+whether it is kept, and where clusters begin."""
 HEAT = 0.05
 """What a trial may cost at the beginning, as a share of the mean loss of a cluster."""
+OTHER_COUNT = 1 / 6
+"""The share of trials that make one cluster less, and of those that make one more."""
+BY_LOT = 0.5
+"""The share of trials in which clusters begin at points that are drawn, not at an end: there are
+few ends, and trials that begin at the same ones build the same clusters."""
+SPREAD = 7919.0
+"""Turns one draw into several: the fractions of its multiples."""
+PATIENCE = 0.1
+"""The share of the seconds in which nobody looks whether trials are slow: something else may have
+been done meanwhile, and a run that is judged by the clock cannot be repeated."""
 TRIALS = 256
 """How many are made before the clock is looked at."""
 FEWEST, MOST = 2, 7
@@ -117,10 +127,12 @@ def _build(
     k: float,
     count: int,
     end: float,
+    lot: float,
 ) -> tuple[int, int, int]:
     """Fill clusters with the pool, one after the other from end to end; how many, and the rest.
 
     The points from that place on are in no cluster yet. Where one is divided, the pool is larger.
+    A small `lot` lets clusters begin at other points than the ends.
     """
     reference = bench.saved[0, : points.codes.shape[0] + points.gaps.size]
     point_reference(points, site.pool[whole(end * size)], reference)
@@ -128,7 +140,10 @@ def _build(
     built, done, amount = whole(0), whole(0), k
     while built < count and amount >= k and done < size:
         # the farthest of those that are left is the next end
-        point_reference(points, site.pool[size - 1], reference)
+        begin = size - 1
+        if lot < BY_LOT:
+            begin = done + whole((lot * SPREAD * (built + 1)) % 1.0 * (size - done))
+        point_reference(points, site.pool[begin], reference)
         _order_from(points, site, reference, done, size)
         new_count(bench.marks)
         place, amount = done, 0.0
@@ -291,11 +306,12 @@ def _try_rebuilding(
     clock[CHANGES] += 1
     start = clock[CHANGES]
     size = _put_aside(points, partition, bench, room, taken)
-    made = min(whole(records / k), taken - 1 + whole(draws[2] * 3.0))
+    wanted = taken - whole(draws[2] < OTHER_COUNT) + whole(draws[2] >= 1.0 - OTHER_COUNT)
+    made = min(whole(records / k), wanted)
     if made > taken:
         room.chosen[taken] = empty_cluster(clusters, clock)
         taken += 1
-    built, done, size = _build(points, partition, bench, room, size, k, made, draws[3])
+    built, done, size = _build(points, partition, bench, room, size, k, made, draws[3], draws[5])
     _join_nearest(points, partition, room, size, built, done)
     for place in range(taken):
         unite_in(points, partition, bench.members, room.chosen[place])
@@ -354,32 +370,34 @@ def rebuild(
 
     Parameters as in `refine`, which comes first. At the beginning a trial may raise the loss a
     little, at the end it may not (Kirkpatrick, Gelatt and Vecchi 1983); the least loss counts. When
-    the seconds are over, fewer rounds are made than asked for; where they were ever ahead of the
-    rounds, trials were judged by the clock, and not all rounds count as made. signal[0] counts
-    hundredths.
+    the seconds are over, fewer rounds are made than asked for; where they were ahead of the rounds,
+    after a tenth of them or later, trials were judged by the clock, and not all rounds count as
+    made. signal[0] counts hundredths.
     """
     refinement = Refinement.of(points, labels, k, neighbors, kin)
     refinement.improve(passes, signal)
-    site, start, done = _new_site(refinement), time.monotonic(), 0
+    site, done = _new_site(refinement), 0
     losses = refinement.partition.figures[:, LOSS]
     best, least = _state(refinement), losses.sum()
     clusters = int(np.count_nonzero(refinement.partition.clusters[:, SIZE]))
     heat = HEAT * least / clusters
     share, hurried = 0.0, False
+    given = points, refinement.partition, refinement.bench, refinement.graph, site, refinement.k
+    # without a trial it is only compiled, where it was not: that takes none of the seconds
+    _rebuild(*given, np.empty((0, DRAWS)), heat, signal)
+    start = time.monotonic()
     while share < 1.0 and signal[1] == 0:
         draws = generator.random((min(TRIALS, rounds * clusters - done), DRAWS))
-        warmth = heat * (1.0 - share) ** 2
-        _rebuild(
-            *(points, refinement.partition, refinement.bench, refinement.graph, site),
-            *(refinement.k, draws, warmth, signal),
-        )
+        _rebuild(*given, draws, heat * (1.0 - share) ** 2, signal)
         if losses.sum() < least:
             best, least = _state(refinement), losses.sum()
         done += len(draws)
         made, spent = done / (rounds * clusters), (time.monotonic() - start) / seconds
-        share, hurried = max(made, spent), hurried or spent > made
+        late = spent > max(made, PATIENCE)
+        share, hurried = spent if late else made, hurried or late
         signal[0] = int(100 * min(share, 1.0))
-    found, points.sizes[:], points.weights[:] = best
-    last = refinement.restarted(found)
-    last.improve(passes, np.array([0, signal[1]]))
-    return last.labels, min(done // clusters, rounds - hurried)
+    if losses.sum() > least:
+        found, points.sizes[:], points.weights[:] = best
+        refinement = refinement.restarted(found)
+    refinement.improve(passes, np.array([0, signal[1]]))
+    return refinement.labels, min(done // clusters, rounds - hurried)

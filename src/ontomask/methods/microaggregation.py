@@ -74,9 +74,10 @@ SLICES = 16
 """Into so many the search for near points is cut, so that threads end at the same time."""
 TIED_FROM = 0.05
 """Where a smaller share of the records equals others, to divide these would save nothing."""
-BRIEF, BRIEF_SECONDS, BRIEF_UP_TO = 2, 1e9, 8_192
-"""Small tables whose records may be divided are rebuilt for so many rounds, whatever time it takes:
-to divide them in another way, three clusters or more may have to change at once."""
+BRIEF, BRIEF_TRIALS, BRIEF_SECONDS, BRIEF_UP_TO = 3, 512, 1e9, 8_192
+"""Small tables are rebuilt for so many rounds by any refinement, with at least so many trials,
+whatever time it takes: it ends where no single move helps, and often three clusters or more have to
+change at once."""
 LOSSES = ("loss_before", "loss_after")
 
 
@@ -285,15 +286,18 @@ class Microaggregation(Method):
         if not self.refine:
             return Shares.united(found).in_order()
         before = sum(one.loss(plain) for one in found[: len(parts)])
-        found = self._refined(plain, found, divisible, near, context)
+        if len(found) > 1 or not _is_small(found):  # else what rebuilds them refines them first
+            found = self._refined(plain, found, divisible, near, context)
         found = [_best(plain, found[place :: len(parts)]) for place in range(len(parts))]
         if frame is None and len(found) > 1:
             found = _around_clusters(plain, found)
             found = self._refined(plain, found, divisible, near, context)
         if self.refine == "thorough":
             found, details["rounds"] = self._rebuilt(plain, found, divisible, near, context)
-        elif divisible.any() and sum(one.owners.size for one in found) < BRIEF_UP_TO:
-            brief = replace(self, rounds=BRIEF, seconds=BRIEF_SECONDS)
+        elif _is_small(found):
+            clusters = sum(int(one.labels.max()) + 1 for one in found)
+            rounds = max(BRIEF, -(-BRIEF_TRIALS // clusters))
+            brief = replace(self, rounds=rounds, seconds=BRIEF_SECONDS)
             found, _ = brief._rebuilt(plain, found, divisible, near, context)
         details["refinement"] = _gain(before, sum(one.loss(plain) for one in found))
         return Shares.united(found).in_order()
@@ -505,6 +509,10 @@ def _gain(before: float, after: float) -> dict[str, float]:
     """What refining made better."""
     gain = 1.0 - after / before if before else 0.0
     return {**dict(zip(LOSSES, (before, after), strict=True)), "gain": gain}
+
+
+def _is_small(parts: Sequence[Shares]) -> bool:
+    return sum(one.owners.size for one in parts) < BRIEF_UP_TO
 
 
 def _best(points: Points, found: Sequence[Shares]) -> Shares:
