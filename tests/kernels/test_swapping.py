@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ontomask.kernels import record_swapping, swapping, tuple_ranking
+from ontomask.kernels.draws import hypergeometric
 from ontomask.kernels.foresight import amount_ahead
 from ontomask.kernels.record_ranks import nearer_records
 from ontomask.kernels.records import compared, pack_points
@@ -171,14 +172,14 @@ def test_ties_at_the_edge_are_broken_at_random():
 )
 def test_share_of_a_tie_is_exact(present, marked, slots):
     steps = np.linspace(0, 1, 4001)[:-1] + 1 / 8000
-    found = [swapping.hypergeometric(one, present, marked, slots) for one in steps]
+    found = [hypergeometric(one, present, marked, slots) for one in steps]
     assert found == [slow.share_of_tie(float(one), present, marked, slots) for one in steps]
 
 
 @pytest.mark.compiled
 def test_share_of_a_large_tie():
     steps = (np.arange(500) + 0.5) / 500
-    found = np.array([swapping.hypergeometric(one, 10**6, 4 * 10**5, 10**5) for one in steps])
+    found = np.array([hypergeometric(one, 10**6, 4 * 10**5, 10**5) for one in steps])
     spread = np.sqrt(10**5 * 0.4 * 0.6 * 0.9)
     assert abs(found.mean() - 40_000) < spread / 10
     assert found.std() == pytest.approx(spread, rel=0.05)

@@ -34,8 +34,8 @@ from ontomask.kernels.boxes import (
     set_factor,
 )
 from ontomask.kernels.compiling import apart, compiled, part, unsigned, whole
+from ontomask.kernels.draws import pick, uniform_of
 from ontomask.kernels.records import Points, number_difference
-from ontomask.kernels.swapping import pick, uniform_of
 from ontomask.kernels.value_trees import fill_extremes
 
 __all__ = [

@@ -13,10 +13,10 @@ import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.kernels.compiling import apart, compiled, part, whole
+from ontomask.kernels.draws import pick, uniform_of
 from ontomask.kernels.index import Finds, Index, points_within
 from ontomask.kernels.neighbors import sort_by_keys
 from ontomask.kernels.records import Points, contribution
-from ontomask.kernels.swapping import pick, uniform_of
 from ontomask.kernels.tuple_ranking import (
     Lots,
     Scratch,

@@ -12,6 +12,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.compiling import apart, compiled, whole
+from ontomask.kernels.draws import pick
 from ontomask.kernels.index import (
     NEAREST,
     Finds,
@@ -23,7 +24,6 @@ from ontomask.kernels.index import (
 )
 from ontomask.kernels.neighbors import sort_by_keys
 from ontomask.kernels.records import Points, point_reference
-from ontomask.kernels.swapping import pick
 
 __all__ = [
     "Lots",

@@ -2,7 +2,7 @@
 
 Words are equal or not, so the interval around a reference begins with the records that equal it,
 all others are tied, and the next reference is any of these. `record_swapping` would list these in
-every step; here a counter (see `swapping`) tells who stands at a position, in as many looks as
+every step; here a counter (see `counters`) tells who stands at a position, in as many looks as
 the number of words has bits. The draws are used alike, and the answers are the same; but where
 intervals hold swapped records, too, how many others of an interval are left is drawn at once.
 """
@@ -13,6 +13,8 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.compiling import compiled, part, whole
+from ontomask.kernels.counters import add, counter, locate, total_before
+from ontomask.kernels.draws import hypergeometric, pick
 from ontomask.kernels.formulas import EQUAL, FIGURES, GAP, WAY
 from ontomask.kernels.partners import (
     State,
@@ -23,7 +25,6 @@ from ontomask.kernels.partners import (
 )
 from ontomask.kernels.record_swapping import FIRST, NEXT, SAMPLE
 from ontomask.kernels.records import Points
-from ontomask.kernels.swapping import add, counter, hypergeometric, locate, pick, total_before
 
 __all__ = ["are_words", "swap_words"]
 
