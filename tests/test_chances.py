@@ -8,7 +8,7 @@ import pytest
 from scipy import special, stats
 
 from ontomask.chances import binomial_tail, poisson_chances, poisson_quantile
-from ontomask.gamma_functions import digamma, log_rising, stirling_error
+from ontomask.gamma_functions import digamma, log_rising, stirling_error, trigamma
 
 WIDE = np.concatenate([np.geomspace(1e-12, 1e12, 400), np.arange(1.0, 60.0), [0.5, 9.5, 1.46163]])
 
@@ -16,6 +16,11 @@ WIDE = np.concatenate([np.geomspace(1e-12, 1e12, 400), np.arange(1.0, 60.0), [0.
 def test_digamma_is_that_of_scipy():
     np.testing.assert_allclose(digamma(WIDE), special.psi(WIDE), rtol=1e-14, atol=2e-15)
     assert float(digamma(1.0)) == pytest.approx(-np.euler_gamma, rel=1e-15)
+
+
+def test_trigamma_is_that_of_scipy():
+    np.testing.assert_allclose(trigamma(WIDE), special.polygamma(1, WIDE), rtol=1e-14)
+    assert float(trigamma(1.0)) == pytest.approx(np.pi**2 / 6, rel=1e-15)
 
 
 @pytest.mark.parametrize("steps", [0.0, 1e-9, 0.25, 1.0, 7.5, 300.0])

@@ -1,9 +1,9 @@
-"""Ratios of the gamma function and its logarithmic derivative, by Stirling's series.
+"""Ratios of the gamma function and its logarithmic derivatives, by Stirling's series.
 
-Abramowitz and Stegun, "Handbook of mathematical functions" (1964), 6.1.41 and 6.3.18; small
-arguments are first raised by 6.1.15 and 6.3.5. Two logarithms of the gamma function of a large
-number have few correct digits in common after they are subtracted, so there is no such logarithm
-here, but the logarithm of a ratio.
+Abramowitz and Stegun, "Handbook of mathematical functions" (1964), 6.1.41, 6.3.18 and 6.4.12;
+small arguments are first raised by 6.1.15, 6.3.5 and 6.4.6. Two logarithms of the gamma function
+of a large number have few correct digits in common after they are subtracted, so there is no such
+logarithm here, but the logarithm of a ratio.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import numpy as np
 
 from ontomask.arrays import Floats
 
-__all__ = ["digamma", "log_rising", "stirling_error"]
+__all__ = ["digamma", "log_rising", "stirling_error", "trigamma"]
 
 RAISED = 10
 """From this number on the series are exact."""
+
+STEPS = np.arange(float(RAISED))
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 """Bernoulli's numbers B_2, B_4, … B_14."""
@@ -42,9 +44,7 @@ def log_rising(start: Floats | float, steps: Floats | float) -> Floats:
     For whole steps that is the sum of the logarithms of start, start + 1, …, start + steps - 1.
     """
     first, more = np.broadcast_arrays(np.asarray(start, float), np.asarray(steps, float))
-    raised = np.zeros(first.shape)
-    for step in range(RAISED):
-        raised += np.log1p(more / (first + step))
+    raised = np.log1p(more[..., None] / (first[..., None] + STEPS)).sum(axis=-1)
     low = first + RAISED
     high = low + more
     leading = more * (np.log(low) - 1.0) + (high - 0.5) * np.log1p(more / low)
@@ -54,11 +54,17 @@ def log_rising(start: Floats | float, steps: Floats | float) -> Floats:
 def digamma(number: Floats | float) -> Floats:
     """The derivative of the logarithm of the gamma function, for positive numbers."""
     low = np.asarray(number, float)
-    raised, high = np.zeros(low.shape), low + RAISED
-    for step in range(RAISED):
-        raised += 1.0 / (low + step)
+    raised, high = (1.0 / (low[..., None] + STEPS)).sum(axis=-1), low + RAISED
     series = _polynomial(DERIVED, 1.0 / high**2) / high**2
     return np.asarray(np.log(high) - 0.5 / high - series - raised, np.float64)
+
+
+def trigamma(number: Floats | float) -> Floats:
+    """The derivative of `digamma`, for positive numbers."""
+    low = np.asarray(number, float)
+    raised, high = ((low[..., None] + STEPS) ** -2.0).sum(axis=-1), low + RAISED
+    series = _polynomial(BERNOULLI, 1.0 / high**2) / high**3
+    return np.asarray(1.0 / high + 0.5 / high**2 + series + raised, np.float64)
 
 
 def stirling_error(counts: Floats) -> Floats:

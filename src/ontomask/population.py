@@ -31,7 +31,7 @@ from ontomask.arrays import Floats, Longs
 from ontomask.brevity import Brief
 from ontomask.checks import Real, check
 from ontomask.errors import DataError
-from ontomask.gamma_functions import digamma, log_rising
+from ontomask.gamma_functions import digamma, log_rising, trigamma
 
 __all__ = [
     "DEFINITIONS",
@@ -381,17 +381,38 @@ class _PitmanLikelihood:
     def __call__(self, point: Floats) -> tuple[float, Floats]:
         """The negative log-likelihood per class, and its slope."""
         alpha, theta = self.parameters(point)
-        sample, terms = self.sample, theta + alpha * self.steps
-        sizes, counts = sample.sizes, sample.counts
-        starts = np.append(np.full(sizes.size, 1 - alpha), theta + 1)
+        sample, terms, starts = self.sample, theta + alpha * self.steps, self._starts(alpha, theta)
         risen = log_rising(starts, self.rises)
-        faster = digamma(starts + self.rises) - digamma(starts)
-        value = np.log(terms).sum() - risen[-1] + counts @ risen[:-1]
-        by_theta = (1 / terms).sum() - faster[-1]
-        by_alpha = (self.steps / terms).sum() - counts @ faster[:-1]
-        inner = alpha * (1 - alpha)
-        slope = np.array([(by_alpha - by_theta) * inner, by_theta * (theta + alpha)])
+        value = np.log(terms).sum() - risen[-1] + sample.counts @ risen[:-1]
+        by_alpha, by_theta = self._slopes(terms, starts)
+        slope = np.array([(by_alpha - by_theta) * alpha * (1 - alpha), by_theta * (theta + alpha)])
         return -float(value) / sample.classes, -slope / sample.classes
+
+    def _starts(self, alpha: float, theta: float) -> Floats:
+        """Where the products begin that rise by one in each step: of each size, and of all."""
+        return np.append(np.full(self.sample.sizes.size, 1 - alpha), theta + 1)
+
+    def _slopes(self, terms: Floats, starts: Floats) -> tuple[float, float]:
+        """How the log-likelihood grows with alpha and with theta."""
+        faster = digamma(starts + self.rises) - digamma(starts)
+        by_alpha = (self.steps / terms).sum() - self.sample.counts @ faster[:-1]
+        return float(by_alpha), float((1 / terms).sum() - faster[-1])
+
+    def curvature(self, point: Floats) -> Floats:
+        """How the slope of the negative log-likelihood per class changes."""
+        alpha, theta = self.parameters(point)
+        terms, starts = theta + alpha * self.steps, self._starts(alpha, theta)
+        by_alpha, by_theta = self._slopes(terms, starts)
+        faster, ratios = trigamma(starts + self.rises) - trigamma(starts), self.steps / terms
+        twice_alpha = self.sample.counts @ faster[:-1] - (ratios**2).sum()
+        both = -(ratios / terms).sum()
+        twice_theta = -((1 / terms) ** 2).sum() - faster[-1]
+        inner, outer = alpha * (1 - alpha), theta + alpha
+        across = (both - twice_theta) * inner * outer
+        first = (twice_alpha - 2 * both + twice_theta) * inner**2
+        first += (by_alpha - by_theta) * inner * (1 - 2 * alpha)
+        second = twice_theta * outer**2 + by_theta * outer
+        return -np.array([[first, across], [across, second]]) / self.sample.classes
 
     def _steepness(self, point: Floats, widest: float) -> float:
         """The slope; infinite where theta grows without end. Alpha may be as small as it likes."""
@@ -406,12 +427,12 @@ def _lowest(function: _PitmanLikelihood, start: Floats, low: Floats, high: Float
     After Levenberg (1944) and Marquardt (1963); what is convex the wrong way is turned round.
     """
     point, damping = start, 1.0
-    value, slope = function(point)
+    (value, slope), curvature = function(point), function.curvature(point)
     for _ in range(ROUNDS):
         free = ~((point <= low) & (slope > 0) | (point >= high) & (slope < 0))
         if damping > 1e12 or np.abs(slope[free]).max(initial=0.0) < STILL:
             break
-        curves, axes = np.linalg.eigh(_curvature(function, point, slope)[np.ix_(free, free)])
+        curves, axes = np.linalg.eigh(curvature[np.ix_(free, free)])
         step = np.zeros(2)
         step[free] = -axes @ (axes.T @ slope[free] / (np.abs(curves) + damping))
         trial = np.clip(point + step, low, high)
@@ -419,14 +440,8 @@ def _lowest(function: _PitmanLikelihood, start: Floats, low: Floats, high: Float
         lower = found < value or (found == value and np.abs(new).max() < np.abs(slope).max())
         damping *= 0.1 if lower else 10.0
         if lower:
-            point, value, slope = trial, found, new
+            point, value, slope, curvature = trial, found, new, function.curvature(trial)
     return point
-
-
-def _curvature(function: _PitmanLikelihood, point: Floats, slope: Floats) -> Floats:
-    """How the slope changes, by differences."""
-    found = np.stack([function(point + step)[1] - slope for step in 1e-6 * np.eye(2)]) / 1e-6
-    return np.asarray((found + found.T) / 2.0, np.float64)
 
 
 def _logistic(number: float) -> float:

@@ -10,6 +10,7 @@ import pytest
 from scipy import special
 from scipy.optimize import minimize
 
+from ontomask import population
 from ontomask.errors import DataError, ParameterError
 from ontomask.population import (
     DEFINITIONS,
@@ -88,6 +89,16 @@ def test_expected_uniques_of_pitmans_formula_by_seating_people():
 def test_expected_uniques_approach_the_published_limit():
     limit = math.gamma(4.0) / math.gamma(3.5) * (10**7) ** 0.5
     assert pitman_uniques(10**7, 0.5, 3.0) == pytest.approx(limit, rel=1e-3)
+
+
+@pytest.mark.parametrize("point", [(-2.0, 1.0), (0.5, 3.0), (3.0, -1.0)])
+def test_the_likelihood_bends_as_differences_of_its_slope_do(point):
+    likelihood, step = population._PitmanLikelihood(ClassSizes.of(SAMPLE, 0.1)), 1e-5
+    moved = [step * np.array(one) for one in ((1.0, 0.0), (0.0, 1.0))]
+    expected = [
+        (likelihood(point + one)[1] - likelihood(point - one)[1]) / (2 * step) for one in moved
+    ]
+    np.testing.assert_allclose(likelihood.curvature(np.array(point)), expected, rtol=1e-6)
 
 
 def test_pitmans_parameters_have_the_greatest_likelihood():
