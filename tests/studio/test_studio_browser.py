@@ -275,6 +275,46 @@ def test_a_node_of_the_lattice_is_found_and_fixed(opened):
     page.wait_for_selector("#pinned")
 
 
+LATE = """() => {
+  const ask = fetch;
+  const late = new Promise((go) => { window.release = go; });
+  window.fetch = async (...given) => {
+    const answer = await ask(...given);
+    if (given[0] === window.slow) await late;
+    return answer;
+  };
+  window.slow = location.href;
+  window.shown = show(false);
+}"""
+"""The page is asked for once more, as when a job is over; its answer comes when it is released."""
+
+OVER = """() => {
+  const part = document.querySelector("[data-address]"), job = document.createElement("div");
+  window.EventSource = class { close() {} };
+  Object.assign(job.dataset, { follow: "/jobs/made-up/events", then: part.dataset.part });
+  part.append(job);
+  follow(job);
+  [...part.querySelectorAll("a[data-look]")].find((one) => one.textContent === "Unpin").click();
+  job.events.onmessage({ data: '{"state": "done"}' });
+}"""
+"""A job is over just when something else is looked at."""
+
+
+def test_what_comes_late_does_not_take_back_what_is_looked_at(opened):
+    page, address, _ = opened  # after the lattice: its plan generalizes three columns
+    page.goto(f"{address}/explore?view=solutions")
+    page.wait_for_selector("a:text-is('Pin')")
+    page.evaluate(LATE)
+    page.click("a:text-is('Pin') >> nth=0")
+    page.wait_for_selector("#pinned")
+    page.evaluate("() => { release(); return shown; }")
+    assert "pins=" in page.evaluate("document.querySelector('[data-address]').dataset.part")
+    page.wait_for_selector("#pinned")
+    page.evaluate(OVER)
+    page.wait_for_url(lambda url: "pins=" not in url)
+    page.wait_for_selector("#pinned", state="detached", timeout=20_000)
+
+
 def test_a_cut_is_dragged_on_the_histogram(opened):
     page, address, project = opened  # after the lattice: its plan generalizes age
     names = list(contents((project / "plan.toml").read_text())["columns"])

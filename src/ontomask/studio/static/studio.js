@@ -102,7 +102,10 @@ function follow(job) {
     if (!job.isConnected || job.dataset.follow !== address) return;  // it shows something else by now
     if (job.dataset.then === "reload") show(false);
     else if (job.dataset.then === "gone") job.remove();
-    else load(job.parentElement, job.dataset.then).then(() => job.closest("[data-rail]") && show(false));
+    else {
+      const part = job.parentElement;  // which may show something else by now
+      load(part, part.dataset.part ?? job.dataset.then).then(() => job.closest("[data-rail]") && show(false));
+    }
   };
   events.onmessage = (event) => {
     const state = JSON.parse(event.data);
@@ -163,7 +166,9 @@ function wrong(problem, by) {
 
 // The page as it is now, where it is looked at.
 async function show(anew = true) {
-  const fresh = new DOMParser().parseFromString(await (await fetch(location.href, asked)).text(), "text/html");
+  const address = location.href;
+  const fresh = new DOMParser().parseFromString(await (await fetch(address, asked)).text(), "text/html");
+  if (location.href !== address) return show(anew);  // something else is looked at by now
   body.dataset.version = fresh.body.dataset.version;
   for (const name of ["rail", "content"]) morph(document.getElementById(name), fresh.getElementById(name));
   for (const input of document.querySelectorAll("input[name=version]")) input.value = body.dataset.version;
