@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 PIECE = 8192
-"""So many numbers are added up at a time, so that sums do not depend on threads."""
+"""So many numbers are added up, or looked up, at a time, however many threads there are."""
 
 STRETCH = 2**16
 """So many numbers are worked on at a time: what is made of them stays near the processor."""
