@@ -13,7 +13,8 @@ from ontomask.kernels.record_ranks import nearer_records
 from ontomask.kernels.records import pack_points
 from ontomask.kernels.word_swapping import are_words, swap_words
 from ontomask.semantics.distances import ValueDistances
-from ontomask.semantics.operators import Comparison, coded_operator
+from ontomask.semantics.operators import Comparison
+from reference.points import coded_operator
 
 WORDS = 60
 

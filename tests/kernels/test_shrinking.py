@@ -1,10 +1,12 @@
 """The centroid of a set that shrinks is that of the points that are left, whatever was put off."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 from ontomask.kernels import shrinking as kernel
-from ontomask.kernels.centroids import new_tally, tallied
+from ontomask.kernels.centroids import Tallying, new_tally, tallied
 from ontomask.kernels.records import LCS, MINIMUM_HIERARCHY, PRESENT, pack_points
 from reference.points import flat, from_sets, random_points
 
@@ -71,3 +73,16 @@ def test_it_is_so_for_few_rows_and_gaps(holes):
     for left, center, _ in centers_of(points, rng.permutation(40), 3):
         expected = tallied(points, new_tally(points), np.sort(left))
         np.testing.assert_allclose(center, expected, rtol=1e-9)
+
+
+def test_attributes_that_are_counted_apart_are_those_that_are_counted_together():
+    rng = np.random.default_rng(1)
+    points = points_over(rng, tree(rng, MINIMUM_HIERARCHY, True), flat(120, PRESENT))
+    one, other = new_tally(points), new_tally(points)
+    # the second tally begins with what the first one left
+    for members in (np.arange(SIZE), np.arange(0, SIZE, 3)):
+        tallied(points, one, members)
+        with ThreadPoolExecutor(1) as pool:
+            Tallying(points, other, members, pool).finish()
+        for together, apart in zip(one, other, strict=True):
+            np.testing.assert_array_equal(together, apart)

@@ -5,6 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ontomask.kernels.records import Attribute, Points, pack_points
+from ontomask.semantics.operators import Coded, coded_operators, outlined
+
+
+def coded_operator(*given) -> Coded:
+    """The operator of a single column; parameters as in `outlined`."""
+    return coded_operators([outlined(*given)])[0]
 
 
 def hierarchy(rng, rule: int, missing: bool, nodes: int = 9, power: int = 1) -> Attribute:

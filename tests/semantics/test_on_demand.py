@@ -21,10 +21,11 @@ from ontomask.methods import hybrid, pram
 from ontomask.methods.points import layout_of
 from ontomask.semantics import distances, operators
 from ontomask.semantics.distances import ValueDistances
-from ontomask.semantics.operators import Comparison, coded_operator
+from ontomask.semantics.operators import Comparison
 from ontomask.taxonomy import measures
 from ontomask.taxonomy.measures import MEASURES
 from ontomask.taxonomy.taxonomy import Taxonomy
+from reference.points import coded_operator
 from strategies import random_attribute
 
 OPTIONS = {
@@ -253,6 +254,27 @@ def test_tables_of_several_columns_share_what_may_be_held(monkeypatch):
     assert [one.looked_up for _, one in some.coded] == [True, True, False]
     monkeypatch.setattr(operators, "LARGEST_TABLE", sum(sizes))
     assert all(one.looked_up for _, one in layout_of(microdata, "abc", **names).coded)
+
+
+def test_tables_of_several_columns_are_written_where_the_kernels_want_them():
+    icd9 = om.load_taxonomy("icd9cm")
+    columns = {"a": ["250.00", "428.0", None], "b": ["x", "y", "x"], "c": ["428.1", "401.9", "428"]}
+    schema = om.Schema(a=om.Nominal(icd9), b=om.Flat(), c=om.Nominal(icd9))
+    microdata = encode(open_table(pl.DataFrame(columns)), schema)
+    names = {"operators": "semantic", "metric": "euclidean", "measure": None}
+    layout = layout_of(microdata, "abc", **names)
+    parts = [one.arrays for _, one in layout.coded]
+    points = pack_points(parts, *unused_points(len(parts)))
+    for kind, joined in (("table", points.tables), ("costs", points.costs)):
+        tables = [getattr(part, kind) for part in parts]
+        assert joined.tolist() == np.concatenate([one.ravel() for one in tables]).tolist()
+        assert all(np.shares_memory(joined, one) for one in tables)
+
+
+def unused_points(coded):
+    nothing = np.empty(0)
+    shapes = np.empty((coded, 0), np.int32), np.empty((0, 0))
+    return *shapes, nothing, nothing, nothing, nothing, 1
 
 
 def test_words_have_no_large_table(monkeypatch):

@@ -154,8 +154,8 @@ def crossed(concepts=400):
 def test_distances_that_are_looked_up_are_those_that_are_computed(kind, measure, icd9, monkeypatch):
     taxonomy = icd9 if kind == "tree" else crossed()
     values = list(taxonomy.ids[:: len(taxonomy.ids) // 300])
-    asked, on_curve = [], Pairs.on_curve
-    monkeypatch.setattr(Pairs, "on_curve", lambda *given: asked.append(1) or on_curve(*given))
+    asked, write = [], Pairs.write_on_curve
+    monkeypatch.setattr(Pairs, "write_on_curve", lambda *given: asked.append(1) or write(*given))
     found = taxonomy.distances(values, measure)
     assert asked
     monkeypatch.setattr(module.Space, "_by_profiles", lambda *_: None)

@@ -20,6 +20,7 @@ from ontomask.arrays import Longs
 from ontomask.kernels.compiling import compiled, part, whole
 
 __all__ = [
+    "CLOSED",
     "PATIENCE",
     "READY",
     "close",

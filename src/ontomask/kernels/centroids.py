@@ -18,12 +18,13 @@ mean of the numbers that are not missing, or missing when more than half of the 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.blocks import Underway, in_blocks
 from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.formulas import EQUAL, add_differing
 from ontomask.kernels.reaching import add_to_rows
@@ -47,6 +48,7 @@ from ontomask.kernels.records import (
 
 __all__ = [
     "Tally",
+    "Tallying",
     "add_costs",
     "add_past_costs",
     "best_row",
@@ -425,6 +427,47 @@ def tallied(points: Points, tally: Tally, members: Longs) -> Floats:
     offsets = np.array([0, members.size])
     _fill_centroids(0, 1, points, tally, offsets, members, np.zeros(1), references)
     return references[0]
+
+
+class Tallying:
+    """A tally of many points that is made beside other work, an attribute at a time.
+
+    Parameters
+    ----------
+    points, tally, members
+        As in `tallied`.
+    pool
+        Threads that take part, where there are any.
+    """
+
+    def __init__(
+        self, points: Points, tally: Tally, members: Longs, pool: ThreadPoolExecutor | None
+    ) -> None:
+        self._given = points, tally, members
+        # the largest tables first; numbers come last
+        order = np.argsort(-points.heads[:, ROWS] * points.heads[:, VALUES], kind="stable")
+        works = [*order.tolist(), order.size]
+        self._works = Underway(self._count, [works], pool, 1)
+
+    def _count(self, place: int) -> None:
+        """Count one of the coded attributes, or, behind them, the numbers."""
+        points, tally, members = self._given
+        coded = slice(place, place + 1)
+        numbers = points.numbers[: points.numbers.shape[0] * (place == points.heads.shape[0])]
+        part = points._replace(
+            codes=points.codes[coded], heads=points.heads[coded], numbers=numbers
+        )
+        counted = tally._replace(
+            lengths=tally.lengths[:, coded].copy(), numbers=np.zeros((2, len(numbers) + 1))
+        )
+        tallied(part, counted, members)
+        tally.lengths[:, coded] = counted.lengths
+        if coded.start == points.heads.shape[0]:
+            tally.numbers[:] = counted.numbers
+
+    def finish(self) -> None:
+        """Take part, and wait until all is counted."""
+        self._works.finish()
 
 
 def centroids(points: Points, labels: Ints, count: int, uniforms: Floats) -> tuple[Ints, Floats]:

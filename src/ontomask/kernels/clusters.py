@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.blocks import Underway, beside
-from ontomask.kernels.centroids import Tally, centroids, new_tally, tallied
+from ontomask.kernels.blocks import beside
+from ontomask.kernels.centroids import Tally, Tallying, centroids, new_tally, tallied
 from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.index import FARTHEST, NEAREST, build_index, search
 from ontomask.kernels.neighbors import prepare
@@ -28,6 +28,7 @@ from ontomask.kernels.opposites import (
     ask,
     beside_clusters,
     drop,
+    follow,
     grow,
     grown_opposite,
     new_side,
@@ -109,15 +110,17 @@ def _clustered(
     size = points.weights.size
     tally, shrinking = new_tally(points), new_shrinking(points)
     fixed, adaptive, dynamic = style == VARIABLE, style == ADAPTIVE, extra > 0.0
-    center = tallied(points, tally, np.arange(size)) if fixed else np.empty(0)
+    center = np.empty(points.heads.shape[0] + points.numbers.shape[0])
+    if fixed:
+        center = tallied(points, tally, np.arange(size))
     labels, left = np.full(size, -1, np.int32), np.array([size, amount(points), 0.0])
     held, more = points_of_units(points), True
     with beside() as pool:
         while more and signal[1] == 0:
             order = np.flatnonzero(labels < 0)
             # sums that were updated often carry rounding
-            given = [points], [tally], [order]
-            sums = None if fixed else Underway(tallied, given, pool, int(size >= MANY))
+            others = pool if size >= MANY else None
+            sums = None if fixed else Tallying(points, tally, order, others)
             index = build_index(points, order, points.factors, np.zeros(size), leaf_size)
             prepare(index)
             rest = Rest(new_side(points, index, k), labels, left, held)
@@ -126,7 +129,7 @@ def _clustered(
                 fringe = np.empty((size if points.owners.size else 2 * k, 3))
                 more = _form_extended(points, rest, ranking, center, fringe, k, extra, signal)
                 continue
-            (center,) = sums.finish()
+            sums.finish()
             shrinking.forget()
             ways = k, adaptive, adaptive and dynamic
             with beside_clusters(points, index, shrinking.taken, *ways, pool) as opposite:
@@ -179,14 +182,11 @@ def _farthest_point(points: Points, side: Side) -> int:
 
 
 @part
-def _outermost(points: Points, rest: Rest, ranking: Ranking, center: Floats) -> int:
-    """The remaining point farthest from the center; where the ranking does not tell, the index."""
-    chosen, side = farthest_from_center(points, ranking, rest.labels, center), rest.side
-    if chosen < 0:
-        for entry in range(center.size):
-            side.reference[entry] = center[entry]
-        chosen = _farthest_point(points, side)
-    return chosen
+def _farthest_from(points: Points, side: Side, center: Floats) -> int:
+    """The remaining point farthest from the center, where the ranking does not tell."""
+    for entry in range(center.size):
+        side.reference[entry] = center[entry]
+    return _farthest_point(points, side)
 
 
 @compiled
@@ -204,16 +204,14 @@ def _form_clusters(
     signal: Longs,
 ) -> bool:
     """Form clusters of MDAV and SA-MDAV; whether there are more to come."""
-    left, side = rest.left, rest.side
-    outer = whole(-1)
+    left, side, taken = rest.left, rest.side, shrinking.taken
+    outer, seen = whole(-1), whole(0)
     while left[RECORDS] >= (k if adaptive else 2 * k):
         chosen, members, spare = whole(-1), side.members, left[RECORDS] - left[NUMBER]
         if outer >= 0:
-            size = grown_opposite(opposite, rest.labels)
+            size = grown_opposite(opposite, rest.labels, taken[0])
             if size > 0:
                 members = opposite.side.members
-                for slot in range(size):
-                    drop(side.searched, members[slot])
             else:
                 point_reference(points, outer, side.reference)
                 chosen = _farthest_point(points, side)
@@ -222,13 +220,19 @@ def _form_clusters(
             if _interrupted(rest, signal):
                 return True
             remaining_center(points, tally, shrinking, center)
-            chosen = _outermost(points, rest, ranking, center)
+            chosen = farthest_from_center(points, ranking, rest.labels, center)
+            if chosen < 0:
+                follow(side.searched, taken, seen, taken[0])
+                chosen = _farthest_from(points, side, center)
             # r is remembered: the next cluster begins at s, the farthest from it
             if adaptive or left[RECORDS] >= 3 * k:
                 outer = chosen
                 if adaptive or spare == 0.0:
-                    ask(opposite, outer, shrinking.taken[0])
+                    ask(opposite, outer, taken[0])
         if chosen >= 0:
+            # what the other thread took is taken out here while that one is at work again
+            follow(side.searched, taken, seen, taken[0])
+            seen = whole(taken[0])
             size = grow(points, side, chosen, k, adaptive, dynamic, spare)[0]
         for slot in range(size):
             _take(points, rest, members[slot])
@@ -307,7 +311,9 @@ def _form_extended(
     while left[RECORDS] >= k:
         if _interrupted(rest, signal):
             return True
-        chosen = _outermost(points, rest, ranking, center)
+        chosen = farthest_from_center(points, ranking, rest.labels, center)
+        if chosen < 0:
+            chosen = _farthest_from(points, rest.side, center)
         spare = left[RECORDS] - left[NUMBER]
         size, amount = grow(points, rest.side, chosen, k, False, False, spare)
         for slot in range(size):

@@ -169,12 +169,14 @@ def shared_entries(
     curve: Floats,
     first_profiles: Longs,
     second_profiles: Longs,
+    room: Floats | None = None,
 ) -> Floats:
     """For every pair, the entry of a curve by both profiles and the number of common ancestors.
 
     `chains`: every set is a chain from the root on, so that what two share comes first in both.
+    They are written to `room`, where that is given.
     """
-    result = np.empty(starts[-1], np.float64)
+    result = np.empty(starts[-1], np.float64) if room is None else room
     if targets.size == 0:
         below, width = stretches_below(columns[0], columns[1], size), curve.shape[2]
         steps = np.zeros(second_profiles.size + 1, np.int32)

@@ -207,12 +207,26 @@ def _starts(sizes: Sequence[int]) -> Longs:
     return np.concatenate(([0], np.cumsum(np.asarray(sizes, np.int64)))).astype(np.int64)
 
 
+def _lying_together(parts: Sequence[Any]) -> Any:
+    """One array that is all of these, where they lie one after the other in memory, else None."""
+    if len(parts) == 1:
+        return parts[0] if parts[0].flags.writeable else None
+    owner = parts[0].base if parts else None
+    if not isinstance(owner, np.ndarray) or any(part.base is not owner for part in parts):
+        return None
+    starts = [(part.ctypes.data - owner.ctypes.data) // owner.itemsize for part in parts]
+    stops = [start + part.size for start, part in zip(starts, parts, strict=True)]
+    if owner.ndim > 1 or not owner.flags.carray or starts[1:] != stops[:-1]:
+        return None
+    return owner[starts[0] : stops[-1]]
+
+
 def _joined(parts: Sequence[Any], kind: type) -> Any:
     """One flat array of all parts."""
     flat: list[Any] = [np.ascontiguousarray(part, dtype=kind).ravel() for part in parts]
-    # a single large table is not copied
-    if len(flat) == 1 and flat[0].flags.writeable:
-        return flat[0]
+    together = _lying_together([one for one in flat if one.size])
+    if together is not None:
+        return together
     starts = _starts([one.size for one in flat])
     joined = np.empty(starts[-1], kind)
 

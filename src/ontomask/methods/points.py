@@ -20,7 +20,7 @@ from ontomask.errors import DataError, MethodError
 from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.records import Points, flat_owners, pack_points, with_points
 from ontomask.semantics.moments import variance
-from ontomask.semantics.operators import Coded, Comparison, coded_operator
+from ontomask.semantics.operators import Coded, Comparison, Outline, coded_operators, outlined
 
 __all__ = ["Layout", "Scaled", "layout_of", "number_column", "quasi_layout"]
 
@@ -123,22 +123,23 @@ def layout_of(
     microdata: Microdata, names: Sequence[str], *, operators: str, metric: str, measure: str | None
 ) -> Layout:
     """Lay out attributes under an operator set and a metric."""
-    coded: list[tuple[Attribute, Coded]] = []
+    coded: dict[str, Outline] = {}
     numeric: list[Scaled] = []
     for name in names:
         attribute = microdata[name]
         if attribute.column.kind in ("numeric", "date"):
             numeric.append(_scaled(attribute, microdata, metric))
         else:
-            held = sum(one.arrays.table.size for _, one in coded)
+            held = sum(one.size for one in coded.values())
             named = operators, metric, measure
-            coded.append((attribute, _coded(attribute, microdata, *named, held)))
+            coded[name] = _outlined(attribute, microdata, *named, held)
     if numeric and operators in ("lcs", "consensus"):
         raise MethodError(
             f"The operators {operators!r} have no meaning for numbers, and column "
             f"{numeric[0].attribute.name!r} is numeric; use 'semantic' or 'marginality'."
         )
-    return Layout(tuple(coded), tuple(numeric), metric)
+    made = zip(map(microdata.__getitem__, coded), coded_operators([*coded.values()]), strict=True)
+    return Layout(tuple(made), tuple(numeric), metric)
 
 
 class Comparing(Protocol):
@@ -161,16 +162,16 @@ def quasi_layout(microdata: Microdata, method: Comparing) -> Layout:
     )
 
 
-def _coded(
+def _outlined(
     attribute: Attribute,
     microdata: Microdata,
     operators: str,
     metric: str,
     measure: str | None,
     held: int,
-) -> Coded:
+) -> Outline:
     distances, importance = attribute.distances(measure), attribute.column.weight
-    return coded_operator(
+    return outlined(
         Comparison(distances, operators, metric, importance=importance),
         attribute.numbered,
         attribute.codes,

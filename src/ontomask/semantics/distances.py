@@ -20,6 +20,7 @@ __all__ = [
     "ValueDistances",
     "checked_table",
     "column_space",
+    "require_table",
     "spread_out",
     "summed_from",
     "summed_to",
@@ -33,6 +34,9 @@ COPIES = 3
 
 Between = Callable[[Longs | Ints, Longs | Ints], Floats]
 """Distances from each of some values to each of others."""
+
+Writing = Callable[[Longs | Ints, Longs | Ints, Floats], None]
+"""The same, written to a table, or a part of one, that is given."""
 
 
 def summed_from(
@@ -70,7 +74,7 @@ def column_space(
     return taxonomy.space(concepts, measure, root, **settings)
 
 
-def _require_table(rows: int, columns: int) -> None:
+def require_table(rows: int, columns: int) -> None:
     """Refuse a table of distances that does not fit into memory, with what is computed from it."""
     if rows * columns > LARGEST_TABLE:
         require_memory(
@@ -83,22 +87,27 @@ def _require_table(rows: int, columns: int) -> None:
 def table_between(
     rows: Longs | Ints,
     columns: Longs | Ints,
-    known: Between,
+    write: Writing,
     inside: Callable[[Longs | Ints], Bools] = lambda values: values >= 0,
+    room: Floats | None = None,
 ) -> Floats:
-    """A table of distances where whatever is not inside, as a missing value, is at distance 1."""
+    """A table of distances where whatever is not inside, as a missing value, is at distance 1.
+
+    It is `room` where that is given.
+    """
     first, second = inside(rows), inside(columns)
-    _require_table(rows.size, columns.size)
-    if first.all() and second.all():
-        return known(rows, columns)
-    table = np.empty((rows.size, columns.size))
+    if room is None:
+        require_table(rows.size, columns.size)
+    table = np.empty((rows.size, columns.size)) if room is None else room
     # known values come first almost always: slices take a fraction of the time of places
     above, left = np.count_nonzero(first), np.count_nonzero(second)
     if above and left:
         if first[:above].all() and second[:left].all():
-            table[:above, :left] = known(rows[:above], columns[:left])
+            write(rows[:above], columns[:left], table[:above, :left])
         else:
-            table[np.ix_(first, second)] = known(rows[first], columns[second])
+            known = np.empty((above, left))
+            write(rows[first], columns[second], known)
+            table[np.ix_(first, second)] = known
     table[~first] = _unlike(rows[~first], columns)
     table[:, ~second] = _unlike(rows, columns[~second])
     return table
@@ -166,13 +175,16 @@ class ValueDistances:
         """Whether values are equal or at distance 1, and nothing else."""
         return self.space is None and self.highest is None and self.table is None
 
-    def between(self, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
+    def between(
+        self, rows: Longs | Ints, columns: Longs | Ints, room: Floats | None = None
+    ) -> Floats:
         """Distances from each value of `rows` to each of `columns`; -1 is the missing value.
 
         It is at distance 1 from all others, and so is a concept outside the column's part of the
-        taxonomy, or a value that is not listed, which can only come from another table.
+        taxonomy, or a value that is not listed, which can only come from another table. The
+        distances are written to `room` where that is given.
         """
-        return table_between(rows, columns, self._known, self._inside)
+        return table_between(rows, columns, self._write_known, self._inside, room)
 
     def paired(self, first: Longs, second: Longs) -> Floats:
         """Distances of the values at the same places of two lists, as `between` has them."""
@@ -192,16 +204,15 @@ class ValueDistances:
             return known & (values < len(self.table))
         return known if self.space is None else known & (self.space.depths[values] > 0)
 
-    def _known(self, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
+    def _write_known(self, rows: Longs | Ints, columns: Longs | Ints, room: Floats) -> None:
         if self.space is not None:
-            return self.space.between(rows, columns)
-        if self.table is not None:
-            listed: Floats = self.table[np.ix_(rows, columns)]
-            return listed
-        if self.highest is not None:
-            apart = np.abs(np.subtract.outer(rows, columns))
-            return np.asarray(apart / max(1, self.highest), np.float64)
-        return np.not_equal.outer(rows, columns).astype(np.float64)
+            self.space.between(rows, columns, room)
+        elif self.table is not None:
+            room[...] = self.table[np.ix_(rows, columns)]
+        elif self.highest is not None:
+            np.divide(np.abs(np.subtract.outer(rows, columns)), max(1, self.highest), out=room)
+        else:
+            np.not_equal.outer(rows, columns, out=room, casting="unsafe")
 
     def formula(self, values: Longs) -> Formula:
         """How the distances between different values follow from what is known of each."""

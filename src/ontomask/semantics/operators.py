@@ -20,6 +20,7 @@ random                  any distance                   value of a random record
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -33,6 +34,7 @@ from ontomask.memory import LARGEST_TABLE, SMALL_TABLE
 from ontomask.semantics.distances import (
     MISSING_DISTANCE,
     ValueDistances,
+    require_table,
     spread_out,
     summed_from,
     summed_to,
@@ -48,8 +50,10 @@ __all__ = [
     "Coded",
     "Comparison",
     "Operator",
-    "coded_operator",
+    "Outline",
+    "coded_operators",
     "descending_links",
+    "outlined",
 ]
 
 Operator = Literal["semantic", "marginality", "lcs", "mode", "equality", "consensus", "random"]
@@ -119,7 +123,7 @@ class Comparison:
     def with_spread(
         self, values: Longs, codes: Ints, counts: Floats, weights: Floats
     ) -> Comparison:
-        """The same, made ready for a column; parameters as in `coded_operator`."""
+        """The same, made ready for a column; parameters as in `outlined`."""
         known = values[codes] >= 0
         if self.metric != "s-distance" or not known.any():
             return self
@@ -139,24 +143,31 @@ class Comparison:
         """The same, without the values that it was made ready for."""
         return replace(self, distances=self.distances.without_values())
 
-    def plain(self, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
-        """The distances as the operator set sees them; a missing value is at distance 1."""
-        if self.operators == "equality":
-            return ValueDistances().between(rows, columns)
-        if self.operators == "consensus" and self.distances.space is not None:
-            return self._confusion(rows, columns)
-        return self.distances.between(rows, columns)
+    def plain(
+        self, rows: Longs | Ints, columns: Longs | Ints, room: Floats | None = None
+    ) -> Floats:
+        """The distances as the operator set sees them; a missing value is at distance 1.
 
-    def _confusion(self, rows: Longs | Ints, columns: Longs | Ints) -> Floats:
+        They are written to `room` where that is given.
+        """
+        if self.operators == "equality":
+            return ValueDistances().between(rows, columns, room)
+        if self.operators == "consensus" and self.distances.space is not None:
+            return self._confusion(rows, columns, room)
+        return self.distances.between(rows, columns, room)
+
+    def _confusion(self, rows: Longs | Ints, columns: Longs | Ints, room: Floats | None) -> Floats:
         """Links that descend from the LCS to the replaced value, scaled by the height.
 
         Going up costs nothing: an ancestor stands for what is below it without being wrong.
         """
         assert self.distances.space is not None
         taxonomy, height = self.distances.space.taxonomy, self.height
-        return table_between(
-            rows, columns, lambda one, other: descending_links(taxonomy, one, other) / height
-        )
+
+        def write(one: Longs | Ints, other: Longs | Ints, part: Floats) -> None:
+            np.divide(descending_links(taxonomy, one, other), height, out=part)
+
+        return table_between(rows, columns, write, room=room)
 
     def is_formed(self, rows: int, values: int, held: int = 0) -> bool:
         """Whether distances are computed as they are asked for: they are many, and can be.
@@ -289,15 +300,36 @@ class Coded:
         return summed_from(self.between, self.rows, self.values, weights)
 
 
-def coded_operator(
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """All that is known of a coded attribute before its distances are computed.
+
+    Attributes
+    ----------
+    operator
+        The operator, whose tables are empty.
+    values
+        The values by code.
+    """
+
+    operator: Coded
+    values: Longs
+
+    @property
+    def size(self) -> int:
+        """How many distances its tables hold."""
+        return self.operator.rows.size * self.values.size if self.operator.looked_up else 0
+
+
+def outlined(
     comparison: Comparison,
     values: Longs,
     codes: Ints,
     counts: Floats,
     weights: Floats,
     held: int = 0,
-) -> Coded:
-    """The operator of a column.
+) -> Outline:
+    """The operator of a column, without its distances.
 
     Parameters
     ----------
@@ -323,9 +355,8 @@ def coded_operator(
         rows = np.append(rows, -1)
     comparison = comparison.with_spread(values, codes, counts, weights)
     formed = comparison.is_formed(rows.size, values.size, held)
-    nothing = np.empty((0, 0)), np.empty((0, 0))
     arrays = kernel.Attribute(
-        *(nothing if formed else _tables(comparison, rows, values)),
+        *(np.empty((0, 0)), np.empty((0, 0))),
         np.asarray(own_rows, np.int32),
         np.asarray(depths, np.int32),
         np.asarray(offsets, np.int64),
@@ -334,24 +365,46 @@ def coded_operator(
         missing,
         comparison.formula(rows, values) if formed else None,
     )
-    return Coded(arrays, rows, comparison)
+    return Outline(Coded(arrays, rows, comparison), values)
 
 
-def _tables(comparison: Comparison, rows: Longs, values: Longs) -> tuple[Floats, Floats]:
-    """Comparison and aggregation tables."""
-    table = comparison.plain(rows, values)
-    costs = np.empty(table.shape[::-1])
+def coded_operators(outlines: Sequence[Outline]) -> list[Coded]:
+    """The operators of some columns.
+
+    Their tables lie one after the other, as the kernels want them, so that nobody copies them.
+    """
+    for outline in outlines:
+        if outline.size:
+            require_table(outline.operator.rows.size, outline.values.size)
+    stops = np.cumsum([outline.size for outline in outlines], dtype=np.int64).tolist()
+    tables, costs = (np.empty(stops[-1] if stops else 0) for _ in range(2))
+    operators = []
+    for outline, stop in zip(outlines, stops, strict=True):
+        operator, place = outline.operator, slice(stop - outline.size, stop)
+        if operator.looked_up:
+            shape = operator.rows.size, outline.values.size
+            both = tables[place].reshape(shape), costs[place].reshape(shape[::-1])
+            _write_tables(operator.comparison, operator.rows, outline.values, *both)
+            arrays = operator.arrays._replace(table=both[0], costs=both[1])
+            operator = replace(operator, arrays=arrays)
+        operators.append(operator)
+    return operators
+
+
+def _write_tables(
+    comparison: Comparison, rows: Longs, values: Longs, table: Floats, costs: Floats
+) -> None:
+    """Write comparison and aggregation tables."""
+    comparison.plain(rows, values, table)
 
     def work(first: int, last: int) -> None:
-        # some rows at a time, so that what is computed on the way stays in the cache, and plain
-        # distances are there no longer than they are needed
+        # some rows at a time, so that what is computed on the way stays in the cache
         for start in range(first, last, STEP):
             some = slice(start, min(start + STEP, last))
             costs[:, some] = comparison.costs(table[some]).T
             table[some] = comparison.contributions(table[some], rows[some], values)
 
     in_blocks(work, rows.size, 1 + SMALLEST_SHARE // max(1, values.size))
-    return table, costs
 
 
 def _candidates(comparison: Comparison, known: Longs) -> tuple[Longs, Longs, Longs, Longs]:

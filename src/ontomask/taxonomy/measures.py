@@ -168,10 +168,18 @@ class Space:
         bare.__dict__.update(facts)  # where the cached properties look first
         return bare
 
-    def between(self, rows: Iterable[int], columns: Iterable[int]) -> Floats:
-        """Distances from each concept of `rows` to each of `columns`, in numbers."""
+    def between(
+        self, rows: Iterable[int], columns: Iterable[int], room: Floats | None = None
+    ) -> Floats:
+        """Distances from each concept of `rows` to each of `columns`, in numbers.
+
+        They are written to `room`, a table or a part of one, where that is given.
+        """
         first, second = np.asarray(rows, np.int32), np.asarray(columns, np.int32)
-        return self._scaled(self._rectangle(first, second))
+        distances = self._rectangle(first, second, room)
+        if self.settings.get("scaled"):
+            distances /= self.scale
+        return distances
 
     def paired(self, first: Iterable[int], second: Iterable[int]) -> Floats:
         """Distances of the concepts at the same places of two sequences, in numbers."""
@@ -196,28 +204,35 @@ class Space:
     def _scaled(self, distances: Floats) -> Floats:
         return distances / self.scale if self.settings.get("scaled") else distances
 
-    def _rectangle(self, rows: Ints, columns: Ints) -> Floats:
+    def _rectangle(self, rows: Ints, columns: Ints, room: Floats | None) -> Floats:
         self._check_inside(rows, columns)
         unique_rows, row_places = np.unique(rows, return_inverse=True)
         unique_columns, column_places = np.unique(columns, return_inverse=True)
         if unique_rows.size == rows.size and unique_columns.size == columns.size:
-            return self._table(rows, columns)
-        return self._table(unique_rows, unique_columns)[np.ix_(row_places, column_places)]
+            table = np.empty((rows.size, columns.size)) if room is None else room
+            self._write_table(rows, columns, table)
+            return table
+        table = np.empty((unique_rows.size, unique_columns.size))
+        self._write_table(unique_rows, unique_columns, table)
+        repeated = table[np.ix_(row_places, column_places)]
+        if room is None:
+            return repeated
+        room[...] = repeated
+        return room
 
-    def _table(self, rows: Ints, columns: Ints) -> Floats:
-        """The distances of different concepts, in any order."""
+    def _write_table(self, rows: Ints, columns: Ints, room: Floats) -> None:
+        """Write the distances of different concepts, in any order."""
         sets = AncestorSets.of(self.taxonomy, self.depths, rows, columns)
         # where most pairs have in common what others have, distances are looked up
         many = rows.size * columns.size >= MANY
         told = self._by_profiles(sets, rows.size * columns.size // 8) if many else None
         if told is not None:
             profiles, curve = told
-            pairs = sets.rectangle(slice(0, rows.size))
-            return pairs.on_curve(curve, profiles[: rows.size], profiles[rows.size :])
-        result = np.empty((rows.size, columns.size))
+            both = profiles[: rows.size], profiles[rows.size :]
+            sets.rectangle(slice(0, rows.size)).write_on_curve(curve, *both, room)
+            return
         for block, distances in self._blocks(sets):
-            result[block] = distances
-        return result
+            room[block] = distances
 
     def _blocks(self, sets: AncestorSets) -> Iterator[tuple[slice, Floats]]:
         """The distances of rows and columns, some rows at a time."""

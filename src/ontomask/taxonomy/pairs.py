@@ -150,9 +150,21 @@ class Pairs:
 
     def on_curve(self, curve: Floats, first: Longs, second: Longs) -> Floats:
         """The entries of a curve by the profiles of both and the number of common ancestors."""
-        sets, given = self.sets, self._arguments()
-        size, chains = sets.local.size, sets.chains
-        return self._shaped(kernel.shared_entries(*given, size, chains, curve, first, second))
+        return self._shaped(self._entries(self.starts, curve, first, second))
+
+    def write_on_curve(self, curve: Floats, first: Longs, second: Longs, room: Floats) -> None:
+        """Write the same of a rectangle to a table, or a part of one, whose rows lie together."""
+        rows, columns = room.shape
+        stride, size = room.strides[0] // room.itemsize, room.itemsize
+        flat = np.lib.stride_tricks.as_strided(room, ((rows - 1) * stride + columns,), (size,))
+        self._entries(np.arange(rows + 1) * stride, curve, first, second, flat)
+
+    def _entries(
+        self, starts: Longs, curve: Floats, first: Longs, second: Longs, room: Floats | None = None
+    ) -> Floats:
+        sets, (rows, columns, _, targets) = self.sets, self._arguments()
+        given = rows, columns, starts, targets, sets.local.size, sets.chains
+        return kernel.shared_entries(*given, curve, first, second, room)
 
     def path_lengths(self) -> Floats:
         """The least number of links through a common ancestor."""
