@@ -63,8 +63,8 @@ def asked_for(opposite, seed, logged):
 
 
 @compiled
-def answered(opposite, labels, logged):
-    return grown_opposite(opposite, labels, logged)
+def answered(opposite, labels):
+    return grown_opposite(opposite, labels)
 
 
 @compiled
@@ -105,8 +105,7 @@ class Beside:
         opposites._answer(self.points, self.opposite, self.taken, self.k, *self.ways)
 
     def members(self):
-        size = answered(self.opposite, self.labels, self.taken[0])
-        return self.opposite.side.members[:size].tolist()
+        return self.opposite.side.members[: answered(self.opposite, self.labels)].tolist()
 
     def expected(self, seed):
         """What grows around the farthest point when all is done one after the other."""

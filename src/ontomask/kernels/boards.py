@@ -20,7 +20,6 @@ from ontomask.arrays import Longs
 from ontomask.kernels.compiling import compiled, part, whole
 
 __all__ = [
-    "CLOSED",
     "PATIENCE",
     "READY",
     "close",

@@ -28,7 +28,6 @@ from ontomask.kernels.opposites import (
     ask,
     beside_clusters,
     drop,
-    follow,
     grow,
     grown_opposite,
     new_side,
@@ -182,11 +181,14 @@ def _farthest_point(points: Points, side: Side) -> int:
 
 
 @part
-def _farthest_from(points: Points, side: Side, center: Floats) -> int:
-    """The remaining point farthest from the center, where the ranking does not tell."""
-    for entry in range(center.size):
-        side.reference[entry] = center[entry]
-    return _farthest_point(points, side)
+def _outermost(points: Points, rest: Rest, ranking: Ranking, center: Floats) -> int:
+    """The remaining point farthest from the center; where the ranking does not tell, the index."""
+    chosen, side = farthest_from_center(points, ranking, rest.labels, center), rest.side
+    if chosen < 0:
+        for entry in range(center.size):
+            side.reference[entry] = center[entry]
+        chosen = _farthest_point(points, side)
+    return chosen
 
 
 @compiled
@@ -204,14 +206,16 @@ def _form_clusters(
     signal: Longs,
 ) -> bool:
     """Form clusters of MDAV and SA-MDAV; whether there are more to come."""
-    left, side, taken = rest.left, rest.side, shrinking.taken
-    outer, seen = whole(-1), whole(0)
+    left, side = rest.left, rest.side
+    outer = whole(-1)
     while left[RECORDS] >= (k if adaptive else 2 * k):
         chosen, members, spare = whole(-1), side.members, left[RECORDS] - left[NUMBER]
         if outer >= 0:
-            size = grown_opposite(opposite, rest.labels, taken[0])
+            size = grown_opposite(opposite, rest.labels)
             if size > 0:
                 members = opposite.side.members
+                for slot in range(size):
+                    drop(side.searched, members[slot])
             else:
                 point_reference(points, outer, side.reference)
                 chosen = _farthest_point(points, side)
@@ -220,19 +224,13 @@ def _form_clusters(
             if _interrupted(rest, signal):
                 return True
             remaining_center(points, tally, shrinking, center)
-            chosen = farthest_from_center(points, ranking, rest.labels, center)
-            if chosen < 0:
-                follow(side.searched, taken, seen, taken[0])
-                chosen = _farthest_from(points, side, center)
+            chosen = _outermost(points, rest, ranking, center)
             # r is remembered: the next cluster begins at s, the farthest from it
             if adaptive or left[RECORDS] >= 3 * k:
                 outer = chosen
                 if adaptive or spare == 0.0:
-                    ask(opposite, outer, taken[0])
+                    ask(opposite, outer, shrinking.taken[0])
         if chosen >= 0:
-            # what the other thread took is taken out here while that one is at work again
-            follow(side.searched, taken, seen, taken[0])
-            seen = whole(taken[0])
             size = grow(points, side, chosen, k, adaptive, dynamic, spare)[0]
         for slot in range(size):
             _take(points, rest, members[slot])
@@ -311,9 +309,7 @@ def _form_extended(
     while left[RECORDS] >= k:
         if _interrupted(rest, signal):
             return True
-        chosen = farthest_from_center(points, ranking, rest.labels, center)
-        if chosen < 0:
-            chosen = _farthest_from(points, rest.side, center)
+        chosen = _outermost(points, rest, ranking, center)
         spare = left[RECORDS] - left[NUMBER]
         size, amount = grow(points, rest.side, chosen, k, False, False, spare)
         for slot in range(size):

@@ -19,7 +19,6 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.boards import (
-    CLOSED,
     READY,
     close_now,
     count_up,
@@ -55,7 +54,6 @@ __all__ = [
     "beside_clusters",
     "compile_answers",
     "drop",
-    "follow",
     "grow",
     "grown_opposite",
     "new_side",
@@ -68,13 +66,11 @@ MANY = 8192
 would wait for seconds until what it does is compiled."""
 WAITING = 1 << 19
 """So often a thread looks whether the other one is done, or lives: some hundred microseconds."""
-GLANCES = 1 << 6
-"""So often it looks for a question before it looks whether there is something else to do."""
 NAP = 1e-4
 """Seconds that a thread pauses when it was not asked for long."""
 
-SEED = 0
-"""Entry of `post`: around which point the first cluster grows."""
+SEED, LOGGED = 0, 1
+"""Entries of `post`: around which point the first cluster grows; how many were taken out before."""
 OPEN, ASKED, ACCEPTED = 2, 3, 4
 """Entries of `post`: whether another thread is there; whether an answer has not come yet; whether
 the last one was true."""
@@ -83,10 +79,7 @@ SEEN, GROWN = 5, 6
 members its cluster has."""
 ANSWERED = 8
 """Entry of `post`: how many questions there were up to the one that was answered last."""
-LOGGED = 16
-"""Entry of `post`: so many were taken out before the last question, or before its answer was judged
-if that came later: what the other thread may take out of its index by now."""
-SIZE = 24
+SIZE = 16
 
 
 class Side(NamedTuple):
@@ -116,7 +109,7 @@ class Opposite(NamedTuple):
     board: Longs
     """The works are clusters around the point that is farthest from a SEED."""
     post: Longs
-    """[24] what the threads tell each other: see the constants above."""
+    """[16] what the threads tell each other: see the constants above."""
 
 
 def new_side(points: Points, index: Index, k: int) -> Side:
@@ -138,14 +131,6 @@ def new_side(points: Points, index: Index, k: int) -> Side:
 def drop(index: Index, point: int) -> None:
     """Take a point out of an index."""
     remove(index, point)
-
-
-@part
-def follow(index: Index, taken: Longs, first: int, last: int) -> None:
-    """Take those out that are in the log from one number to another, unless they are gone."""
-    for slot in range(1 + first, 1 + last):
-        if index.places[taken[slot]] >= 0:
-            drop(index, taken[slot])
 
 
 @part
@@ -206,20 +191,13 @@ def _is_answered(opposite: Opposite) -> bool:
 
 
 @part
-def _publish(post: Longs, logged: int) -> None:
-    """Let the other thread see what was taken out."""
-    exchange(post, LOGGED, read(post, LOGGED), logged)
-
-
-@part
 def ask(opposite: Opposite, seed: int, logged: int) -> None:
     """Let the other thread form the cluster opposite to one that grows around a point."""
     board, post = opposite.board, opposite.post
     if post[ASKED] == 1 and _is_answered(opposite):
         post[ASKED], post[ACCEPTED] = 0, 0
     if post[OPEN] == 1 and post[ASKED] == 0:
-        post[SEED], post[ASKED] = seed, 1
-        _publish(post, logged)
+        post[SEED], post[LOGGED], post[ASKED] = seed, logged, 1
         offer(board)
 
 
@@ -236,11 +214,10 @@ def _comes_in_time(opposite: Opposite) -> bool:
 
 
 @part
-def grown_opposite(opposite: Opposite, labels: Ints, logged: int) -> int:
+def grown_opposite(opposite: Opposite, labels: Ints) -> int:
     """How many members the opposite cluster has, if the other thread has formed it, else 0.
 
-    It has not where it has not begun, or is late, or took points that have a label by now; so many
-    were taken out before.
+    It has not where it has not begun, or is late, or took points that have a label by now.
     """
     board, post = opposite.board, opposite.post
     if post[ASKED] == 0:
@@ -254,40 +231,10 @@ def grown_opposite(opposite: Opposite, labels: Ints, logged: int) -> int:
     for slot in range(post[GROWN]):
         if labels[opposite.side.members[slot]] >= 0:
             post[ACCEPTED] = 0
-    size = post[GROWN] if post[ACCEPTED] == 1 else whole(0)
-    _publish(post, logged)
-    return size
+    return post[GROWN] if post[ACCEPTED] == 1 else whole(0)
 
 
 # The other thread --------------------------------------------------------------------------------
-
-
-@part
-def _catch_up(opposite: Opposite, taken: Longs) -> None:
-    """Put a cluster back that was refused, and take out what others have taken.
-
-    More is published only when the last answer was judged.
-    """
-    side, post = opposite.side, opposite.post
-    logged = read(post, LOGGED)
-    if logged > post[SEEN] and post[ACCEPTED] == 0:
-        for slot in range(post[GROWN] - 1, -1, -1):
-            restore(side.searched, side.members[slot])
-        post[GROWN] = 0
-    follow(side.searched, taken, post[SEEN], logged)
-    post[SEEN] = logged
-
-
-@part
-def _next_question(opposite: Opposite, taken: Longs) -> int:
-    """The number of the next question, or -1; whoever waits for it uses the time."""
-    number = take(opposite.board, GLANCES)
-    for _ in range(WAITING // GLANCES):
-        if number >= 0 or read(opposite.board, CLOSED) != 0:
-            break
-        _catch_up(opposite, taken)
-        number = take(opposite.board, GLANCES)
-    return number
 
 
 @compiled
@@ -296,15 +243,21 @@ def _answer(
 ) -> None:
     """Form the clusters that are asked for."""
     side, post = opposite.side, opposite.post
-    number = _next_question(opposite, taken)
+    number = take(opposite.board, WAITING)
     while number >= 0:
-        _catch_up(opposite, taken)
+        if post[ACCEPTED] == 0:
+            for slot in range(post[GROWN] - 1, -1, -1):
+                restore(side.searched, side.members[slot])
+        for slot in range(1 + post[SEEN], 1 + post[LOGGED]):
+            if side.searched.places[taken[slot]] >= 0:
+                drop(side.searched, taken[slot])
+        post[SEEN] = post[LOGGED]
         point_reference(points, post[SEED], side.reference)
         search(points, side.searched, side.finds, side.reference, FARTHEST, whole(1))
         seed = whole(side.finds.answers[0, 2])
         post[GROWN] = grow(points, side, seed, k, adaptive, dynamic, 0.0)[0]
         exchange(post, ANSWERED, read(post, ANSWERED), number + 1)
-        number = _next_question(opposite, taken)
+        number = take(opposite.board, WAITING)
 
 
 def _wait_for_questions(
