@@ -7,7 +7,8 @@ For every original record, G is the set of masked records at minimum distance; t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,8 +33,8 @@ from ontomask.evaluation.sides import CodedSides, NumberSides
 from ontomask.evaluation.tuples import PairedTuples
 from ontomask.kernels.blocks import side_by_side
 from ontomask.kernels.formulas import LENGTH, Formula, unrelated
-from ontomask.kernels.neighbors import closest_links, paired_distances
-from ontomask.kernels.records import Attribute, compared, on_demand, pack_points
+from ontomask.kernels.neighbors import Links, paired_distances
+from ontomask.kernels.records import Attribute, Points, compared, on_demand, pack_points, table_in
 from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.operators import Comparison
 from ontomask.taxonomy.measures import MEASURES
@@ -45,6 +46,7 @@ __all__ = [
     "link_paired",
     "link_tables",
     "linked",
+    "linking",
     "own_versions",
     "record_linkage",
 ]
@@ -247,18 +249,35 @@ class Versions:
 
 def linked(versions: Versions, distance: str) -> LinkageRisk:
     """Link records with their masked versions."""
-    pairs = versions.tuples, versions.old, versions.new
-    if distance == "matching":
-        nearest, shared, own = _matching(*pairs)
-    else:
-        nearest, shared, own = _nearest(*pairs, distance)
-    return _risk(distance, versions, nearest[versions.old], shared[versions.old], own)
+    if distance != "matching":
+        with linking(versions, distance) as outcome:
+            return outcome()
+    found = _matching(versions.tuples, versions.old, versions.new)
+    return _risk(distance, versions, *found)
+
+
+@contextmanager
+def linking(versions: Versions, distance: str) -> Iterator[Callable[[], LinkageRisk]]:
+    """Let other threads link by a distance, other than matching, while this one does other things.
+
+    What is handed out gives the outcome.
+    """
+    links = _made_ready(versions.tuples, distance)
+    with links.begun() as finish:
+
+        def outcome() -> LinkageRisk:
+            finish()
+            own = paired_distances(links.points, links.references, versions.old, versions.new)
+            return _risk(distance, versions, links.found[0], links.found[1], own)
+
+        yield outcome
 
 
 def _risk(
     distance: str, versions: Versions, nearest: Floats, shared: Floats, own: Floats
 ) -> LinkageRisk:
-    """The outcome, by what was found for every pair."""
+    """The outcome, by what was found for every original tuple, and for every pair."""
+    nearest, shared = nearest[versions.old], shared[versions.old]
     records = round(float(versions.records.sum()))
     hit: Bools = (own <= nearest + TOLERANCE) & (shared > 0)
     credit = np.where(hit, 1.0 / np.maximum(shared, 1.0), 0.0)
@@ -280,26 +299,24 @@ def _matching(tuples: PairedTuples, old: Longs, new: Longs) -> tuple[Floats, Flo
     return np.zeros(tuples.firsts.size), tuples.covered("members"), (~inside).astype(np.float64)
 
 
-def _nearest(
-    tuples: PairedTuples, old: Longs, new: Longs, distance: str
-) -> tuple[Floats, Floats, Floats]:
-    """Least distance and weight at it of each original tuple, and the distance of each own pair."""
+def _made_ready(tuples: PairedTuples, distance: str) -> Links:
+    """What finds the masked tuples that are nearest to each original one."""
     coded, numeric = _compared(tuples, distance)
-    counts = tuples.firsts.size, tuples.masked_firsts.size
+    count = tuples.masked_firsts.size
     points = pack_points(
         [one.attribute for one in coded],
-        np.array([one.new for one in coded], np.int32).reshape(len(coded), counts[1]),
-        np.array([one.new for one in numeric], np.float64).reshape(len(numeric), counts[1]),
+        np.array([one.new for one in coded], np.int32).reshape(len(coded), count),
+        np.array([one.new for one in numeric], np.float64).reshape(len(numeric), count),
         tuples.masked_people,
         tuples.masked_people,
-        np.ones(counts[1]),
+        np.ones(count),
         np.array([one.gap for one in numeric], np.float64),
         1 if distance == "semantic" else 2,
     )
+    for place, one in enumerate(coded):
+        one.hold_once(points, place)
     lines = [one.old.astype(np.float64) for one in coded] + [one.old for one in numeric]
-    references = np.stack(lines, axis=1)
-    nearest, shared = closest_links(points, references, TOLERANCE)
-    return nearest, shared, paired_distances(points, references, old, new)
+    return Links.of(points, np.stack(lines, axis=1), TOLERANCE)
 
 
 class _Coded(NamedTuple):
@@ -308,6 +325,16 @@ class _Coded(NamedTuple):
     old: Ints
     new: Ints
     attribute: Attribute
+    sides: CodedSides | None = None
+
+    def hold_once(self, points: Points, place: int) -> None:
+        """Have the column take its distances from where they were laid out, or compute them anew.
+
+        Links may be looked for while other things are: both hold no more than one did.
+        """
+        held = {} if self.sides is None else vars(self.sides)
+        if held.pop("table", None) is self.attribute.table:
+            held["table"] = table_in(points, place)
 
 
 class _Numeric(NamedTuple):
@@ -324,7 +351,8 @@ def _compared(tuples: PairedTuples, distance: str) -> tuple[list[_Coded], list[_
     def work(one: PairedColumn) -> tuple[list[_Coded], list[_Numeric]]:
         old, new = one.old[tuples.firsts], one.new[tuples.masked_firsts]
         if isinstance(one.sides, CodedSides):
-            return [_Coded(old, new, _contributions(one, one.sides, METRIC[distance]))], []
+            attribute = _contributions(one, one.sides, METRIC[distance])
+            return [_Coded(old, new, attribute, one.sides)], []
         sides, scale = one.sides, _scale(one.sides, distance)
         points = np.append(np.where(sides.released.sets < 0, sides.released.points, np.nan), np.nan)
         several = len(sides.released.members) > 0

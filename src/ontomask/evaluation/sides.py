@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -27,6 +27,8 @@ __all__ = ["CodedSides", "NumberSides", "Released", "Sides"]
 
 POINT, FOREIGN = -1, -1
 """What has no set, and what is no original value."""
+TABLES = ("_between_originals", "_between_released", "table")
+"""Distances that depend on how many people have each value only where there are sets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +160,18 @@ class Sides(ABC):
         """The number of released values, and the code of a missing one."""
         return len(self.released)
 
+    def counted(self, people: Floats, **others: Any) -> Self:
+        """The same values, which other people have; what is known of values alone is kept."""
+        counted = replace(self, people=people, **others)
+        known = {name: vars(self)[name] for name in self._of_values if name in vars(self)}
+        vars(counted).update(known)  # where it is looked for first
+        return counted
+
+    @property
+    def _of_values(self) -> tuple[str, ...]:
+        """What is remembered and does not depend on how many people have each value."""
+        return "sets", "tells_nothing", "own"
+
     @remembered
     def shares(self) -> SparseRows:
         """How original values are spread over each set."""
@@ -254,6 +268,12 @@ class CodedSides(Sides):
     def numbered(self) -> Any:
         """The original values as `distances` compares them."""
         return self.values
+
+    @property
+    def _of_values(self) -> tuple[str, ...]:
+        """What is remembered and does not depend on how many people have each value."""
+        between = ("_between_originals",) if len(self.released.members) else TABLES
+        return (*super()._of_values, *between)
 
     @remembered
     def _between_originals(self) -> Floats:
