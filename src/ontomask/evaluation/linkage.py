@@ -33,8 +33,10 @@ from ontomask.evaluation.sides import CodedSides, NumberSides
 from ontomask.evaluation.tuples import PairedTuples
 from ontomask.kernels.blocks import side_by_side
 from ontomask.kernels.formulas import LENGTH, Formula, unrelated
-from ontomask.kernels.neighbors import Links, paired_distances
+from ontomask.kernels.neighbors import Links
 from ontomask.kernels.records import Attribute, Points, compared, on_demand, pack_points, table_in
+from ontomask.kernels.tiles import Tile, Tiles
+from ontomask.memory import SMALL_TABLE
 from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.operators import Comparison
 from ontomask.taxonomy.measures import MEASURES
@@ -267,7 +269,7 @@ def linking(versions: Versions, distance: str) -> Iterator[Callable[[], LinkageR
 
         def outcome() -> LinkageRisk:
             finish()
-            own = paired_distances(links.points, links.references, versions.old, versions.new)
+            own = links.distances(versions.old, versions.new)
             return _risk(distance, versions, links.found[0], links.found[1], own)
 
         yield outcome
@@ -302,9 +304,9 @@ def _matching(tuples: PairedTuples, old: Longs, new: Longs) -> tuple[Floats, Flo
 def _made_ready(tuples: PairedTuples, distance: str) -> Links:
     """What finds the masked tuples that are nearest to each original one."""
     coded, numeric = _compared(tuples, distance)
-    count = tuples.masked_firsts.size
+    count, tiles = tuples.masked_firsts.size, Tiles.of([one.tile for one in coded])
     points = pack_points(
-        [one.attribute for one in coded],
+        [one.attribute(tiles) for one in coded],
         np.array([one.new for one in coded], np.int32).reshape(len(coded), count),
         np.array([one.new for one in numeric], np.float64).reshape(len(numeric), count),
         tuples.masked_people,
@@ -316,7 +318,7 @@ def _made_ready(tuples: PairedTuples, distance: str) -> Links:
     for place, one in enumerate(coded):
         one.hold_once(points, place)
     lines = [one.old.astype(np.float64) for one in coded] + [one.old for one in numeric]
-    return Links.of(points, np.stack(lines, axis=1), TOLERANCE)
+    return Links.of(points, np.stack(lines, axis=1), TOLERANCE, tiles)
 
 
 class _Coded(NamedTuple):
@@ -324,8 +326,18 @@ class _Coded(NamedTuple):
 
     old: Ints
     new: Ints
-    attribute: Attribute
+    compared: Attribute | Tile
     sides: CodedSides | None = None
+
+    @property
+    def tile(self) -> Tile | None:
+        """What gives rows of the table, where it is too large."""
+        return self.compared if isinstance(self.compared, Tile) else None
+
+    def attribute(self, tiles: Tiles) -> Attribute:
+        """The column as kernels know it."""
+        made = self.compared
+        return made.attribute(tiles.step) if isinstance(made, Tile) else made
 
     def hold_once(self, points: Points, place: int) -> None:
         """Have the column take its distances from where they were laid out, or compute them anew.
@@ -333,7 +345,7 @@ class _Coded(NamedTuple):
         Links may be looked for while other things are: both hold no more than one did.
         """
         held = {} if self.sides is None else vars(self.sides)
-        if held.pop("table", None) is self.attribute.table:
+        if isinstance(self.compared, Attribute) and held.pop("table", None) is self.compared.table:
             held["table"] = table_in(points, place)
 
 
@@ -369,16 +381,24 @@ def _compared(tuples: PairedTuples, distance: str) -> tuple[list[_Coded], list[_
 
 def _sets(sides: NumberSides, old: Ints, new: Ints, scale: float, power: int) -> _Coded:
     """What the sets of a numeric column contribute; then what no set does, and a missing value."""
-    count = sides.to_sets.shape[1]
-    table = np.empty((sides.size + 1, count + 2))
-    np.multiply(sides.to_sets, sides.deviation * scale, out=table[:, :count])
-    table[-1, :count] = sides.to_sets[-1]
-    table[:, :count] **= power
-    known = np.arange(sides.size + 1) < sides.size
-    table[:, count], table[:, count + 1] = ~known, known
+    count = len(sides.released.members)
+
+    def rows(chosen: Longs) -> Floats:
+        table, known = np.empty((chosen.size, count + 2)), chosen < sides.size
+        apart = sides.some_to_sets(chosen)
+        np.multiply(apart, sides.deviation * scale, out=table[:, :count])
+        table[~known, :count] = apart[~known]
+        table[:, :count] **= power
+        table[:, count], table[:, count + 1] = ~known, known
+        return table
+
     codes = np.where(sides.sets < 0, count, sides.sets)
     codes[-1] = count + 1
-    return _Coded(old, codes[new], compared(table))
+    small = (sides.size + 1) * (count + 2) <= SMALL_TABLE
+    ranks = np.append(sides.middles, [-1, -1])
+    tile = Tile(rows, sides.size + 1, count + 2, ranks)
+    made = compared(rows(np.arange(sides.size + 1))) if small else tile
+    return _Coded(old, codes[new], made)
 
 
 def _contributions(one: PairedColumn, sides: CodedSides, metric: str) -> Attribute:

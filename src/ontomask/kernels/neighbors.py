@@ -25,6 +25,7 @@ from ontomask.kernels.index import (
     search,
 )
 from ontomask.kernels.records import VALUES, Points, contribution, point_reference
+from ontomask.kernels.tiles import NO_TILES, Tiles
 
 __all__ = [
     "Links",
@@ -173,9 +174,13 @@ class Links(NamedTuple):
     tolerance: float
     found: Floats
     """[2, references] the least distance to a point, and the records at it."""
+    tiles: Tiles
+    """Tables that are not there as a whole."""
 
     @classmethod
-    def of(cls, points: Points, references: Floats, tolerance: float) -> Links:
+    def of(
+        cls, points: Points, references: Floats, tolerance: float, tiles: Tiles = NO_TILES
+    ) -> Links:
         """Make ready; see `closest_links`."""
         size, coded = points.weights.size, points.codes.shape[0]
         index = build_index(points, np.arange(size), points.factors, np.zeros(size), LEAF)
@@ -185,15 +190,44 @@ class Links(NamedTuple):
         prepare(index)
         passed = np.concatenate([[0.0], np.cumsum(points.sizes[index.cells[POINT]])])
         found = np.empty((2, references.shape[0]))
-        return cls(points, index, references, order, passed, tolerance, found)
+        return cls(points, index, references, order, passed, tolerance, found, tiles)
 
     def fill(self, first: int, last: int) -> None:
         """Find what is nearest to the references that ask from first to last."""
-        points, index, references, order, passed, tolerance, found = self
-        room = new_finds(index, 1)
-        _link_references(
-            *(points, index, room, references, order, tolerance, first, last, passed, found)
-        )
+        if not self.tiles.tiles:
+            self._fill(self.points, self.references, self.order, first, last, self.found)
+            return
+        for start in range(first, last, self.tiles.step):
+            chosen = self.order[start : min(start + self.tiles.step, last)]
+            found = np.empty((2, chosen.size))
+            with self.tiles.laid_out(self.points, self.references[chosen]) as told:
+                self._fill(*told, np.arange(chosen.size), 0, chosen.size, found)
+            self.found[:, chosen] = found
+
+    def _fill(
+        self,
+        points: Points,
+        references: Floats,
+        order: Longs,
+        first: int,
+        last: int,
+        found: Floats,
+    ) -> None:
+        room = new_finds(self.searched, 1)
+        asked = references, order, self.tolerance, first, last
+        _link_references(points, self.searched, room, *asked, self.passed, found)
+
+    def distances(self, firsts: Longs, seconds: Longs) -> Floats:
+        """Distance of the reference firsts[i] to the point seconds[i], for every i."""
+        if not self.tiles.tiles:
+            return paired_distances(self.points, self.references, firsts, seconds)
+        result = np.empty(firsts.size)
+        for start in range(0, firsts.size, self.tiles.step):
+            some = slice(start, start + self.tiles.step)
+            with self.tiles.laid_out(self.points, self.references[firsts[some]]) as told:
+                every = np.arange(firsts[some].size)
+                result[some] = paired_distances(*told, every, seconds[some])
+        return result
 
     def begun(self) -> AbstractContextManager[Callable[[], list[None]]]:
         """Let other threads find them while this one does something else; see `meanwhile`."""
