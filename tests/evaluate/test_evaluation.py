@@ -1,6 +1,7 @@
 import datetime
 import json
 import math
+import threading
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,12 @@ from hypothesis import strategies as st
 
 import ontomask as om
 from ontomask import errors
+from ontomask.evaluation.linkage import DISTANCES, linking, own_versions
 from ontomask.evaluation.pairing import pair_tables
+from ontomask.evaluation.sides import CodedSides
 from ontomask.evaluation.utility import measure_loss
 from ontomask.kernels.blocks import side_by_side
+from ontomask.kernels.neighbors import Links
 from reference import evaluation as slow
 from tables import DISEASES, mixed_columns, mixed_schema
 
@@ -53,6 +57,53 @@ def test_columns_are_measured_side_by_side_with_the_same_figures(monkeypatch):
     monkeypatch.setattr("ontomask.evaluation.pairing.MANY", 0)
     assert om.evaluate(frame, release.frame, mixed_schema()) == alone
     assert any(together)
+
+
+def test_records_are_linked_while_other_things_are_measured(monkeypatch):
+    frame, release = release_of()
+    monkeypatch.setenv("ONTOMASK_THREADS", "1")
+    alone = om.evaluate(frame, release.frame, mixed_schema(), distances=list(DISTANCES))
+    begun, owners = threading.Event(), set()
+
+    def fill(links, first, last, fill=Links.fill):
+        owners.add(threading.current_thread())
+        begun.set()
+        fill(links, first, last)
+
+    def measured(*given, **named):
+        assert begun.wait(30)
+        return measure_loss(*given, **named)
+
+    monkeypatch.setattr("ontomask.kernels.neighbors.SMALLEST_SHARE", 1)
+    monkeypatch.setattr(Links, "fill", fill)
+    monkeypatch.setattr("ontomask.evaluation.evaluation.measure_loss", measured)
+    monkeypatch.setenv("ONTOMASK_THREADS", "2")
+    found = om.evaluate(frame, release.frame, mixed_schema(), distances=list(DISTANCES))
+    assert found == alone
+    assert owners - {threading.main_thread()}
+
+
+def test_a_columns_distances_are_held_once_while_records_are_linked():
+    frame, release = release_of()
+    paired = pair_tables(frame, release.frame, mixed_schema())
+    columns = [one for one in paired.quasi() if isinstance(one.sides, CodedSides)]
+    before = [one.sides.table.copy() for one in columns]
+    with linking(own_versions(paired), "semantic") as outcome:
+        outcome()
+        held = [one.sides.table for one in columns]
+    assert all(map(np.array_equal, before, held))
+    assert len({id(one.base) for one in held}) == 1
+    with linking(own_versions(paired), "euclidean"):
+        assert not any("table" in vars(one.sides) for one in columns)
+
+
+def test_distances_of_values_are_computed_once_for_what_the_release_tells():
+    starred = pl.DataFrame({"d": ["flu", "cold", None, "flu"], "n": [1.0, 2.0, 3.0, 4.0]})
+    column = pair_tables(PEOPLE, starred, SCHEMA).columns["d"]
+    table = column.sides.table
+    told = column.without_suppressed()
+    assert told is not column
+    assert told.sides.table is table
 
 
 def test_loss_by_hand():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ontomask as om
+from ontomask.evaluation.pairing import pair_tables
 from ontomask.memory import row_blocks
 
 REGIONS = {"Ohio": "Midwest", "Iowa": "Midwest", "Texas": "South", "Utah": "West", "Nevada": "West"}
@@ -379,3 +382,71 @@ def test_distances_of_numbers_to_sets_are_the_same_however_many_at_a_time(monkey
     found = om.evaluate(frame, masked, schema, **asked)
     assert rooms
     assert (found.loss, found.linkage) == (expected.loss, expected.linkage)
+
+
+def numbers_in_sets(count):
+    """Numbers, of which some are released as intervals, as odd or even, as they are, or not."""
+    generator = np.random.default_rng(count)
+    columns, shown = {}, {}
+    for name in "xy":
+        numbers = generator.integers(0, 40, count).tolist()
+        ways = generator.integers(0, 8, count).tolist()
+        lows = [one // 5 * 5 for one in numbers]
+        words = ["*", "odd or even", None, *["interval"] * 3, "itself", "itself"]
+        told = {
+            "*": lambda one, low: "*",
+            "odd or even": lambda one, low: ("even", "odd")[one % 2],
+            "interval": lambda one, low: f"[{low}, {low + 5})",
+            "itself": lambda one, low: str(one),
+            None: lambda one, low: None,
+        }
+        each = zip(numbers, lows, ways, strict=True)
+        shown[name] = [told[words[way]](one, low) for one, low, way in each]
+        columns[name] = [None if place % 11 == 3 else one for place, one in enumerate(numbers)]
+    levels = [[str(one), ("even", "odd")[one % 2], "*"] for one in range(40)]
+    hierarchies = {"x": levels, "y": levels}
+    return pl.DataFrame(columns), pl.DataFrame(shown), hierarchies
+
+
+@pytest.mark.parametrize("entries", [1, 70, 2**18])
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_links_are_the_same_without_tables_of_numbers_and_sets(entries, threads, monkeypatch):
+    frame, masked, hierarchies = numbers_in_sets(300)
+    schema = om.Schema(x=om.Numeric(), y=om.Numeric())
+    asked = {
+        "distances": ["semantic", "s-distance", "euclidean", "matching"],
+        "hierarchies": hierarchies,
+    }
+    monkeypatch.setenv("ONTOMASK_THREADS", "1")
+    expected = om.evaluate(frame, masked, schema, **asked)
+    monkeypatch.setenv("ONTOMASK_THREADS", threads)
+    monkeypatch.setattr("ontomask.kernels.neighbors.SMALLEST_SHARE", 1)
+    monkeypatch.setattr("ontomask.evaluation.linkage.SMALL_TABLE", 0)
+    monkeypatch.setattr("ontomask.kernels.tiles.ENTRIES", entries)
+    assert om.evaluate(frame, masked, schema, **asked) == expected
+
+
+def test_distances_to_sets_of_numbers_that_do_not_lie_together():
+    frame, masked, hierarchies = numbers_in_sets(60)
+    schema = om.Schema(x=om.Numeric(), y=om.Numeric())
+    sides = pair_tables(frame, masked, schema, hierarchies=hierarchies).columns["x"].sides
+    rows, found = sides.shares.dense(), sides.to_sets
+    assert any((np.diff(np.flatnonzero(one)) > 1).any() for one in rows)
+    apart = np.abs(np.subtract.outer(sides.numbers, sides.numbers)) / sides.deviation
+    apart[-1], apart[:, -1], apart[-1, -1] = 1.0, 1.0, 0.0
+    np.testing.assert_allclose(found, apart @ rows.T, atol=1e-12)
+
+
+def test_numbers_and_fine_intervals_take_no_table():
+    """50,000 amounts in a thousand intervals took 1.5 GB."""
+    numbers = np.arange(6_000) + 0.5
+    shown = [f"[{low}, {low + 10})" for low in (numbers // 10 * 10).astype(int).tolist()]
+    frame, masked = pl.DataFrame({"x": numbers}), pl.DataFrame({"x": shown})
+    schema = om.Schema(x=om.Numeric())
+    om.evaluate(frame[:20], masked[:20], schema)
+    tracemalloc.start()
+    found = om.evaluate(frame, masked, schema, distances=["semantic"])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.linkage[0].risk == pytest.approx(0.1)
+    assert peak < 6_000 * 600 * 8

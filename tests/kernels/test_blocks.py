@@ -8,7 +8,13 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 from ontomask import kernels
-from ontomask.kernels.blocks import Threads, allowed_threads, in_blocks, side_by_side
+from ontomask.kernels.blocks import (
+    Threads,
+    allowed_threads,
+    in_blocks,
+    meanwhile,
+    side_by_side,
+)
 
 
 @pytest.mark.parametrize("threads", ["", "0", "1", "3", "64", "many"])
@@ -22,6 +28,58 @@ def test_every_row_is_done_once(monkeypatch, threads, count, smallest):
 
     in_blocks(work, count, smallest)
     assert done.tolist() == [1] * count
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "3", "64"])
+@pytest.mark.parametrize(("count", "smallest"), [(0, 1), (1, 1), (7, 1), (1000, 10), (10, 1000)])
+def test_every_row_is_done_once_meanwhile(monkeypatch, threads, count, smallest):
+    monkeypatch.setenv("ONTOMASK_THREADS", threads)
+    done = np.zeros(count, int)
+
+    def work(first, last):
+        done[first:last] += 1
+
+    with meanwhile(work, count, smallest) as finish:
+        finish()
+        assert done.tolist() == [1] * count
+        assert allowed_threads() == int(threads)
+
+
+def test_who_does_something_else_has_the_threads_that_are_left(monkeypatch):
+    monkeypatch.setenv("ONTOMASK_THREADS", "4")
+    others, go_on = threading.Barrier(4), threading.Event()
+
+    def work(first, last):
+        if last <= 3:
+            others.wait(30)
+            go_on.wait(30)
+
+    with meanwhile(work, 100) as finish:
+        others.wait(30)
+        assert allowed_threads() == 1
+        go_on.set()
+        finish()
+        assert allowed_threads() == 4
+
+
+def test_rows_end_where_something_else_fails(monkeypatch):
+    monkeypatch.setenv("ONTOMASK_THREADS", "2")
+    begun, go_on, done = threading.Event(), threading.Event(), []
+
+    def work(first, last):
+        begun.set()
+        go_on.wait(30)
+        done.append(first)
+
+    def fail():
+        begun.wait(30)
+        threading.Timer(0.05, go_on.set).start()
+        raise ValueError("something else")
+
+    with pytest.raises(ValueError, match="something else"), meanwhile(work, 100):
+        fail()
+    assert done == [0]
+    assert allowed_threads() == 2
 
 
 def test_the_number_of_threads_can_be_said(monkeypatch):

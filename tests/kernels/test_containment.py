@@ -46,3 +46,23 @@ def test_the_weight_of_what_a_tuple_lies_in(seed, count, others, attributes):
         weights,
     )
     np.testing.assert_allclose(found, expected)
+
+
+def test_tuples_that_begin_as_one_in_which_nothing_lies_are_passed_over():
+    # two attributes with the sets 0, 1 and 2, 3: the only code of each is in 1 and in 3
+    sets = np.array([[0, 0, 0, 1, 1, 1, 1], [2, 3, 3, 2, 2, 3, 3]], np.int32)
+    weights = np.array([1.0, np.nan, np.nan, 1.0, np.nan, 2.0, 3.0])  # NaN: not looked at
+    found = covered(
+        np.zeros(1, np.int64),
+        np.array([0, 7]),
+        np.arange(7),
+        np.zeros((2, 1), np.int32),
+        np.full((2, 7), -1, np.int32),
+        sets,
+        np.array([0, 1]),
+        np.array([0, 1, 2]),
+        np.array([1, 3]),
+        np.ones(2),
+        weights,
+    )
+    assert found.tolist() == [5.0]

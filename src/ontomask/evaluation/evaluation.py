@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from ontomask.brevity import abridged
@@ -14,13 +16,14 @@ from ontomask.checks import AnyOf, Choice, Declared, Flag, Integer, ListOf, Null
 from ontomask.evaluation import statistics as statistics_room
 from ontomask.evaluation import utility as utility_room
 from ontomask.evaluation.clustering import ClusteringLoss, measure_clustering
-from ontomask.evaluation.linkage import DISTANCES, LinkageRisk, linked, own_versions
+from ontomask.evaluation.linkage import DISTANCES, LinkageRisk, linked, linking, own_versions
 from ontomask.evaluation.pairing import Paired
 from ontomask.evaluation.risk import IntervalDisclosure
 from ontomask.evaluation.statistics import Statistic, measure_statistics, related
 from ontomask.evaluation.structure import ClassRisk, class_risk, disclosed_intervals
 from ontomask.evaluation.unchanged import NOTHING_UNCHANGED, UnchangedRisk, unchanged_risk
-from ontomask.evaluation.utility import Loss, measure_loss
+from ontomask.evaluation.utility import Loss, made_ready, measure_loss
+from ontomask.kernels.blocks import allowed_threads
 
 __all__ = ["DEFINITIONS", "Evaluation", "Row", "Settings", "evaluate_paired"]
 
@@ -273,23 +276,46 @@ def _not_compared(paired: Paired, settings: Settings) -> Iterator[str]:
         )
 
 
-def _linkages(
-    paired: Paired, distances: Sequence[str], progress: Progress
-) -> Iterator[LinkageRisk]:
-    """Link by each of the distances; which tuples became which is found once."""
-    if not distances:
+@contextmanager
+def _linking(
+    paired: Paired, columns: Sequence[str] | None, distances: Sequence[str]
+) -> Iterator[Callable[[str], LinkageRisk]]:
+    """How records are linked by a distance; which tuples became which is found once.
+
+    Other threads, where there are any, begin with the first one that takes long.
+    """
+    versions = functools.cache(lambda: own_versions(paired))
+    slow = [one for one in distances if one != "matching"]
+    if not slow or allowed_threads() == 1:
+        yield lambda distance: linked(versions(), distance)
         return
-    versions = own_versions(paired)
+    made_ready(paired, columns)  # with all threads
+    with linking(versions(), slow[0]) as outcome:
+        yield lambda distance: outcome() if distance == slow[0] else linked(versions(), distance)
+
+
+def _linkages(
+    link: Callable[[str], LinkageRisk], distances: Sequence[str], progress: Progress
+) -> Iterator[LinkageRisk]:
+    """Link by each of the distances."""
     for place, distance in enumerate(distances):
         share = STATISTICS_DONE + (1.0 - STATISTICS_DONE) * place / len(distances)
         progress(share, f"record linkage, {distance}")
-        yield linked(versions, distance)
+        yield link(distance)
 
 
 def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = silent) -> Evaluation:
     """Evaluate tables that have been paired."""
     links = settings.distances if paired.quasi() else ()
     progress(0.0, "information loss")
+    with _linking(paired, settings.columns, links) as link:
+        rest = _without_linkage(paired, settings, progress)
+        linkage = tuple(_linkages(link, links, progress))
+    progress(1.0, "")
+    return replace(rest, linkage=linkage)
+
+
+def _without_linkage(paired: Paired, settings: Settings, progress: Progress) -> Evaluation:
     loss = measure_loss(paired, settings.columns, k=settings.k)
     told = paired.without_suppressed()
     columns = [one.name for one in loss.columns]
@@ -303,8 +329,6 @@ def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = sil
         seed=settings.seed,
     )
     clustering = measure_clustering(paired, seed=settings.seed) if settings.clustering else None
-    linkage = tuple(_linkages(paired, links, progress))
-    progress(1.0, "")
     return Evaluation(
         loss=loss,
         released=released,
@@ -314,7 +338,7 @@ def evaluate_paired(paired: Paired, settings: Settings, progress: Progress = sil
         risk_after=class_risk(paired, "new", settings.threshold),
         intervals=disclosed_intervals(paired),
         unchanged=unchanged_risk(paired),
-        linkage=linkage,
+        linkage=(),
         alpha=settings.alpha,
         notes=(*paired.notes, *_not_compared(paired, settings)),
     )

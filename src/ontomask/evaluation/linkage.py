@@ -7,7 +7,8 @@ For every original record, G is the set of masked records at minimum distance; t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,8 +33,10 @@ from ontomask.evaluation.sides import CodedSides, NumberSides
 from ontomask.evaluation.tuples import PairedTuples
 from ontomask.kernels.blocks import side_by_side
 from ontomask.kernels.formulas import LENGTH, Formula, unrelated
-from ontomask.kernels.neighbors import closest_links, paired_distances
-from ontomask.kernels.records import Attribute, compared, on_demand, pack_points
+from ontomask.kernels.neighbors import Links
+from ontomask.kernels.records import Attribute, Points, compared, on_demand, pack_points, table_in
+from ontomask.kernels.tiles import Tile, Tiles
+from ontomask.memory import SMALL_TABLE
 from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.operators import Comparison
 from ontomask.taxonomy.measures import MEASURES
@@ -45,6 +48,7 @@ __all__ = [
     "link_paired",
     "link_tables",
     "linked",
+    "linking",
     "own_versions",
     "record_linkage",
 ]
@@ -247,18 +251,35 @@ class Versions:
 
 def linked(versions: Versions, distance: str) -> LinkageRisk:
     """Link records with their masked versions."""
-    pairs = versions.tuples, versions.old, versions.new
-    if distance == "matching":
-        nearest, shared, own = _matching(*pairs)
-    else:
-        nearest, shared, own = _nearest(*pairs, distance)
-    return _risk(distance, versions, nearest[versions.old], shared[versions.old], own)
+    if distance != "matching":
+        with linking(versions, distance) as outcome:
+            return outcome()
+    found = _matching(versions.tuples, versions.old, versions.new)
+    return _risk(distance, versions, *found)
+
+
+@contextmanager
+def linking(versions: Versions, distance: str) -> Iterator[Callable[[], LinkageRisk]]:
+    """Let other threads link by a distance, other than matching, while this one does other things.
+
+    What is handed out gives the outcome.
+    """
+    links = _made_ready(versions.tuples, distance)
+    with links.begun() as finish:
+
+        def outcome() -> LinkageRisk:
+            finish()
+            own = links.distances(versions.old, versions.new)
+            return _risk(distance, versions, links.found[0], links.found[1], own)
+
+        yield outcome
 
 
 def _risk(
     distance: str, versions: Versions, nearest: Floats, shared: Floats, own: Floats
 ) -> LinkageRisk:
-    """The outcome, by what was found for every pair."""
+    """The outcome, by what was found for every original tuple, and for every pair."""
+    nearest, shared = nearest[versions.old], shared[versions.old]
     records = round(float(versions.records.sum()))
     hit: Bools = (own <= nearest + TOLERANCE) & (shared > 0)
     credit = np.where(hit, 1.0 / np.maximum(shared, 1.0), 0.0)
@@ -280,26 +301,24 @@ def _matching(tuples: PairedTuples, old: Longs, new: Longs) -> tuple[Floats, Flo
     return np.zeros(tuples.firsts.size), tuples.covered("members"), (~inside).astype(np.float64)
 
 
-def _nearest(
-    tuples: PairedTuples, old: Longs, new: Longs, distance: str
-) -> tuple[Floats, Floats, Floats]:
-    """Least distance and weight at it of each original tuple, and the distance of each own pair."""
+def _made_ready(tuples: PairedTuples, distance: str) -> Links:
+    """What finds the masked tuples that are nearest to each original one."""
     coded, numeric = _compared(tuples, distance)
-    counts = tuples.firsts.size, tuples.masked_firsts.size
+    count, tiles = tuples.masked_firsts.size, Tiles.of([one.tile for one in coded])
     points = pack_points(
-        [one.attribute for one in coded],
-        np.array([one.new for one in coded], np.int32).reshape(len(coded), counts[1]),
-        np.array([one.new for one in numeric], np.float64).reshape(len(numeric), counts[1]),
+        [one.attribute(tiles) for one in coded],
+        np.array([one.new for one in coded], np.int32).reshape(len(coded), count),
+        np.array([one.new for one in numeric], np.float64).reshape(len(numeric), count),
         tuples.masked_people,
         tuples.masked_people,
-        np.ones(counts[1]),
+        np.ones(count),
         np.array([one.gap for one in numeric], np.float64),
         1 if distance == "semantic" else 2,
     )
+    for place, one in enumerate(coded):
+        one.hold_once(points, place)
     lines = [one.old.astype(np.float64) for one in coded] + [one.old for one in numeric]
-    references = np.stack(lines, axis=1)
-    nearest, shared = closest_links(points, references, TOLERANCE)
-    return nearest, shared, paired_distances(points, references, old, new)
+    return Links.of(points, np.stack(lines, axis=1), TOLERANCE, tiles)
 
 
 class _Coded(NamedTuple):
@@ -307,7 +326,27 @@ class _Coded(NamedTuple):
 
     old: Ints
     new: Ints
-    attribute: Attribute
+    compared: Attribute | Tile
+    sides: CodedSides | None = None
+
+    @property
+    def tile(self) -> Tile | None:
+        """What gives rows of the table, where it is too large."""
+        return self.compared if isinstance(self.compared, Tile) else None
+
+    def attribute(self, tiles: Tiles) -> Attribute:
+        """The column as kernels know it."""
+        made = self.compared
+        return made.attribute(tiles.step) if isinstance(made, Tile) else made
+
+    def hold_once(self, points: Points, place: int) -> None:
+        """Have the column take its distances from where they were laid out, or compute them anew.
+
+        Links may be looked for while other things are: both hold no more than one did.
+        """
+        held = {} if self.sides is None else vars(self.sides)
+        if isinstance(self.compared, Attribute) and held.pop("table", None) is self.compared.table:
+            held["table"] = table_in(points, place)
 
 
 class _Numeric(NamedTuple):
@@ -324,7 +363,8 @@ def _compared(tuples: PairedTuples, distance: str) -> tuple[list[_Coded], list[_
     def work(one: PairedColumn) -> tuple[list[_Coded], list[_Numeric]]:
         old, new = one.old[tuples.firsts], one.new[tuples.masked_firsts]
         if isinstance(one.sides, CodedSides):
-            return [_Coded(old, new, _contributions(one, one.sides, METRIC[distance]))], []
+            attribute = _contributions(one, one.sides, METRIC[distance])
+            return [_Coded(old, new, attribute, one.sides)], []
         sides, scale = one.sides, _scale(one.sides, distance)
         points = np.append(np.where(sides.released.sets < 0, sides.released.points, np.nan), np.nan)
         several = len(sides.released.members) > 0
@@ -341,16 +381,24 @@ def _compared(tuples: PairedTuples, distance: str) -> tuple[list[_Coded], list[_
 
 def _sets(sides: NumberSides, old: Ints, new: Ints, scale: float, power: int) -> _Coded:
     """What the sets of a numeric column contribute; then what no set does, and a missing value."""
-    count = sides.to_sets.shape[1]
-    table = np.empty((sides.size + 1, count + 2))
-    np.multiply(sides.to_sets, sides.deviation * scale, out=table[:, :count])
-    table[-1, :count] = sides.to_sets[-1]
-    table[:, :count] **= power
-    known = np.arange(sides.size + 1) < sides.size
-    table[:, count], table[:, count + 1] = ~known, known
+    count = len(sides.released.members)
+
+    def rows(chosen: Longs) -> Floats:
+        table, known = np.empty((chosen.size, count + 2)), chosen < sides.size
+        apart = sides.some_to_sets(chosen)
+        np.multiply(apart, sides.deviation * scale, out=table[:, :count])
+        table[~known, :count] = apart[~known]
+        table[:, :count] **= power
+        table[:, count], table[:, count + 1] = ~known, known
+        return table
+
     codes = np.where(sides.sets < 0, count, sides.sets)
     codes[-1] = count + 1
-    return _Coded(old, codes[new], compared(table))
+    small = (sides.size + 1) * (count + 2) <= SMALL_TABLE
+    ranks = np.append(sides.middles, [-1, -1])
+    tile = Tile(rows, sides.size + 1, count + 2, ranks)
+    made = compared(rows(np.arange(sides.size + 1))) if small else tile
+    return _Coded(old, codes[new], made)
 
 
 def _contributions(one: PairedColumn, sides: CodedSides, metric: str) -> Attribute:

@@ -155,9 +155,8 @@ def _counted(
     """The same values, with the people who have them and their variance counted anew."""
     people = np.bincount(old, amounts.weights, sides.size + 1).astype(np.float64)
     if isinstance(sides, NumberSides):
-        spread = _spread(sides.numbers[old], amounts)
-        return replace(sides, people=people, spread=spread)
-    return replace(sides, people=people)
+        return sides.counted(people, spread=_spread(sides.numbers[old], amounts))
+    return sides.counted(people)
 
 
 def _spread(numbers: Floats, amounts: Amounts) -> float:

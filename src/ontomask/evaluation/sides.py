@@ -8,15 +8,16 @@ uniformly where none of them does.
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.memory import LARGEST_TABLE, SMALL_TABLE, row_blocks
+from ontomask.memory import LARGEST_TABLE, NEAR_TABLE, SMALL_TABLE, row_blocks
 from ontomask.remembering import remembered
 from ontomask.semantics.dependence import semantic_mean
 from ontomask.semantics.distances import MISSING_DISTANCE, ValueDistances
@@ -27,6 +28,8 @@ __all__ = ["CodedSides", "NumberSides", "Released", "Sides"]
 
 POINT, FOREIGN = -1, -1
 """What has no set, and what is no original value."""
+TABLES = ("_between_originals", "_between_released", "table")
+"""Distances that depend on how many people have each value only where there are sets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +161,18 @@ class Sides(ABC):
         """The number of released values, and the code of a missing one."""
         return len(self.released)
 
+    def counted(self, people: Floats, **others: Any) -> Self:
+        """The same values, which other people have; what is known of values alone is kept."""
+        counted = replace(self, people=people, **others)
+        known = {name: vars(self)[name] for name in self._of_values if name in vars(self)}
+        vars(counted).update(known)  # where it is looked for first
+        return counted
+
+    @property
+    def _of_values(self) -> tuple[str, ...]:
+        """What is remembered and does not depend on how many people have each value."""
+        return "sets", "tells_nothing", "own"
+
     @remembered
     def shares(self) -> SparseRows:
         """How original values are spread over each set."""
@@ -254,6 +269,12 @@ class CodedSides(Sides):
     def numbered(self) -> Any:
         """The original values as `distances` compares them."""
         return self.values
+
+    @property
+    def _of_values(self) -> tuple[str, ...]:
+        """What is remembered and does not depend on how many people have each value."""
+        between = ("_between_originals",) if len(self.released.members) else TABLES
+        return (*super()._of_values, *between)
 
     @remembered
     def _between_originals(self) -> Floats:
@@ -383,6 +404,71 @@ class CodedSides(Sides):
         return self.to_sets[codes, sets]
 
 
+class _Running(NamedTuple):
+    """Sums over the members of sets of numbers up to each of them, the missing one left out.
+
+    Attributes
+    ----------
+    starts
+        Where the sums of each set begin, with that over nothing.
+    firsts, sizes
+        The first member of each set, and how many there are.
+    keys
+        The members of all sets, where those of some are not one behind the other.
+    before, sums
+        The sums of shares, and of shares times numbers, which begin with the first of the column.
+    ends, missing
+        The whole of the latter, and the share of the missing value.
+    width
+        How many codes there are, the missing one among them.
+    """
+
+    starts: Longs
+    firsts: Longs
+    sizes: Longs
+    keys: Longs | None
+    before: Floats
+    sums: Floats
+    ends: Floats
+    missing: Floats
+    width: int
+
+    @classmethod
+    def of(cls, shares: SparseRows, numbers: Floats) -> _Running:
+        """Of sets over numbers, ascending, behind which a missing one has the last code."""
+        known = np.append(numbers - (numbers[0] if numbers.size else 0.0), 0.0)
+        missing, inside = np.zeros(len(shares)), shares.columns < numbers.size
+        missing[shares.owners[~inside]] = shares.amounts[~inside]
+        order = np.flatnonzero(inside)
+        order = order[np.lexsort((shares.columns[order], shares.owners[order]))]
+        owners, codes = shares.owners[order], shares.columns[order]
+        amounts = shares.amounts[order]
+        begins = np.searchsorted(owners, np.arange(len(shares) + 1))
+        starts, sizes = begins + np.arange(begins.size), np.diff(begins)
+        firsts = np.append(codes, 0)[begins[:-1]]
+        close = np.arange(codes.size) - begins[owners] == codes - firsts[owners]
+        before, sums = (_summed(begins, one) for one in (amounts, amounts * known[codes]))
+        width = numbers.size + 1
+        keys = None if close.all() else owners * width + codes
+        return cls(starts, firsts, sizes, keys, before, sums, sums[starts[1:] - 1], missing, width)
+
+    def places(self, codes: Longs | Ints, sets: Longs) -> Longs:
+        """Where the sums over all members of a set up to a code are, for pairs of these."""
+        if self.keys is None:
+            inside = np.clip(codes - (self.firsts[sets] - 1), 0, self.sizes[sets])
+            return np.asarray(self.starts[sets] + inside)
+        found = np.searchsorted(self.keys, sets * self.width + codes, side="right")
+        return np.asarray(found + sets)
+
+
+def _summed(begins: Longs, amounts: Floats) -> Floats:
+    """Running sums of amounts, of each stretch by itself and behind a 0."""
+    sums = np.zeros(amounts.size + begins.size)
+    for place, (first, last) in enumerate(itertools.pairwise(begins.tolist())):
+        np.cumsum(amounts[first:last], out=sums[first + place + 1 : last + place + 1])
+    return sums
+
+
 @dataclass(frozen=True, eq=False)
 class NumberSides(Sides):
     """The values of a numeric or date column; distances are measured in standard deviations.
@@ -408,27 +494,40 @@ class NumberSides(Sides):
         """The standard deviation of the original numbers, 1 if they are constant."""
         return float(np.sqrt(self.spread)) or 1.0
 
-    @remembered
+    @property
     def to_sets(self) -> Floats:
         """The distances of the original codes to the sets."""
-        every = np.arange(len(self.shares))
-        table = np.empty((self.numbers.size, every.size))
-        for block in row_blocks(every.size, self.numbers.size, SMALL_TABLE):
-            table[:, block] = self._to_some_sets(self.shares[every[block]].dense()).T
-        alone = self.released.single
-        table[alone[alone >= 0], np.flatnonzero(alone >= 0)] = 0.0
+        return self.some_to_sets(np.arange(self.size + 1))
+
+    def some_to_sets(self, codes: Longs) -> Floats:
+        """The distances of some original codes to all sets, a row for each."""
+        table, every = np.empty((codes.size, len(self.shares))), np.arange(len(self.shares))
+        for block in row_blocks(codes.size, every.size, NEAR_TABLE):
+            table[block] = self._apart(codes[block, None], every)
         return table
 
-    def _to_some_sets(self, shares: Floats) -> Floats:
-        """The same for a few sets, a row for each, from running sums over the numbers."""
-        known = self.numbers[:-1] - (self.numbers[0] if self.size else 0.0)
-        missing, inside = shares[:, -1], shares[:, :-1]
-        before, sums = np.cumsum(inside, axis=1), np.cumsum(inside * known, axis=1)
-        ends = (1.0 - missing)[:, None], sums[:, -1:] if self.size else np.zeros((len(missing), 1))
+    @property
+    def middles(self) -> Longs:
+        """An original code in the midst of each set."""
+        running = self._running
+        middles: Longs = running.firsts + running.sizes // 2
+        return np.minimum(middles, max(0, self.size - 1))
+
+    @remembered
+    def _running(self) -> _Running:
+        return _Running.of(self.shares, self.numbers[:-1])
+
+    def _apart(self, codes: Longs | Ints, sets: Longs) -> Floats:
+        """The distances of pairs of an original code and a set, from running sums over the set."""
+        running, size = self._running, self.size
+        missing, place = running.missing[sets], running.places(codes, sets)
+        known = np.append(self.numbers[:-1] - (self.numbers[0] if size else 0.0), 0.0)[codes]
+        before, sums = running.before[place], running.sums[place]
         # the sum of |x - y| is that of x - y over the y up to x, less that over those behind it
-        apart = known * (2.0 * before - ends[0]) - 2.0 * sums + ends[1]
-        apart = np.maximum(apart, 0.0) / self.deviation + missing[:, None] * MISSING_DISTANCE
-        return np.column_stack([apart, MISSING_DISTANCE * (1.0 - missing)])
+        apart = known * (2.0 * before - (1.0 - missing)) - 2.0 * sums + running.ends[sets]
+        apart = np.maximum(apart, 0.0) / self.deviation + missing * MISSING_DISTANCE
+        apart = np.where(codes == size, MISSING_DISTANCE * (1.0 - missing), apart)
+        return np.where(self.released.single[sets] == codes, 0.0, apart)
 
     @remembered
     def expected(self) -> Floats:
@@ -457,5 +556,5 @@ class NumberSides(Sides):
         gaps = old == self.size, new == self.released_size
         distance = np.where(gaps[0] | gaps[1], (gaps[0] != gaps[1]) * MISSING_DISTANCE, distance)
         within = sets >= 0
-        distance[within] = self.to_sets[old[within], sets[within]]
+        distance[within] = self._apart(old[within], sets[within])
         return distance

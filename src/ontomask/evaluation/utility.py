@@ -18,7 +18,7 @@ from ontomask.kernels.blocks import side_by_side
 from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.moments import mean
 
-__all__ = ["DEFINITIONS", "ColumnLoss", "Loss", "measure_loss"]
+__all__ = ["DEFINITIONS", "ColumnLoss", "Loss", "made_ready", "measure_loss"]
 
 DEFINITIONS = {
     "sse": "sum over records, each with its weight, of the squared mean distance of original and "
@@ -86,8 +86,7 @@ def measure_loss(
     paired: Paired, columns: Sequence[str] | None = None, *, k: int | None = None
 ) -> Loss:
     """Measure the loss over some columns: quasi-identifiers and changed ones by default."""
-    chosen = paired.chosen(columns) or list(paired.columns.values())
-    side_by_side(_make_ready, chosen, shares=are_many(chosen))
+    chosen = made_ready(paired, columns)
     changed = np.array([_touched(one) for one in chosen])
     weights, total = paired.weights, float(paired.weights.sum())
     lost = paired.people_left_out
@@ -112,6 +111,13 @@ def measure_loss(
         kl_divergence=_divergence(paired.quasi() or chosen, paired.amounts),
         columns=tuple(_column_loss(one) for one in chosen),
     )
+
+
+def made_ready(paired: Paired, columns: Sequence[str] | None = None) -> list[PairedColumn]:
+    """The columns whose loss is measured; what takes long of each is found on all cores."""
+    chosen = paired.chosen(columns) or list(paired.columns.values())
+    side_by_side(_make_ready, chosen, shares=are_many(chosen))
+    return chosen
 
 
 def _make_ready(one: PairedColumn) -> None:

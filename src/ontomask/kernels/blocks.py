@@ -8,9 +8,9 @@ What Numba starts for `parallel=True` stays alive: it hangs in a process that is
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
@@ -24,6 +24,7 @@ __all__ = [
     "allowed_threads",
     "beside",
     "in_blocks",
+    "meanwhile",
     "side_by_side",
     "workers",
 ]
@@ -32,6 +33,8 @@ Result = TypeVar("Result")
 
 BLOCKS_PER_THREAD = 4
 """Rows differ in how long they take: who is done early takes another block."""
+BLOCKS_MEANWHILE = 32
+"""Nobody knows when the one who does something else will take part: blocks are small."""
 SHARING = ContextVar("sharing", default=False)
 """Whether others are at work beside a thread: loops in it start no more."""
 
@@ -56,6 +59,28 @@ def in_blocks(work: Callable[[int, int], None], count: int, smallest: int = 1) -
     bounds = np.linspace(0, count, blocks + 1).astype(int).tolist()
     with Threads(most=threads) as some:
         some.side_by_side(work, bounds[:-1], bounds[1:])
+
+
+@contextmanager
+def meanwhile(
+    work: Callable[[int, int], None], count: int, smallest: int = 1
+) -> Iterator[Callable[[], list[None]]]:
+    """Let other threads do rows, as `in_blocks`, while this one does something else.
+
+    What is handed out finishes the rows: this one takes part, too. As long as others are at work on
+    them, loops of this one have so many threads less.
+    """
+    threads = min(allowed_threads(), count // smallest)
+    blocks = min(BLOCKS_MEANWHILE * threads, count) if threads > 1 else 1
+    bounds = np.linspace(0, count, blocks + 1).astype(int).tolist()
+    with _pool(threads - 1, shares=True) if threads > 1 else nullcontext() as pool:
+        rows = Underway(work, (bounds[:-1], bounds[1:]), pool, threads - 1)
+        before = MEANWHILE.set(rows)
+        try:
+            yield rows.finish
+        finally:
+            MEANWHILE.reset(before)
+            rows.drop()
 
 
 def side_by_side(
@@ -126,10 +151,23 @@ class Underway(Generic[Result]):
         finally:
             SHARING.reset(before)
             # where this one was interrupted, nothing is left for the others
-            list(self._places)
+            self.drop()
         for other in self._others:
             other.result()
         return [self._made[place] for place in range(len(self._made))]
+
+    def drop(self) -> None:
+        """Have nobody take another place."""
+        list(self._places)
+
+    @property
+    def threads(self) -> int:
+        """How many others are at work."""
+        return sum(not other.done() for other in self._others)
+
+
+MEANWHILE: ContextVar[Underway[None] | None] = ContextVar("meanwhile", default=None)
+"""What other threads do while this one does something else."""
 
 
 def workers(count: int) -> ThreadPoolExecutor:
@@ -152,5 +190,6 @@ def allowed_threads() -> int:
     """One per available core, unless ONTOMASK_THREADS says how many or others work beside this."""
     if SHARING.get():
         return 1
-    chosen = os.environ.get("ONTOMASK_THREADS", "")
-    return int(chosen) if chosen.isdigit() and int(chosen) else available_cores()
+    chosen, rows = os.environ.get("ONTOMASK_THREADS", ""), MEANWHILE.get()
+    every = int(chosen) if chosen.isdigit() and int(chosen) else available_cores()
+    return every if rows is None else max(1, every - rows.threads)

@@ -36,14 +36,31 @@ def covered(
     attributes have numbers of their own.
     """
     found, count = np.zeros(groups.size, np.float64), int(holding.max(initial=sets.max(initial=0)))
+    masked = own[:, order], sets[:, order]
+    ends = _ends(*masked, starts)
 
     def work(first: int, last: int) -> None:
-        columns = (codes, own, sets, firsts, starts_of, holding, factors)
+        columns = (codes, *masked, ends, firsts, starts_of, holding, factors)
         told = np.zeros(count + 1)
-        _cover(first, last, groups, starts, order, *columns, weights, told, found)
+        _cover(first, last, groups, starts, *columns, weights[order], told, found)
 
     in_blocks(work, groups.size, 1 + LEAST_PAIRS // max(1, weights.size))
     return found
+
+
+def _ends(own: Ints, sets: Ints, starts: Longs) -> Ints:
+    """For each attribute and masked tuple, where those end that are equal up to the attribute.
+
+    Tuples of a group are ordered by their codes, so equal ones lie together.
+    """
+    ends, begins = np.empty(sets.shape, np.int32), np.zeros(sets.shape[1] + 1, bool)
+    begins[starts] = begins[-1] = True
+    for attribute, values in enumerate(zip(own, sets, strict=True)):
+        for one in values:
+            begins[1:-1] |= one[1:] != one[:-1]
+        places = np.flatnonzero(begins)
+        ends[attribute] = np.repeat(places[1:], np.diff(places))
+    return ends
 
 
 @part
@@ -70,10 +87,10 @@ def _cover(
     last: int,
     groups: Longs,
     starts: Longs,
-    order: Longs,
     codes: Ints,
     own: Ints,
     sets: Ints,
+    ends: Ints,
     firsts: Longs,
     starts_of: Longs,
     holding: Longs,
@@ -82,21 +99,27 @@ def _cover(
     told: Floats,
     found: Floats,
 ) -> None:
-    """Write what is found of some of the tuples; `told`, of all sets, is 0 before and after."""
+    """Write what is found of some of the tuples; `told`, of all sets, is 0 before and after.
+
+    Masked tuples are in the order of their groups.
+    """
     for one in range(first, last):
         group = groups[one]
         _tell(codes, one, firsts, starts_of, holding, factors, told, 1.0)
-        for place in range(starts[group], starts[group + 1]):
-            other = order[place]
-            factor = weights[other]
+        place = starts[group]
+        while place < starts[group + 1]:
+            factor, following = weights[place], place + 1
             for attribute in range(codes.shape[0]):
-                code = codes[attribute, one]
-                chosen = sets[attribute, other]
+                chosen = sets[attribute, place]
                 if chosen < 0:
-                    factor *= 1.0 if own[attribute, other] == code else 0.0
+                    share = 1.0 if own[attribute, place] == codes[attribute, one] else 0.0
                 else:
-                    factor *= told[chosen]
-                if factor == 0.0:
+                    share = told[chosen]
+                factor *= share
+                # it does not lie in those either that are equal so far
+                if share == 0.0:
+                    following = np.int64(ends[attribute, place])
                     break
             found[one] += factor
+            place = following
         _tell(codes, one, firsts, starts_of, holding, factors, told, 0.0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.blocks import in_blocks, meanwhile
 from ontomask.kernels.compiling import compiled, whole
 from ontomask.kernels.index import (
     FARTHEST,
@@ -23,8 +25,10 @@ from ontomask.kernels.index import (
     search,
 )
 from ontomask.kernels.records import VALUES, Points, contribution, point_reference
+from ontomask.kernels.tiles import NO_TILES, Tiles
 
 __all__ = [
+    "Links",
     "Neighborhood",
     "closest_links",
     "nearest_points",
@@ -157,30 +161,87 @@ def _link_references(
         links[1, number] = amount
 
 
+class Links(NamedTuple):
+    """References whose nearest points are being found, some at a time."""
+
+    points: Points
+    searched: Index
+    references: Floats
+    order: Longs
+    """In which they ask."""
+    passed: Floats
+    """The records before each place of the index, and behind the last."""
+    tolerance: float
+    found: Floats
+    """[2, references] the least distance to a point, and the records at it."""
+    tiles: Tiles
+    """Tables that are not there as a whole."""
+
+    @classmethod
+    def of(
+        cls, points: Points, references: Floats, tolerance: float, tiles: Tiles = NO_TILES
+    ) -> Links:
+        """Make ready; see `closest_links`."""
+        size, coded = points.weights.size, points.codes.shape[0]
+        index = build_index(points, np.arange(size), points.factors, np.zeros(size), LEAF)
+        # what is known of a row is found again whenever the row changes: let it change rarely
+        widest = int(points.heads[:, VALUES].argmax()) if coded else 0
+        order = np.argsort(references[:, widest], kind="stable")
+        prepare(index)
+        passed = np.concatenate([[0.0], np.cumsum(points.sizes[index.cells[POINT]])])
+        found = np.empty((2, references.shape[0]))
+        return cls(points, index, references, order, passed, tolerance, found, tiles)
+
+    def fill(self, first: int, last: int) -> None:
+        """Find what is nearest to the references that ask from first to last."""
+        if not self.tiles.tiles:
+            self._fill(self.points, self.references, self.order, first, last, self.found)
+            return
+        for start in range(first, last, self.tiles.step):
+            chosen = self.order[start : min(start + self.tiles.step, last)]
+            found = np.empty((2, chosen.size))
+            with self.tiles.laid_out(self.points, self.references[chosen]) as told:
+                self._fill(*told, np.arange(chosen.size), 0, chosen.size, found)
+            self.found[:, chosen] = found
+
+    def _fill(
+        self,
+        points: Points,
+        references: Floats,
+        order: Longs,
+        first: int,
+        last: int,
+        found: Floats,
+    ) -> None:
+        room = new_finds(self.searched, 1)
+        asked = references, order, self.tolerance, first, last
+        _link_references(points, self.searched, room, *asked, self.passed, found)
+
+    def distances(self, firsts: Longs, seconds: Longs) -> Floats:
+        """Distance of the reference firsts[i] to the point seconds[i], for every i."""
+        if not self.tiles.tiles:
+            return paired_distances(self.points, self.references, firsts, seconds)
+        result = np.empty(firsts.size)
+        for start in range(0, firsts.size, self.tiles.step):
+            some = slice(start, start + self.tiles.step)
+            with self.tiles.laid_out(self.points, self.references[firsts[some]]) as told:
+                every = np.arange(firsts[some].size)
+                result[some] = paired_distances(*told, every, seconds[some])
+        return result
+
+    def begun(self) -> AbstractContextManager[Callable[[], list[None]]]:
+        """Let other threads find them while this one does something else; see `meanwhile`."""
+        return meanwhile(self.fill, self.order.size, SMALLEST_SHARE)
+
+
 def closest_links(points: Points, references: Floats, tolerance: float) -> tuple[Floats, Floats]:
     """For each reference the least distance to a point, and the records at that distance.
 
     Distances that differ by no more than `tolerance` count as equal; there is at least one point.
     """
-    size, coded = points.weights.size, points.codes.shape[0]
-    index = build_index(points, np.arange(size), points.factors, np.zeros(size), LEAF)
-    links = np.empty((2, references.shape[0]))
-    # what the index knows of a row is found again whenever the row changes: let it change rarely
-    widest = int(points.heads[:, VALUES].argmax()) if coded else 0
-    order = np.argsort(references[:, widest], kind="stable")
-    prepare(index)
-
-    # before each place of the index, and behind the last
-    passed = np.concatenate([[0.0], np.cumsum(points.sizes[index.cells[POINT]])])
-
-    def work(first: int, last: int) -> None:
-        _link_references(
-            *(points, index, new_finds(index, 1), references, order, tolerance),
-            *(first, last, passed, links),
-        )
-
-    in_blocks(work, references.shape[0], SMALLEST_SHARE)
-    return links[0], links[1]
+    links = Links.of(points, references, tolerance)
+    in_blocks(links.fill, links.order.size, SMALLEST_SHARE)
+    return links.found[0], links.found[1]
 
 
 @compiled

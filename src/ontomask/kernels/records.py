@@ -72,6 +72,7 @@ __all__ = [
     "repeated_attributes",
     "replacement_cost",
     "select_points",
+    "table_in",
     "with_points",
 ]
 
@@ -346,6 +347,12 @@ def pack_points(
         power=int(power),
     )
     return with_points(empty, codes, numbers, sizes, weights, factors, owners)
+
+
+def table_in(points: Points, attribute: int) -> Floats:
+    """The table of an attribute, where it was laid out."""
+    start, rows, values = points.heads[attribute, [START, ROWS, VALUES]].tolist()
+    return points.tables[start : start + rows * values].reshape(rows, values)
 
 
 def with_points(
