@@ -63,19 +63,31 @@ def raise_keys(
 
 
 @compiled
-def _number(keys: Longs, direct: bool, bits: int, owners: Ints, firsts: Ints, places: Ints) -> int:
-    """Write the number of each key; how many there are."""
-    last, count = uint64((1 << bits) - 1), 0
-    for position in range(keys.shape[1]):
-        # small keys are addresses themselves: no hashing, no collisions
-        slot = uint64(keys[0, position]) if direct else _slot(keys, position, bits)
-        while owners[slot] >= 0 and not _equal(keys, firsts[uint64(owners[slot])], position):
+def _number(
+    keys: Longs, factor: int, shift: int, owners: Ints, known: Longs, firsts: Ints, places: Ints
+) -> int:
+    """Write the number of each key; how many there are.
+
+    A free place of the hash table stands for the next number, whose key is written down before
+    anybody knows whether it is new: nothing is left to guess for the processor but collisions.
+    """
+    last, count = uint64(owners.size - 1), 0
+    for position in range(keys.size):
+        key = keys[position]
+        known[count] = key
+        slot = (uint64(key) * uint64(factor)) >> uint64(shift)
+        owner = owners[slot]
+        if owner < 0:
+            owner = count
+        while known[uint64(owner)] != key:
             slot = (slot + uint64(1)) & last
-        if owners[slot] < 0:
-            owners[slot] = count
-            firsts[count] = position
-            count += 1
-        places[position] = owners[slot]
+            owner = owners[slot]
+            if owner < 0:
+                owner = count
+        owners[slot] = owner
+        firsts[count] = position
+        places[position] = owner
+        count += owner == count
     return count
 
 
@@ -88,12 +100,46 @@ def number_keys(keys: Longs, span: int) -> tuple[Ints, Ints]:
     where `span` is small enough (0: not known).
     """
     bits, size = _table_bits(keys.shape[1]), keys.shape[1]
-    direct = keys.shape[0] == 1 and 0 < span <= 1 << bits
-    owners = np.full(1 << bits, -1, np.int32)
+    factor, shift = GOLDEN, 64 - bits
+    if keys.shape[0] == 1 and 0 < span <= 1 << bits:
+        # small keys are addresses themselves: no hashing, no collisions
+        factor, shift = uint64(1), 0
+    owners, known = np.full(1 << bits, -1, np.int32), np.empty(size, np.int64)
     firsts, places = np.empty(size, np.int32), np.empty(size, np.int32)
-    # the loop makes no arrays: else the compiler would count in every turn who holds these
-    count = _number(keys, direct, bits, owners, firsts, places)
-    return places, firsts[:count].copy()
+    mixed, salt = keys[0], GOLDEN
+    if keys.shape[0] > 1:
+        mixed = np.empty(size, np.int64)
+    while True:
+        # the loops make no arrays: else the compiler would count in every turn who holds these
+        if keys.shape[0] > 1:
+            _mix(keys, salt, mixed)
+        count = _number(mixed, factor, shift, owners, known, firsts, places)
+        if keys.shape[0] == 1 or _agree(keys, firsts, places):
+            return places, firsts[:count].copy()
+        # different keys were mixed to the same word: so they must be mixed in another way
+        salt += uint64(2)
+        owners[:] = -1
+
+
+@compiled
+def _mix(keys: Longs, salt: int, mixed: Longs) -> None:
+    """Make one word of several, for most keys a different one."""
+    mixed[:] = 0
+    for word in keys:
+        for position in range(mixed.size):
+            value = (uint64(mixed[position]) ^ uint64(word[position])) * uint64(salt)
+            mixed[position] = (value ^ (value >> uint64(32))) >> uint64(1)
+
+
+@compiled
+def _agree(keys: Longs, firsts: Ints, places: Ints) -> bool:
+    """Whether all keys with the same number are equal."""
+    differing = 0
+    for word in keys:
+        for position in range(places.size):
+            first = word[uint64(firsts[uint64(places[position])])]
+            differing |= word[position] ^ first
+    return differing == 0
 
 
 @compiled
@@ -103,22 +149,6 @@ def _table_bits(count: int) -> int:
     while 1 << bits < 2 * count:
         bits += 1
     return bits
-
-
-@part
-def _slot(keys: Longs, position: int, bits: int) -> np.uint64:
-    mixed = uint64(0)
-    for word in range(keys.shape[0]):
-        mixed = (mixed ^ uint64(keys[word, position])) * GOLDEN
-    return mixed >> uint64(64 - bits)
-
-
-@part
-def _equal(keys: Longs, first: int, second: int) -> bool:
-    for word in range(keys.shape[0]):
-        if keys[word, uint64(first)] != keys[word, uint64(second)]:
-            return False
-    return True
 
 
 @allocating
