@@ -82,6 +82,7 @@ def test_roll_up_unites_what_is_equal_after_raising():
         starts[raised],
         starts[raised] + sizes[raised],
         sizes[raised],
+        np.empty(0, np.int64),
     )
     seen = [(a // 2, b // 2, c) for a, b, c in tuples.T.tolist()]
     expected, firsts = numbered(seen)
@@ -113,6 +114,7 @@ def test_rolling_up_in_two_steps_is_rolling_up_at_once():
             starts[chosen],
             starts[chosen] + sizes[chosen],
             sizes[chosen],
+            np.empty(0, np.int64),
         )
 
     at_once = raised(everything, keys, amounts, [1, 2])

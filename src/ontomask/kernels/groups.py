@@ -17,7 +17,7 @@ import numpy as np
 from numba import uint64
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.kernels.compiling import allocating, apart, compiled, part
+from ontomask.kernels.compiling import allocating, apart, compiled
 
 __all__ = [
     "attribute_totals",
@@ -40,16 +40,15 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 def raise_keys(
     tuples: Ints,
     representatives: Ints,
-    keys: Longs,
+    raised: Longs,
     shifts: Longs,
     attributes: Longs,
     words: Longs,
     old: Longs,
     new: Longs,
     sizes: Longs,
-) -> Longs:
-    """The keys after raising some attributes, each kept in one of the words, `sizes` rows each."""
-    raised = keys.copy()
+) -> None:
+    """Raise some attributes in keys, each kept in one of the words, `sizes` rows each."""
     for turn in range(attributes.size):
         change = np.empty(sizes[turn], np.int64)
         for row in range(sizes[turn]):
@@ -59,7 +58,6 @@ def raise_keys(
         for group in range(representatives.size):
             # unsigned: no test whether the index counts from the end
             word[group] += change[uint64(rows[uint64(representatives[group])])]
-    return raised
 
 
 @compiled
@@ -124,7 +122,8 @@ def number_keys(keys: Longs, span: int) -> tuple[Ints, Ints]:
 @compiled
 def _mix(keys: Longs, salt: int, mixed: Longs) -> None:
     """Make one word of several, for most keys a different one."""
-    mixed[:] = 0
+    for position in range(mixed.size):
+        mixed[position] = 0
     for word in keys:
         for position in range(mixed.size):
             value = (uint64(mixed[position]) ^ uint64(word[position])) * uint64(salt)
@@ -210,13 +209,19 @@ def roll_up(
     old: Longs,
     new: Longs,
     sizes: Longs,
+    anew: Longs,
 ) -> tuple[Ints, Ints, Longs, Longs]:
     """Unite the groups that are equal after raising some attributes.
 
-    Returns for each group its place, and for each place the representative, the key, and the sums
-    of the amounts (rows x places).
+    Where a word is given for each of the keys in `anew`, attributes are added to these instead of
+    to the keys. Returns for each group its place, and for each place the representative, the key,
+    and the sums of the amounts (rows x places).
     """
-    raised = raise_keys(tuples, representatives, keys, shifts, attributes, words, old, new, sizes)
+    raised = np.empty(keys.shape, np.int64)
+    for word in range(keys.shape[0]):
+        for group in range(representatives.size):
+            raised[word, group] = anew[word] if anew.size else keys[word, group]
+    raise_keys(tuples, representatives, raised, shifts, attributes, words, old, new, sizes)
     places, firsts = number_keys(raised, 0)
     count = firsts.size
     new_keys = np.empty((keys.shape[0], count), np.int64)
