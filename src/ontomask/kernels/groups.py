@@ -282,14 +282,23 @@ def attribute_totals(
     `costs` is laid out like `shifts`: `costs[starts[j] + tuples[j, i]]` is what one record of tuple
     i costs in attribute j at the chosen level.
     """
-    totals = np.zeros(starts.size)
-    picked = np.flatnonzero(chosen)
-    for attribute in range(starts.size):
-        rows, start, total = tuples[attribute], starts[attribute], 0.0
-        for group in picked:
-            row = rows[uint64(representatives[uint64(group)])]
-            total += sizes[uint64(group)] * costs[uint64(start + row)]
-        totals[attribute] = total
+    totals, picked, count = np.zeros(starts.size), np.empty(chosen.size, np.int32), 0
+    for group in range(chosen.size):
+        # written down whether it is chosen or not: nothing is left to guess for the processor
+        picked[count] = group
+        count += chosen[group]
+    # three sums at a time: each waits for its own last addition, and for no other
+    for first in range(0, starts.size, 3):
+        second, third = min(first + 1, starts.size - 1), min(first + 2, starts.size - 1)
+        one, two, three = tuples[first], tuples[second], tuples[third]
+        a, b, c = 0.0, 0.0, 0.0
+        for turn in range(count):
+            group = uint64(picked[turn])
+            size, place = sizes[group], uint64(representatives[group])
+            a += size * costs[uint64(starts[first] + one[place])]
+            b += size * costs[uint64(starts[second] + two[place])]
+            c += size * costs[uint64(starts[third] + three[place])]
+        totals[third], totals[second], totals[first] = c, b, a
     return totals
 
 
