@@ -243,29 +243,51 @@ def merge_pairs(
     Pairs come out in the order of their first appearance, whatever the counts, which may be of
     people, in floats.
     """
-    bits = _table_bits(groups.size)
-    direct = groups_count * size <= 1 << bits
-    last = uint64((1 << bits) - 1)
-    owners = np.full(1 << bits, -1, np.int32)
-    new_groups = np.empty(groups.size, np.int32)
-    new_values = np.empty(groups.size, np.int32)
-    new_counts = np.empty_like(counts)
-    count = 0
+    owners = np.full(1 << _table_bits(groups.size), -1, np.int32)
+    known = np.empty(groups.size, np.int64)
+    new_groups, new_values = np.empty_like(groups), np.empty_like(values)
+    new_counts = np.zeros_like(counts)
+    made = new_groups, new_values, new_counts
+    direct = groups_count * size <= owners.size
+    count = _merge(places, groups, values, counts, size, direct, owners, known, *made)
+    return new_groups[:count].copy(), new_values[:count].copy(), new_counts[:count].copy()
+
+
+@compiled
+def _merge(
+    places: Ints,
+    groups: Ints,
+    values: Ints,
+    counts: Any,
+    size: int,
+    direct: bool,
+    owners: Ints,
+    known: Longs,
+    new_groups: Ints,
+    new_values: Ints,
+    new_counts: Any,
+) -> int:
+    """Write pairs of united groups, as keys are numbered; how many there are."""
+    last, count = uint64(owners.size - 1), 0
+    factor = uint64(1) if direct else GOLDEN
+    shift = uint64(0 if direct else 64 - _table_bits(groups.size))
     for pair in range(groups.size):
         group, value = places[uint64(groups[pair])], values[pair]
-        key = uint64(group) * uint64(size) + uint64(value)
-        slot = key if direct else (key * GOLDEN) >> uint64(64 - bits)
+        key = group * size + value
+        known[count], new_groups[count], new_values[count] = key, group, value
+        slot = (uint64(key) * factor) >> shift
         owner = owners[slot]
-        while owner >= 0 and (new_groups[owner] != group or new_values[owner] != value):
+        if owner < 0:
+            owner = count
+        while known[uint64(owner)] != key:
             slot = (slot + uint64(1)) & last
             owner = owners[slot]
-        if owner < 0:
-            owners[slot] = count
-            new_groups[count], new_values[count], new_counts[count] = group, value, counts[pair]
-            count += 1
-        else:
-            new_counts[owner] += counts[pair]
-    return new_groups[:count].copy(), new_values[:count].copy(), new_counts[:count].copy()
+            if owner < 0:
+                owner = count
+        owners[slot] = owner
+        new_counts[uint64(owner)] += counts[pair]
+        count += owner == count
+    return count
 
 
 @allocating
