@@ -245,8 +245,9 @@ def merge_pairs(
     """
     owners = np.full(1 << _table_bits(groups.size), -1, np.int32)
     known = np.empty(groups.size, np.int64)
-    new_groups, new_values = np.empty_like(groups), np.empty_like(values)
-    new_counts = np.zeros_like(counts)
+    new_groups = np.empty(groups.size, np.int32)
+    new_values = np.empty(groups.size, np.int32)
+    new_counts = np.empty_like(counts)
     made = new_groups, new_values, new_counts
     direct = groups_count * size <= owners.size
     count = _merge(places, groups, values, counts, size, direct, owners, known, *made)
@@ -275,6 +276,7 @@ def _merge(
         group, value = places[uint64(groups[pair])], values[pair]
         key = group * size + value
         known[count], new_groups[count], new_values[count] = key, group, value
+        new_counts[count] = 0
         slot = (uint64(key) * factor) >> shift
         owner = owners[slot]
         if owner < 0:
