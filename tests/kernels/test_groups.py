@@ -40,6 +40,18 @@ def test_keys_that_differ_in_one_word_only():
     assert groups.number_keys(keys, 0)[0].tolist() == [0, 1, 2, 3, 0]
 
 
+def test_keys_that_are_mixed_to_the_same_word_are_told_apart():
+    def mixed(word):
+        value = word * int(groups.GOLDEN) % 2**64
+        return (value ^ (value >> 32)) >> 1
+
+    keys = np.array([[1, 2, 1, 2], [7, 7 ^ mixed(1) ^ mixed(2), 7, 7]])
+    words = np.empty(4, np.int64)
+    groups._mix(keys, groups.GOLDEN, words)
+    assert words[0] == words[1] != words[3]
+    assert groups.number_keys(keys, 0)[0].tolist() == [0, 1, 0, 2]
+
+
 def small_table(generator, count=200):
     """Three attributes with 4, 6 and 2 rows and two levels each, as shifts in one word."""
     sizes = np.array([4, 6, 2])
@@ -70,6 +82,7 @@ def test_roll_up_unites_what_is_equal_after_raising():
         starts[raised],
         starts[raised] + sizes[raised],
         sizes[raised],
+        np.empty(0, np.int64),
     )
     seen = [(a // 2, b // 2, c) for a, b, c in tuples.T.tolist()]
     expected, firsts = numbered(seen)
@@ -101,6 +114,7 @@ def test_rolling_up_in_two_steps_is_rolling_up_at_once():
             starts[chosen],
             starts[chosen] + sizes[chosen],
             sizes[chosen],
+            np.empty(0, np.int64),
         )
 
     at_once = raised(everything, keys, amounts, [1, 2])

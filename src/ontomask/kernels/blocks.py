@@ -104,7 +104,8 @@ class Threads(AbstractContextManager["Threads"]):
 
     def __init__(self, *, shares: bool = True, most: int | None = None) -> None:
         allowed = allowed_threads() if shares else 1
-        self._most = allowed if most is None else min(allowed, most)
+        self.most = allowed if most is None else min(allowed, most)
+        """So many threads work at a time."""
         self._pool: ThreadPoolExecutor | None = None
 
     def __exit__(self, *_: object) -> None:
@@ -113,11 +114,11 @@ class Threads(AbstractContextManager["Threads"]):
 
     def side_by_side(self, work: Callable[..., Result], *given: Sequence[Any]) -> list[Result]:
         """Call ``work`` for what is at each place of some lists."""
-        others = min(self._most, len(given[0])) - 1
+        others = min(self.most, len(given[0])) - 1
         if others < 1:
             return list(map(work, *given))
         if self._pool is None:  # which starts no more threads than there are works for
-            self._pool = _pool(self._most - 1, shares=True)
+            self._pool = _pool(self.most - 1, shares=True)
         return Underway(work, given, self._pool, others).finish()
 
 

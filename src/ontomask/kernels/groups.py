@@ -17,7 +17,7 @@ import numpy as np
 from numba import uint64
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.kernels.compiling import allocating, apart, compiled, part
+from ontomask.kernels.compiling import allocating, apart, compiled
 
 __all__ = [
     "attribute_totals",
@@ -40,16 +40,15 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 def raise_keys(
     tuples: Ints,
     representatives: Ints,
-    keys: Longs,
+    raised: Longs,
     shifts: Longs,
     attributes: Longs,
     words: Longs,
     old: Longs,
     new: Longs,
     sizes: Longs,
-) -> Longs:
-    """The keys after raising some attributes, each kept in one of the words, `sizes` rows each."""
-    raised = keys.copy()
+) -> None:
+    """Raise some attributes in keys, each kept in one of the words, `sizes` rows each."""
     for turn in range(attributes.size):
         change = np.empty(sizes[turn], np.int64)
         for row in range(sizes[turn]):
@@ -59,23 +58,34 @@ def raise_keys(
         for group in range(representatives.size):
             # unsigned: no test whether the index counts from the end
             word[group] += change[uint64(rows[uint64(representatives[group])])]
-    return raised
 
 
 @compiled
-def _number(keys: Longs, direct: bool, bits: int, owners: Ints, firsts: Ints, places: Ints) -> int:
-    """Write the number of each key; how many there are."""
-    last, count = uint64((1 << bits) - 1), 0
-    for position in range(keys.shape[1]):
-        # small keys are addresses themselves: no hashing, no collisions
-        slot = uint64(keys[0, position]) if direct else _slot(keys, position, bits)
-        while owners[slot] >= 0 and not _equal(keys, firsts[uint64(owners[slot])], position):
+def _number(
+    keys: Longs, factor: int, shift: int, owners: Ints, known: Longs, firsts: Ints, places: Ints
+) -> int:
+    """Write the number of each key; how many there are.
+
+    A free place of the hash table stands for the next number, whose key is written down before
+    anybody knows whether it is new: nothing is left to guess for the processor but collisions.
+    """
+    last, count = uint64(owners.size - 1), 0
+    for position in range(keys.size):
+        key = keys[position]
+        known[count] = key
+        slot = (uint64(key) * uint64(factor)) >> uint64(shift)
+        owner = owners[slot]
+        if owner < 0:
+            owner = count
+        while known[uint64(owner)] != key:
             slot = (slot + uint64(1)) & last
-        if owners[slot] < 0:
-            owners[slot] = count
-            firsts[count] = position
-            count += 1
-        places[position] = owners[slot]
+            owner = owners[slot]
+            if owner < 0:
+                owner = count
+        owners[slot] = owner
+        firsts[count] = position
+        places[position] = owner
+        count += owner == count
     return count
 
 
@@ -88,12 +98,47 @@ def number_keys(keys: Longs, span: int) -> tuple[Ints, Ints]:
     where `span` is small enough (0: not known).
     """
     bits, size = _table_bits(keys.shape[1]), keys.shape[1]
-    direct = keys.shape[0] == 1 and 0 < span <= 1 << bits
-    owners = np.full(1 << bits, -1, np.int32)
+    factor, shift = GOLDEN, 64 - bits
+    if keys.shape[0] == 1 and 0 < span <= 1 << bits:
+        # small keys are addresses themselves: no hashing, no collisions
+        factor, shift = uint64(1), 0
+    owners, known = np.full(1 << bits, -1, np.int32), np.empty(size, np.int64)
     firsts, places = np.empty(size, np.int32), np.empty(size, np.int32)
-    # the loop makes no arrays: else the compiler would count in every turn who holds these
-    count = _number(keys, direct, bits, owners, firsts, places)
-    return places, firsts[:count].copy()
+    mixed, salt = keys[0], GOLDEN
+    if keys.shape[0] > 1:
+        mixed = np.empty(size, np.int64)
+    while True:
+        # the loops make no arrays: else the compiler would count in every turn who holds these
+        if keys.shape[0] > 1:
+            _mix(keys, salt, mixed)
+        count = _number(mixed, factor, shift, owners, known, firsts, places)
+        if keys.shape[0] == 1 or _agree(keys, firsts, places):
+            return places, firsts[:count].copy()
+        # different keys were mixed to the same word: so they must be mixed in another way
+        salt += uint64(2)
+        owners[:] = -1
+
+
+@compiled
+def _mix(keys: Longs, salt: int, mixed: Longs) -> None:
+    """Make one word of several, for most keys a different one."""
+    for position in range(mixed.size):
+        mixed[position] = 0
+    for word in keys:
+        for position in range(mixed.size):
+            value = (uint64(mixed[position]) ^ uint64(word[position])) * uint64(salt)
+            mixed[position] = (value ^ (value >> uint64(32))) >> uint64(1)
+
+
+@compiled
+def _agree(keys: Longs, firsts: Ints, places: Ints) -> bool:
+    """Whether all keys with the same number are equal."""
+    differing = 0
+    for word in keys:
+        for position in range(places.size):
+            first = word[uint64(firsts[uint64(places[position])])]
+            differing |= word[position] ^ first
+    return differing == 0
 
 
 @compiled
@@ -103,22 +148,6 @@ def _table_bits(count: int) -> int:
     while 1 << bits < 2 * count:
         bits += 1
     return bits
-
-
-@part
-def _slot(keys: Longs, position: int, bits: int) -> np.uint64:
-    mixed = uint64(0)
-    for word in range(keys.shape[0]):
-        mixed = (mixed ^ uint64(keys[word, position])) * GOLDEN
-    return mixed >> uint64(64 - bits)
-
-
-@part
-def _equal(keys: Longs, first: int, second: int) -> bool:
-    for word in range(keys.shape[0]):
-        if keys[word, uint64(first)] != keys[word, uint64(second)]:
-            return False
-    return True
 
 
 @allocating
@@ -180,13 +209,19 @@ def roll_up(
     old: Longs,
     new: Longs,
     sizes: Longs,
+    anew: Longs,
 ) -> tuple[Ints, Ints, Longs, Longs]:
     """Unite the groups that are equal after raising some attributes.
 
-    Returns for each group its place, and for each place the representative, the key, and the sums
-    of the amounts (rows x places).
+    Where a word is given for each of the keys in `anew`, attributes are added to these instead of
+    to the keys. Returns for each group its place, and for each place the representative, the key,
+    and the sums of the amounts (rows x places).
     """
-    raised = raise_keys(tuples, representatives, keys, shifts, attributes, words, old, new, sizes)
+    raised = np.empty(keys.shape, np.int64)
+    for word in range(keys.shape[0]):
+        for group in range(representatives.size):
+            raised[word, group] = anew[word] if anew.size else keys[word, group]
+    raise_keys(tuples, representatives, raised, shifts, attributes, words, old, new, sizes)
     places, firsts = number_keys(raised, 0)
     count = firsts.size
     new_keys = np.empty((keys.shape[0], count), np.int64)
@@ -208,29 +243,53 @@ def merge_pairs(
     Pairs come out in the order of their first appearance, whatever the counts, which may be of
     people, in floats.
     """
-    bits = _table_bits(groups.size)
-    direct = groups_count * size <= 1 << bits
-    last = uint64((1 << bits) - 1)
-    owners = np.full(1 << bits, -1, np.int32)
+    owners = np.full(1 << _table_bits(groups.size), -1, np.int32)
+    known = np.empty(groups.size, np.int64)
     new_groups = np.empty(groups.size, np.int32)
     new_values = np.empty(groups.size, np.int32)
     new_counts = np.empty_like(counts)
-    count = 0
+    made = new_groups, new_values, new_counts
+    direct = groups_count * size <= owners.size
+    count = _merge(places, groups, values, counts, size, direct, owners, known, *made)
+    return new_groups[:count].copy(), new_values[:count].copy(), new_counts[:count].copy()
+
+
+@compiled
+def _merge(
+    places: Ints,
+    groups: Ints,
+    values: Ints,
+    counts: Any,
+    size: int,
+    direct: bool,
+    owners: Ints,
+    known: Longs,
+    new_groups: Ints,
+    new_values: Ints,
+    new_counts: Any,
+) -> int:
+    """Write pairs of united groups, as keys are numbered; how many there are."""
+    last, count = uint64(owners.size - 1), 0
+    factor = uint64(1) if direct else GOLDEN
+    shift = uint64(0 if direct else 64 - _table_bits(groups.size))
     for pair in range(groups.size):
         group, value = places[uint64(groups[pair])], values[pair]
-        key = uint64(group) * uint64(size) + uint64(value)
-        slot = key if direct else (key * GOLDEN) >> uint64(64 - bits)
+        key = group * size + value
+        known[count], new_groups[count], new_values[count] = key, group, value
+        new_counts[count] = 0
+        slot = (uint64(key) * factor) >> shift
         owner = owners[slot]
-        while owner >= 0 and (new_groups[owner] != group or new_values[owner] != value):
+        if owner < 0:
+            owner = count
+        while known[uint64(owner)] != key:
             slot = (slot + uint64(1)) & last
             owner = owners[slot]
-        if owner < 0:
-            owners[slot] = count
-            new_groups[count], new_values[count], new_counts[count] = group, value, counts[pair]
-            count += 1
-        else:
-            new_counts[owner] += counts[pair]
-    return new_groups[:count].copy(), new_values[:count].copy(), new_counts[:count].copy()
+            if owner < 0:
+                owner = count
+        owners[slot] = owner
+        new_counts[uint64(owner)] += counts[pair]
+        count += owner == count
+    return count
 
 
 @allocating
@@ -247,14 +306,23 @@ def attribute_totals(
     `costs` is laid out like `shifts`: `costs[starts[j] + tuples[j, i]]` is what one record of tuple
     i costs in attribute j at the chosen level.
     """
-    totals = np.zeros(starts.size)
-    picked = np.flatnonzero(chosen)
-    for attribute in range(starts.size):
-        rows, start, total = tuples[attribute], starts[attribute], 0.0
-        for group in picked:
-            row = rows[uint64(representatives[uint64(group)])]
-            total += sizes[uint64(group)] * costs[uint64(start + row)]
-        totals[attribute] = total
+    totals, picked, count = np.zeros(starts.size), np.empty(chosen.size, np.int32), 0
+    for group in range(chosen.size):
+        # written down whether it is chosen or not: nothing is left to guess for the processor
+        picked[count] = group
+        count += chosen[group]
+    # three sums at a time: each waits for its own last addition, and for no other
+    for first in range(0, starts.size, 3):
+        second, third = min(first + 1, starts.size - 1), min(first + 2, starts.size - 1)
+        one, two, three = tuples[first], tuples[second], tuples[third]
+        a, b, c = 0.0, 0.0, 0.0
+        for turn in range(count):
+            group = uint64(picked[turn])
+            size, place = sizes[group], uint64(representatives[group])
+            a += size * costs[uint64(starts[first] + one[place])]
+            b += size * costs[uint64(starts[second] + two[place])]
+            c += size * costs[uint64(starts[third] + three[place])]
+        totals[third], totals[second], totals[first] = c, b, a
     return totals
 
 

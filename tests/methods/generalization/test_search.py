@@ -22,6 +22,7 @@ from ontomask.methods.generalization import examination, groupings, search
 from ontomask.methods.generalization.best_effort import best_effort
 from ontomask.methods.generalization.evaluation import Evaluator
 from ontomask.methods.generalization.groupings import Grouper, Snapshots
+from ontomask.methods.generalization.lattice import Lattice
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.projections import possible_nodes
 from ontomask.methods.generalization.search import exhaustive, make_evaluator, optimal
@@ -565,14 +566,48 @@ def test_stopping_on_the_way_to_a_node_spares_work_and_changes_no_answer(monkeyp
     assert one == other
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_parts_of_a_grouping_that_are_joined_make_the_same_classes(count):
+    for problem in (make_problem(random_table(9)[0]), skewed_table(1, 5)):
+        grouper = Grouper(problem)
+        finest = grouper.finest
+        bounds = np.linspace(0, len(finest), count + 1).astype(int).tolist()
+        for levels in Lattice(problem.heights).nodes():
+            parts = [finest.part(*some) for some in itertools.pairwise(bounds)]
+            joined = grouper.joined([grouper.roll_up(one, levels) for one in parts])
+            whole = grouper.roll_up(finest, levels)
+            for name in ("representatives", "keys", "amounts"):
+                assert getattr(joined, name).tolist() == getattr(whole, name).tolist()
+            assert len(whole) <= grouper.most_classes(levels)
+
+
+def test_an_odd_node_is_shared_by_all_threads(monkeypatch):
+    joined = Grouper.joined
+    for name in ("ENOUGH", "WORTH", "LONG", "FEW"):
+        monkeypatch.setattr(examination, name, 0)
+    for threads, parts in (("1", set()), ("2", {2}), ("3", {3})):
+        seen = set()
+
+        def counted(self, made, seen=seen):
+            seen.add(len(made))
+            return joined(self, made)
+
+        monkeypatch.setattr(Grouper, "joined", counted)
+        monkeypatch.setenv("ONTOMASK_THREADS", threads)
+        optimal(skewed_table(1, 5), [privacy.KAnonymity(5)], 0.02)
+        assert seen == parts
+
+
+@pytest.mark.parametrize("close", [False, True])
 @pytest.mark.parametrize("limit", [0.0, 0.1, 1.0])
-def test_the_number_of_threads_changes_nothing(monkeypatch, limit):
+def test_the_number_of_threads_changes_nothing(monkeypatch, limit, close):
     """Nodes that are looked at together are the same ones however many cores share them."""
     records, sensitive, _ = random_table(8, 80)
-    problem = make_problem(records, sensitive)
-    models = [privacy.KAnonymity(3), privacy.TCloseness(0.4)]
+    problem = make_problem(records, sensitive if close else None)
+    models = [privacy.KAnonymity(3), *[privacy.TCloseness(0.4)] * close]
     alone = optimal(problem, models, limit)
-    monkeypatch.setattr(examination, "ENOUGH", 0)
+    for name in ("ENOUGH", "WORTH", "LONG", "FEW"):
+        monkeypatch.setattr(examination, name, 0)
     monkeypatch.setattr(search, "LARGE", 0)
     found = []
     for threads in ("1", "2", "5"):

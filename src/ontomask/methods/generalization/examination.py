@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import itertools
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from typing import TypeVar
 
 from ontomask.kernels.blocks import Threads
 from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
-from ontomask.methods.generalization.groupings import Grouping, Levels, Snapshots
+from ontomask.methods.generalization.groupings import Grouper, Grouping, Levels, Snapshots
 
 __all__ = ["Examiner"]
+
+Finished = TypeVar("Finished")
+
+WORTH = 2_000
+"""So many classes to start from make it worth while to hand nodes over to other threads."""
+
+LONG, FEW = 100_000, 4
+"""So many classes that become so many times fewer are united in parts: these are soon joined."""
 
 ENOUGH = 20_000
 """So many tuples make a node enough work for a thread of its own."""
@@ -56,22 +67,61 @@ class Examiner(AbstractContextManager["Examiner"]):
         """Evaluate nodes; unless it must be complete, each until it is found to be invalid."""
         starts = self._starts(nodes)
 
-        def work(start: Grouping, levels: Levels) -> tuple[Grouping, Evaluation]:
-            grouping = start
-            if start.levels != levels:
-                grouping = self._evaluator.grouper.roll_up(start, levels)
+        def finish(place: int, grouping: Grouping) -> tuple[int, Grouping, Evaluation]:
             evaluation = self._evaluator.evaluate(grouping, complete=complete)
             self._count(evaluation)
-            return grouping, evaluation
+            return place, grouping, evaluation
 
+        found = {
+            place: (grouping, evaluation)
+            for place, grouping, evaluation in self._roll_up(starts, nodes, finish)
+        }
+        for place, start in enumerate(starts):
+            self._snapshots.offer(found[place][0], start)
+        return [found[place][1] for place in range(len(nodes))]
+
+    def _roll_up(
+        self,
+        starts: Sequence[Grouping],
+        nodes: Sequence[Levels],
+        finish: Callable[[int, Grouping], Finished],
+    ) -> list[Finished]:
+        """Make the groupings of nodes and finish with each, in any order, on all threads."""
         # what takes longest begins first, so that all threads end at about the same time
         order = sorted(range(len(nodes)), key=lambda place: -len(starts[place]))
-        given = ([some[place] for place in order] for some in (starts, nodes))
-        found = self._threads.side_by_side(work, *given)
-        made = dict(zip(order, found, strict=True))
-        for place, start in enumerate(starts):
-            self._snapshots.offer(made[place][0], start)
-        return [made[place][1] for place in range(len(nodes))]
+        alone = [
+            functools.partial(self._finish, finish, place, starts[place], nodes[place])
+            for place in order
+        ]
+        if sum(map(len, starts)) < WORTH:
+            return [work() for work in alone]
+        works: list[Callable[[], Finished | None]] = [*alone]
+        odd = _odd_one([len(starts[place]) for place in order], self._threads.most)
+        if odd >= 0 and self._can_be_parted(starts[order[odd]], nodes[order[odd]]):
+            place = order[odd]
+            given = starts[place], nodes[place], functools.partial(finish, place)
+            works[odd : odd + 1] = []
+            works[:0] = _parts(self._evaluator.grouper, self._threads.most, *given)
+        found = self._threads.side_by_side(_call, works)
+        return [one for one in found if one is not None]
+
+    def _finish(
+        self,
+        finish: Callable[[int, Grouping], Finished],
+        place: int,
+        start: Grouping,
+        levels: Levels,
+    ) -> Finished:
+        """Make the grouping of a node and finish with it."""
+        if start.levels == levels:
+            return finish(place, start)
+        return finish(place, self._evaluator.grouper.roll_up(start, levels))
+
+    def _can_be_parted(self, start: Grouping, levels: Levels) -> bool:
+        """Whether it is worth while to make a grouping in parts."""
+        if start.pairs or len(start) < LONG:
+            return False
+        return FEW * self._evaluator.grouper.most_classes(levels) <= len(start)
 
     def _starts(self, nodes: Sequence[Levels]) -> list[Grouping]:
         """What to start from; where that is far away, what others may start from, too, is made."""
@@ -85,10 +135,9 @@ class Examiner(AbstractContextManager["Examiner"]):
         }
         if not new:
             return starts
-        work = self._evaluator.grouper.roll_up
-        found = self._threads.side_by_side(work, [*new.values()], [*new])
-        for made, start in zip(found, new.values(), strict=True):
-            self._snapshots.offer(made, start)
+        found = dict(self._roll_up([*new.values()], [*new], _numbered))
+        for place, start in enumerate(new.values()):
+            self._snapshots.offer(found[place], start)
         return [self._snapshots.nearest(levels) for levels in nodes]
 
     def _count(self, evaluation: Evaluation) -> None:
@@ -97,3 +146,43 @@ class Examiner(AbstractContextManager["Examiner"]):
             _ = evaluation.vector
         if self._bounding and 0 < evaluation.lasting <= self._evaluator.limit:
             _ = evaluation.surplus
+
+
+def _numbered(place: int, grouping: Grouping) -> tuple[int, Grouping]:
+    return place, grouping
+
+
+def _call(work: Callable[[], Finished]) -> Finished:
+    return work()
+
+
+def _odd_one(sizes: Sequence[int], threads: int) -> int:
+    """The last of the large works, where some threads would have one more than others.
+
+    Sizes are in descending order; -1 says that there is none.
+    """
+    large = sum(2 * size >= sizes[0] for size in sizes)
+    return large - 1 if large % threads else -1
+
+
+def _parts(
+    grouper: Grouper,
+    count: int,
+    start: Grouping,
+    levels: Levels,
+    finish: Callable[[Grouping], Finished],
+) -> list[Callable[[], Finished | None]]:
+    """Works that make a grouping together; whoever is the last joins the parts and finishes."""
+    bounds = [len(start) * part // count for part in range(count + 1)]
+    made: dict[int, Grouping] = {}
+    turns = itertools.count(1)
+
+    def work(part: int) -> Finished | None:
+        some = start.part(bounds[part], bounds[part + 1])
+        made[part] = grouper.roll_up(some, levels)
+        # counting up is one step of the interpreter, so that no two threads are the last
+        if next(turns) < count:
+            return None
+        return finish(grouper.joined([made[one] for one in range(count)]))
+
+    return [functools.partial(work, part) for part in range(count)]

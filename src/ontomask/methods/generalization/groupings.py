@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +17,14 @@ from ontomask.methods.generalization.problem import LARGEST_KEY, Pairs, Problem
 __all__ = ["Grouper", "Grouping", "Levels", "Snapshots"]
 
 Levels = tuple[int, ...]
+
+United = tuple[Ints, Ints, Longs, Longs]
+"""For each group its place, and for each place a tuple, the key, and the amounts."""
+
+Change = tuple[int, int, int]
+"""An attribute, and where its levels began and begin in the flat tables."""
+
+NOTHING = np.empty(0, np.int64)
 
 CAPACITY = 64
 """Places for snapshots to begin with."""
@@ -48,6 +58,13 @@ class Grouping:
     def __len__(self) -> int:
         return self.representatives.size
 
+    def part(self, first: int, last: int) -> Grouping:
+        """Some of the classes, from the first to the last (not included), without histograms."""
+        rows = slice(first, last)
+        # of a single line no copy is made
+        keys, amounts = (np.ascontiguousarray(one[:, rows]) for one in (self.keys, self.amounts))
+        return Grouping(self.levels, self.representatives[rows], keys, amounts, {})
+
     @property
     def cells(self) -> int:
         """How many numbers it holds, for the memory budget."""
@@ -68,33 +85,38 @@ class Grouper:
             for begin, one in zip(begins, problem.hierarchies, strict=True)
         ]
         self._rows = [one.rows for one in problem.hierarchies]
+        self._widths = [
+            [int(np.count_nonzero(np.bincount(codes))) for codes in one.levels]
+            for one in problem.hierarchies
+        ]
+        """How many values each attribute has at each level."""
         self._words, place_values = _place_values(self._rows)
         pairs = zip(problem.hierarchies, place_values, strict=True)
-        self._shifts = np.concatenate(
-            [one.levels.ravel() * np.int64(value) for one, value in pairs]
-        )
+        shifts = [one.levels.ravel() * np.int64(value) for one, value in pairs]
+        nothing = np.zeros(max(self._rows), np.int64)
+        self._shifts = np.concatenate([*shifts, nothing])
+        self._nowhere = self._shifts.size - nothing.size
+        """Where a level begins that adds nothing to a key."""
         self.finest = self._finest()
 
     def _finest(self) -> Grouping:
         """Every tuple is a class of its own."""
-        count = self.tuples.shape[1]
-        attributes = range(len(self.tuples))
-        keys = np.zeros((max(self._words) + 1, count), np.int64)
-        for attribute in attributes:
-            shifts = self._shifts[self._starts[attribute][0] :]
-            keys[self._words[attribute]] += shifts.take(self.tuples[attribute])
-        return Grouping(
-            tuple(0 for _ in attributes),
-            np.arange(count, dtype=np.int32),
-            keys,
-            self.problem.tuples.amounts,
-            self.problem.tuples.pairs,
-        )
+        representatives = np.arange(self.tuples.shape[1], dtype=np.int32)
+        levels = tuple(0 for _ in self.tuples)
+        words, changes = self._anew(levels)
+        keys = np.repeat(words[:, None], representatives.size, axis=1)
+        kernel.raise_keys(self.tuples, representatives, keys, self._shifts, *self._told(changes))
+        amounts, pairs = self.problem.tuples.amounts, self.problem.tuples.pairs
+        return Grouping(levels, representatives, keys, amounts, pairs)
 
     def starts(self, levels: Levels) -> Longs:
         """Where the levels begin in the flat tables."""
         begins = [starts[level] for starts, level in zip(self._starts, levels, strict=True)]
         return np.array(begins, np.int64)
+
+    def most_classes(self, levels: Levels) -> int:
+        """There are no more classes than this."""
+        return math.prod(map(operator.getitem, self._widths, levels))
 
     def places(self, levels: Levels) -> Ints:
         """The class of each tuple, numbered by first appearance."""
@@ -103,7 +125,7 @@ class Grouper:
     def without(self, grouping: Grouping, attribute: int) -> Ints:
         """Number classes so that those that differ only in one attribute are the same."""
         level = grouping.levels[attribute]
-        if self.problem.hierarchies[attribute].widths[level] == 1:
+        if self._widths[attribute][level] == 1:
             return np.arange(len(grouping), dtype=np.int32)
         rows = self.tuples[attribute].take(grouping.representatives)
         keys = grouping.keys.copy()
@@ -120,32 +142,65 @@ class Grouper:
         }
         return Grouping(levels, representatives, keys, amounts, pairs)
 
-    def _united(self, finer: Grouping, levels: Levels) -> tuple[Ints, Ints, Longs, Longs]:
-        changes = [
-            (place, starts[old], starts[new])
-            for place, (old, new, starts) in enumerate(
-                zip(finer.levels, levels, self._starts, strict=True)
-            )
-            if old != new
-        ]
-        return self._raised(finer, changes)
+    def joined(self, parts: Sequence[Grouping]) -> Grouping:
+        """Unite what the parts of a grouping were rolled up to, as if there had been no parts."""
+        levels = parts[0].levels
+        together = Grouping(
+            levels,
+            np.concatenate([one.representatives for one in parts]),
+            np.concatenate([one.keys for one in parts], axis=1),
+            np.concatenate([one.amounts for one in parts], axis=1),
+            {},
+        )
+        return self.roll_up(together, levels)
 
-    def _raised(
-        self, finer: Grouping, changes: Sequence[tuple[int, int, int]]
-    ) -> tuple[Ints, Ints, Longs, Longs]:
-        """Unite groups after changing attributes, given where their levels began and begin."""
-        changed = [
-            (place, self._words[place], old, new, self._rows[place]) for place, old, new in changes
-        ]
-        united: tuple[Ints, Ints, Longs, Longs] = kernel.roll_up(
+    def _united(self, finer: Grouping, levels: Levels) -> United:
+        words, changes = NOTHING, self._changes(finer.levels, levels)
+        wide = sum(width > 1 for width in map(operator.getitem, self._widths, levels))
+        if len(changes) > wide:
+            words, changes = self._anew(levels)
+        united: United = kernel.roll_up(
             self.tuples,
             finer.representatives,
             finer.keys,
             finer.amounts,
             self._shifts,
-            *np.array(changed, np.int64).reshape(-1, 5).T.copy(),
+            *self._told(changes),
+            words,
         )
         return united
+
+    def _changes(self, before: Levels, levels: Levels) -> list[Change]:
+        """What must be added to keys and taken away for other levels."""
+        return [
+            (place, starts[old], starts[new])
+            for place, (old, new, starts) in enumerate(
+                zip(before, levels, self._starts, strict=True)
+            )
+            if old != new
+        ]
+
+    def _anew(self, levels: Levels) -> tuple[Longs, list[Change]]:
+        """What attributes with a single value make of a key, and what the others add to that.
+
+        High up in the lattice most attributes have a single value: to change keys takes longer.
+        """
+        words, changes = np.zeros(max(self._words) + 1, np.int64), []
+        for place, level in enumerate(levels):
+            begin = self._starts[place][level]
+            if self._widths[place][level] > 1:
+                changes.append((place, self._nowhere, begin))
+            else:
+                words[self._words[place]] += self._shifts[begin]
+        return words, changes
+
+    def _told(self, changes: Sequence[Change]) -> Longs:
+        """Changes as the kernels want them."""
+        changed = [
+            (place, self._words[place], old, new, self._rows[place]) for place, old, new in changes
+        ]
+        told: Longs = np.array(changed, np.int64).reshape(-1, 5).T.copy()
+        return told
 
 
 def _place_values(sizes: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -196,7 +251,7 @@ class Snapshots:
         if len(finer) >= LARGE and FAR * len(made) < len(finer):
             self._leaps[finer.levels] = made.levels
         # one that is hardly smaller saves no work to those that start from it
-        if len(made) < 0.9 * len(finer):
+        if len(made) < 0.7 * len(finer):
             self._keep(made)
 
     def nearest(self, levels: Levels) -> Grouping:

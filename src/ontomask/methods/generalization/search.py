@@ -177,6 +177,8 @@ class Incumbent:
 def suppressed_records(problem: Problem, evaluation: Evaluation) -> Bools:
     """Which records lie in suppressed classes."""
     partition = evaluation.partition
+    if not partition.suppressed.any():
+        return np.zeros(problem.tuples.places.size, bool)
     return partition.suppressed[partition.places].take(problem.tuples.places)
 
 
