@@ -106,6 +106,11 @@ class Comparison:
         return kernel.PRESENT if without else rule
 
     @property
+    def of_words(self) -> bool:
+        """Whether values are equal or not, and nothing else is asked."""
+        return self.operators == "equality" or self.distances.of_words
+
+    @property
     def ordered(self) -> bool:
         """Whether values are compared by rank."""
         return self.distances.highest is not None and self.operators != "equality"
@@ -333,6 +338,7 @@ def coded_operator(
         comparison.rule,
         missing,
         comparison.formula(rows, values) if formed else None,
+        comparison.of_words and not formed,
     )
     return Coded(arrays, rows, comparison)
 
