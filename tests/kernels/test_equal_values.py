@@ -88,8 +88,8 @@ def test_the_center_of_words_is_found_without_their_table():
     by_table.heads[0, records.WORDS] = 0
     expected = centroids(by_table, labels, 40, uniforms)
     nothing = points._replace(costs=np.full(points.costs.size, np.nan))
-    for found in (centroids(points, labels, 40, uniforms), centroids(nothing, labels, 40, uniforms)):
-        for own, other in zip(found, expected, strict=True):
+    for given in (points, nothing):
+        for own, other in zip(centroids(given, labels, 40, uniforms), expected, strict=True):
             np.testing.assert_array_equal(own, other)
 
 

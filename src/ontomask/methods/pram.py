@@ -267,4 +267,4 @@ def drawn_words(codes: Ints, retain: float, uniforms: Floats) -> Ints:
 def _place(sums: Floats, uniforms: Floats | float) -> Longs:
     """Where among sums of chances a share of all of them lies."""
     found = np.searchsorted(sums, uniforms * sums[-1], side="right")
-    return np.minimum(found, sums.size - 1)
+    return np.asarray(np.minimum(found, sums.size - 1), np.int64)
