@@ -13,7 +13,9 @@ from ontomask.arrays import (
     FloatValues,
     narrowed,
     numbered,
+    numbered_whole,
     occurring,
+    places_in,
     recoded,
     summed_products,
     taken,
@@ -56,6 +58,33 @@ def test_many_numbers_are_numbered_as_few_are(look, gaps):
     codes, known = numbered(numbers)
     assert np.array_equal(known, np.unique(numbers[~np.isnan(numbers)]))
     assert np.array_equal(np.append(known, np.nan).take(codes), numbers, equal_nan=True)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("count", [500, arrays.MANY_CODES + 3])
+def test_whole_numbers_are_counted_as_they_are_sorted(look, gaps, count):
+    numbers = LOOKS[look](400.0 * np.random.default_rng(2).normal(size=count)).astype(np.float64)
+    if gaps:
+        numbers[::7] = np.nan
+    codes, known = numbered_whole(numbers)
+    expected = numbered(np.rint(numbers))
+    np.testing.assert_array_equal(codes, expected[0])
+    np.testing.assert_array_equal(known, expected[1])
+
+
+def test_whole_numbers_near_each_other_are_not_sorted(monkeypatch):
+    monkeypatch.setattr(arrays, "_ascending", None)
+    codes, known = numbered_whole(np.linspace(-90.0, 90.0, arrays.MANY_CODES))
+    assert codes.dtype == np.uint8
+    assert known.tolist() == list(range(-90, 91))
+
+
+@pytest.mark.parametrize("count", [0, 5, 3 * arrays.STRETCH + 1])
+def test_wanted_codes_are_found_where_they_are(count):
+    codes = np.random.default_rng(1).integers(0, 9, count).astype(np.uint8)
+    wanted = np.arange(9) % 4 == 0
+    assert places_in(codes, wanted).tolist() == np.flatnonzero(codes % 4 == 0).tolist()
 
 
 @pytest.mark.parametrize("count", [5, arrays.MANY_CODES, 3 * arrays.STRETCH + 1])

@@ -23,8 +23,10 @@ __all__ = [
     "narrow_codes",
     "narrowed",
     "numbered",
+    "numbered_whole",
     "occurring",
     "offsets_of",
+    "places_in",
     "ranges",
     "recoded",
     "stretches",
@@ -93,6 +95,13 @@ def occurring(codes: Codes, size: int) -> Longs:
     return np.flatnonzero(occurs)
 
 
+def places_in(codes: Codes, wanted: Bools) -> Longs:
+    """Where the codes are that are wanted, a truth for each code."""
+    parts = stretches(codes.size)
+    found = [part.start + np.flatnonzero(wanted.take(codes[part])) for part in parts]
+    return np.concatenate([np.empty(0, np.int64), *found])
+
+
 class _NarrowCodes:
     """The field `codes` of an object: kept in few bytes, and int32 for whoever asks for it."""
 
@@ -148,6 +157,37 @@ def numbered(numbers: Floats) -> tuple[Ints, Floats]:
     codes = np.empty(numbers.size, np.int32)
     codes[order] = places
     return codes, known
+
+
+def numbered_whole(numbers: Floats) -> tuple[Narrow, Floats]:
+    """The same for the whole numbers that are nearest, of which many are equal.
+
+    Where they lie near each other they are counted, so that nothing is sorted.
+    """
+    if numbers.size < MANY_CODES:
+        return numbered(np.rint(numbers))
+    low, high = (float(np.rint(most.reduce(numbers))) for most in (np.fmin, np.fmax))
+    if not high - low < numbers.size:  # too far apart, or not even numbers
+        return numbered(np.rint(numbers))
+    size = int(high - low) + 1
+    occurs = np.zeros(size + 1, bool)
+    for part in stretches(numbers.size):
+        occurs[_steps_from(low, numbers[part], size)] = True
+    known = np.flatnonzero(occurs[:size])
+    places = np.full(size + 1, known.size, np.int32)
+    places[known] = np.arange(known.size)
+    entries = _fitting(places)
+    codes = np.empty(numbers.size, entries.dtype)
+    for part in stretches(numbers.size):
+        codes[part] = entries.take(_steps_from(low, numbers[part], size))
+    return codes, known.astype(np.float64) + low
+
+
+def _steps_from(low: float, numbers: Floats, behind: int) -> Longs:
+    """How far numbers, rounded, are above the least one; NaN is behind all others."""
+    steps = np.rint(numbers) - low
+    steps[np.isnan(steps)] = behind
+    return steps.astype(np.int64)
 
 
 def _ascending(numbers: Floats) -> Longs:

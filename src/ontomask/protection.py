@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ontomask.arrays import Bools, Codes, Floats, Ints, stretches
+from ontomask.arrays import Bools, Codes, Floats, Ints, Longs, places_in, stretches
 from ontomask.checks import Flag, Integer, check
 from ontomask.data.distinct import texts_of
 from ontomask.data.domains import Domain, Numbers
@@ -199,13 +199,18 @@ def _sizes(microdata: Microdata) -> Floats:
 def _starred(start: State, end: State) -> int:
     """How many records have nothing but stars and gaps where they had quasi-identifiers."""
     before, kept = start.microdata, start.kept(end)
-    empty = np.arange(len(end.microdata) if before.quasi else 0)
+    empty: Longs | None = None
     for name in before.quasi:
         new = end.columns.get(name, before[name].of(kept))
         tells_nothing = np.append(_tells_nothing(new.domain), True)
-        empty = empty[tells_nothing.take(new.narrow.take(empty))]
+        if empty is None:  # of many records a few, mostly none
+            empty = places_in(new.narrow, tells_nothing)
+        else:
+            empty = empty[tells_nothing.take(new.narrow.take(empty))]
         if not empty.size:
             return 0
+    if empty is None:
+        return 0
     own = empty if isinstance(kept, slice) else kept[empty]
     known = np.zeros(own.size, bool)
     for name in before.quasi:

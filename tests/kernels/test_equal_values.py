@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import ontomask as om
-from ontomask.kernels import record_swapping
+from ontomask.kernels import record_swapping, records
 from ontomask.kernels import shrinking as kernel
-from ontomask.kernels.centroids import new_tally, tallied
+from ontomask.kernels.centroids import centroids, new_tally, tallied
 from ontomask.kernels.index import FARTHEST, NEAREST, build_index, new_finds, search
 from ontomask.kernels.neighbors import prepare
 from ontomask.kernels.record_ranks import nearer_records
@@ -78,6 +78,32 @@ def words_of(rng, often):
     ones = np.ones(codes.size)
     attribute = coded_operator(Comparison(ValueDistances()), values, codes, ones, ones).arrays
     return packed(attribute, codes, rng.integers(1, 4, 300).astype(float))
+
+
+def test_the_center_of_words_is_found_without_their_table():
+    rng = np.random.default_rng(5)
+    points = words_of(rng, rng.dirichlet(np.full(WORDS + 1, 0.3)))
+    labels, uniforms = rng.integers(0, 40, 300).astype(np.int32), np.zeros(40)
+    assert points.heads[0, records.WORDS] == 1
+    by_table = points._replace(heads=points.heads.copy())
+    by_table.heads[0, records.WORDS] = 0
+    expected = centroids(by_table, labels, 40, uniforms)
+    nothing = points._replace(costs=np.full(points.costs.size, np.nan))
+    for given in (points, nothing):
+        for own, other in zip(centroids(given, labels, 40, uniforms), expected, strict=True):
+            np.testing.assert_array_equal(own, other)
+
+
+@pytest.mark.parametrize("operators", ["semantic", "equality", "mode", "random"])
+@pytest.mark.parametrize("metric", ["mean", "euclidean", "s-distance"])
+def test_what_is_called_words_costs_one_but_for_the_value_itself(operators, metric):
+    values, codes = np.append(np.arange(9), -1), np.arange(10, dtype=np.int32)
+    for distances in (ValueDistances(), ValueDistances(highest=8)):
+        comparison = Comparison(distances, operators, metric)
+        arrays = coded_operator(comparison, values, codes, np.ones(10), np.ones(10)).arrays
+        if arrays.words:
+            np.testing.assert_array_equal(arrays.costs, 1.0 - np.eye(10))
+        assert arrays.words == (distances.highest is None or operators == "equality")
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -257,6 +257,32 @@ def test_a_cluster_is_united_once_in_a_round():
     assert 5 <= sizes.size < 10
 
 
+@pytest.mark.parametrize("rules", [(), (MINIMUM_HIERARCHY,)])
+def test_clusters_are_united_alike_by_any_number_of_threads(rules, monkeypatch):
+    monkeypatch.setattr(unions, "SMALLEST_SHARE", 1)
+    points = random_points(np.random.default_rng(3), 300, rules=rules, numeric=2)
+    clusters = described(points, np.repeat(np.arange(60), 5).astype(np.int32))
+    found = []
+    for threads in "1234":
+        monkeypatch.setenv("ONTOMASK_THREADS", threads)
+        found.append(united(points, clusters, np.arange(59, -1, -1)))
+    for one in found[1:]:
+        for own, other in zip(one, found[0], strict=True):
+            np.testing.assert_array_equal(own, other)
+
+
+def test_who_has_a_partner_looks_for_none(monkeypatch):
+    looked, choose = [], unions._choose
+    monkeypatch.setattr(
+        unions, "_choose", lambda *given: (looked.extend(given[9].tolist()), choose(*given))
+    )
+    points = random_points(np.random.default_rng(3), 300, rules=(), numeric=1)
+    clusters = described(points, np.repeat(np.arange(60), 5).astype(np.int32))
+    partners = unions._partners(points, clusters, np.arange(60))
+    assert len(set(looked)) == len(looked) < 60
+    assert all(partners[one] >= 0 for one in set(range(60)) - set(looked))
+
+
 def test_what_is_known_of_clusters_stays_true():
     points = random_points(np.random.default_rng(3), 60, rules=(MINIMUM_HIERARCHY,), numeric=1)
     clusters = described(points, np.repeat(np.arange(20), 3).astype(np.int32))

@@ -7,7 +7,9 @@ import polars as pl
 import pytest
 
 import ontomask as om
-from ontomask.methods.pram import Pram, drawn
+from ontomask.methods import pram
+from ontomask.methods.pram import Pram, drawn, drawn_words
+from ontomask.semantics.distances import ValueDistances
 from tables import DISEASES, LEAVES, mixed_columns, mixed_schema
 
 NOMINAL = om.Schema(diagnosis=om.Nominal(DISEASES))
@@ -107,3 +109,35 @@ def test_draws_follow_the_rows():
     assert (found[2000:] == 2).all()
     assert np.bincount(found[1000:2000], minlength=3)[1] == 0
     assert np.bincount(found[1000:2000])[0] == pytest.approx(500, abs=60)
+
+
+def rows_of_words(codes, retain):
+    """The probabilities of every value, as they are for values of any kind."""
+    kinds = int(codes.max()) + 1
+    present = np.bincount(codes, minlength=kinds) > 0
+    distances = ValueDistances().between(np.arange(kinds), np.arange(kinds))
+    yield 0, Pram(retain=retain)._decreasing(distances, present, 0)
+
+
+@pytest.mark.parametrize("retain", [0.0, 0.3, 0.8, 1.0])
+@pytest.mark.parametrize("kinds", [1, 2, 3, 40, 700])
+def test_words_are_drawn_as_values_of_any_kind(kinds, retain):
+    rng = np.random.default_rng(kinds)
+    codes = (2 * rng.integers(0, kinds, 3000)).astype(np.int32)  # not every code occurs
+    others = np.unique(codes).size - 1
+    edges = rng.integers(0, others + 1, 3000) * (1.0 - retain) / max(1, others)
+    for uniforms in (rng.random(3000), edges, np.clip(edges + retain, 0.0, 1.0 - 2.0**-53)):
+        expected = drawn(codes, rows_of_words(codes, retain), uniforms)
+        np.testing.assert_array_equal(drawn_words(codes, retain, uniforms), expected)
+
+
+def test_no_word_is_compared_with_all_others(monkeypatch):
+    monkeypatch.setattr(ValueDistances, "between", None)
+    looked = []
+    place = pram._place
+    monkeypatch.setattr(pram, "_place", lambda *given: (looked.append(1), place(*given))[1])
+    frame = pl.DataFrame({"word": [f"w{place}" for place in range(20_000)]})
+    for algorithm in ("semantic", "plain"):
+        released = protected(Pram(algorithm=algorithm), frame, om.Schema(word=om.Flat()))
+        assert 0.78 < (released["word"] == frame["word"]).mean() < 0.82
+    assert len(looked) < 20

@@ -49,7 +49,12 @@ def group_sizes(
         keys.sort()  # in place: nobody else has them
         is_last = np.ones(keys.size, bool)
         np.not_equal(keys[1:], keys[:-1], out=is_last[:-1])
-        return np.diff(np.flatnonzero(is_last), prepend=-1).astype(np.float64)
+        del keys  # there may be as many groups as records
+        ends = np.flatnonzero(is_last)
+        lengths = np.empty(ends.size)
+        np.subtract(ends[1:], ends[:-1], out=lengths[1:])
+        lengths[:1] = ends[:1] + 1
+        return lengths
     return np.bincount(_numbered(keys, span)[0], weights=counts).astype(np.float64)
 
 

@@ -18,6 +18,7 @@ from ontomask.arrays import (
     keeping_codes_narrow,
     narrow_codes,
     recoded,
+    stretches,
 )
 from ontomask.data.domains import Concepts, Domain, Labels, Numbers, Ranks
 from ontomask.data.grouping import group_rows
@@ -153,7 +154,10 @@ class Attribute:
     def record_numbers(self) -> Floats:
         """The column as numbers, one per record, NaN where missing."""
         known = np.append(self.numbers, np.nan) if self.has_missing else self.numbers
-        return known.take(self.codes)
+        found = np.empty(len(self.narrow))
+        for part in stretches(found.size):
+            found[part] = known.take(self.narrow[part])
+        return found
 
     @functools.cached_property
     def seen(self) -> Seen:

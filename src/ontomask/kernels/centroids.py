@@ -42,6 +42,7 @@ from ontomask.kernels.records import (
     VALUE_START,
     VALUES,
     WAY,
+    WORDS,
     Points,
     replacement_cost,
 )
@@ -250,6 +251,18 @@ def count_point(points: Points, tally: Tally, point: int) -> None:
 
 
 @part
+def _add_other_words(heads: Longs, tally: Tally, attribute: int) -> None:
+    """Give each candidate the weight of all other words, which the table would say, too."""
+    sums, marks, total = tally.sums, tally.marks, 0.0
+    first, start = heads[attribute, VALUE_START], heads[attribute, ROW_START]
+    for slot in range(first, first + tally.lengths[0, attribute]):
+        total += sums[first + marks[LISTED, slot]]
+    for slot in range(start, start + tally.lengths[1, attribute]):
+        row = marks[LISTED, slot]
+        sums[start + row] = total - sums[first + row]
+
+
+@part
 def fill(points: Points, tally: Tally, members: Longs) -> None:
     """Make it the tally of these points, at the price of their distinct values."""
     codes, weights, heads = points.codes, points.weights, points.heads
@@ -262,7 +275,10 @@ def fill(points: Points, tally: Tally, members: Longs) -> None:
             value = whole(codes[attribute, point])
             tally.sums[start + value] += weights[point]
             turn_value(points, tally, attribute, value, whole(1))
-        add_past_costs(points, tally, attribute, whole(0))
+        if heads[attribute, WORDS] == 1:
+            _add_other_words(heads, tally, attribute)
+        else:
+            add_past_costs(points, tally, attribute, whole(0))
 
 
 @compiled

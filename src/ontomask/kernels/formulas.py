@@ -41,6 +41,7 @@ __all__ = [
     "SQUARED",
     "SUBSUMER",
     "WAY",
+    "WORDS",
     "Formula",
     "add_differing",
     "contributed",
@@ -128,7 +129,10 @@ WAYS, CONTENTS, CURVE, WIDTH, KINDS, COMPARED, REPLACED, FIGURES = 19, 20, 21, 2
 BEHIND = 27
 """Columns of `heads`: ways and where things lie in `lineages`, then in `tables`; the last says how
 far the curve of costs lies behind that of contributions."""
-COLUMNS = 28
+WORDS = 28
+"""Column of `heads`: whether the tables of an attribute say no more than whether values are equal;
+a value then has the row of its own number."""
+COLUMNS = 29
 """How many columns `heads` has."""
 DIVISOR, SPREAD, IMPORTANCE, GAP = 0, 1, 2, 3
 """Figures, from FIGURES on."""

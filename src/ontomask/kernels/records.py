@@ -31,6 +31,7 @@ from ontomask.kernels.formulas import (
     LOOKED_UP,
     REPLACED,
     WAY,
+    WORDS,
     Formula,
     formed,
     laid_out,
@@ -52,6 +53,7 @@ __all__ = [
     "VALUES",
     "VALUE_START",
     "WAY",
+    "WORDS",
     "Attribute",
     "Points",
     "coded_cost",
@@ -105,6 +107,8 @@ class Attribute(NamedTuple):
     """The code that means "missing", or -1."""
     formula: Formula | None = None
     """How the entries of both tables are computed where these are not there (empty)."""
+    words: bool = False
+    """Whether costs are 1 but for the row of a value itself, which has its number."""
 
 
 class Points(NamedTuple):
@@ -250,6 +254,7 @@ def _heads(attributes: Sequence[Attribute]) -> Longs:
     heads[:, ROW_START] = value_starts[-1] + _starts([rows for rows, _ in shapes])[:-1]
     heads[:, RULE] = [attribute.rule for attribute in attributes]
     heads[:, MISSING] = [attribute.missing for attribute in attributes]
+    heads[:, WORDS] = [attribute.words for attribute in attributes]
     heads[:, MISSING_ROW] = [
         attribute.own_rows[attribute.missing] if attribute.missing >= 0 else -1
         for attribute in attributes

@@ -6,11 +6,14 @@ the exact loss of each union decides; equal ones by the smaller number.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.centroids import Tally, members_by_cluster, new_tally, price
 from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.index import (
@@ -29,6 +32,10 @@ __all__ = ["PARTNERS", "Clusters", "described", "united"]
 
 PARTNERS = 4
 """How many of the nearest clusters are tried."""
+STRETCHES = 8
+"""In so many stretches clusters are looked at: who finds a partner in one is not in the next."""
+SMALLEST_SHARE = 20_000
+"""So many values of points are enough for one more thread."""
 
 
 class Clusters(NamedTuple):
@@ -88,29 +95,26 @@ def _choose(
     references: Floats,
     losses: Floats,
     owners: Longs,
-    order: Longs,
-    partners: Longs,
+    asked: Longs,
+    chosen: Longs,
     room: Longs,
     reference: Floats,
 ) -> None:
-    """Write for the clusters of `order` their partners; one that has one already waits."""
-    for cluster in order:
-        if partners[cluster] >= 0:
-            continue
+    """Write for each of the clusters asked about the one that it costs least to unite it with."""
+    for cluster in asked:
         found = search(
             points, index, finds, references[cluster], NEAREST, whole(finds.answers.shape[0])
         )
-        least, chosen = np.inf, whole(-1)
+        least, best = np.inf, whole(-1)
         for slot in range(found):
             other = owners[whole(finds.answers[slot, 2])]
             if other == cluster:
                 continue
             count = _joined(offsets, members, room, cluster, other)
             cost = price(points, tally, room[:count], reference) - losses[other]
-            if cost < least or (cost == least and other < chosen):
-                least, chosen = cost, other
-        if chosen >= 0 and partners[chosen] < 0:
-            partners[cluster], partners[chosen] = chosen, cluster
+            if cost < least or (cost == least and other < best):
+                least, best = cost, other
+        chosen[cluster] = best
 
 
 def described(points: Points, labels: Ints) -> Clusters:
@@ -147,17 +151,48 @@ def united(points: Points, clusters: Clusters, failing: Longs) -> Clusters:
 
 
 def _partners(points: Points, clusters: Clusters, failing: Longs) -> Longs:
-    """For each cluster the one that it is to be united with, or -1."""
+    """For each cluster the one that it is to be united with, or -1.
+
+    Those whose turn comes soon are looked at side by side, by what none of them changes.
+    """
+    partners, chosen = np.full((2, clusters.losses.size), -1)
+    look = _looking(points, clusters, chosen)
+    step, smallest = failing.size // STRETCHES + 1, _enough(clusters)
+    for start in range(0, failing.size, step):
+        some = failing[start : start + step]
+        asked = some[partners[some] < 0]
+        in_blocks(functools.partial(look, asked), asked.size, smallest)
+        for cluster in asked.tolist():
+            other = int(chosen[cluster])
+            if partners[cluster] < 0 <= other and partners[other] < 0:
+                partners[cluster], partners[other] = other, cluster
+    return partners
+
+
+def _enough(clusters: Clusters) -> int:
+    """How many clusters are to be looked at for one more thread."""
+    values = clusters.references.shape[1] * clusters.labels.size
+    return 1 + SMALLEST_SHARE * clusters.losses.size // max(1, values)
+
+
+def _looking(
+    points: Points, clusters: Clusters, chosen: Longs
+) -> Callable[[Longs, int, int], None]:
+    """Write what clusters are to be united with; several threads may do so."""
     labels, references, losses, middles = clusters
     count, size = losses.size, labels.size
-    owners, partners = np.full(size, -1), np.full(count, -1)
+    owners = np.full(size, -1)
     owners[middles] = np.arange(count)
     index = build_index(points, middles, np.ones(size), np.zeros(size), LEAF)
     prepare(index)
-    finds = new_finds(index, min(PARTNERS + 1, count))
-    _choose(
-        *(points, index, finds, new_tally(points), *members_by_cluster(labels, count)),
-        *(references, losses, owners, failing, partners),
-        *(np.empty(size, np.int64), np.empty(references.shape[1])),
-    )
-    return partners
+    offsets, members = members_by_cluster(labels, count)
+
+    def look(asked: Longs, first: int, last: int) -> None:
+        finds = new_finds(index, min(PARTNERS + 1, count))
+        _choose(
+            *(points, index, finds, new_tally(points), offsets, members, references, losses),
+            *(owners, asked[first:last], chosen),
+            *(np.empty(size, np.int64), np.empty(references.shape[1])),
+        )
+
+    return look

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats
+from ontomask.arrays import Bools, Floats, occurring, stretches
 from ontomask.checks import AnyOf, Flag, Integer, ListOf, Null, Real, Text
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
@@ -20,8 +20,8 @@ from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Context, Method, record_limit, register
 from ontomask.methods.heeding import redrawn
 from ontomask.methods.permuting import check_published
-from ontomask.methods.points import number_column
-from ontomask.semantics.moments import covariances, mean, variance
+from ontomask.methods.points import number_column, spread_of
+from ontomask.semantics.moments import covariances, mean
 from ontomask.wording import only
 
 __all__ = ["Noise", "Rounding", "Sampling", "TopBottomCoding"]
@@ -68,7 +68,7 @@ class Noise(Method):
         if self.correlated:
             root = self._root(np.stack([one.record_numbers() for one in chosen]), microdata)
         else:
-            root = np.sqrt([_spread(one, microdata) for one in chosen])
+            root = np.sqrt([spread_of(one, microdata) for one in chosen])
 
         def draw(_context: Context) -> dict[str, Attribute]:
             pairs = zip(chosen, self._drawn(root, len(microdata), context), strict=True)
@@ -89,10 +89,12 @@ class Noise(Method):
     def _noisy(self, attribute: Attribute, noise: Floats) -> Attribute:
         # in place: a table of many records has no room for every step of a formula
         noise *= self.scale
-        numbers = attribute.record_numbers()
-        noise += numbers
+        known, codes = np.append(attribute.numbers, np.nan), attribute.narrow
+        for part in stretches(noise.size):
+            noise[part] += known.take(codes[part])
         if self.keep_range:
-            np.clip(noise, np.nanmin(numbers), np.nanmax(numbers), out=noise)
+            own = known[occurring(codes, known.size)]
+            np.clip(noise, np.nanmin(own), np.nanmax(own), out=noise)
         return number_column(attribute, noise)
 
     def _root(self, numbers: Floats, microdata: Microdata) -> Floats:
@@ -107,13 +109,6 @@ class Noise(Method):
         spread = covariances(numbers[:, complete], counts[complete], weights[complete])
         values, vectors = np.linalg.eigh(spread)
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), np.float64)
-
-
-def _spread(attribute: Attribute, microdata: Microdata) -> float:
-    """The variance of a column."""
-    numbers = attribute.record_numbers()
-    known: Bools | slice = ~np.isnan(numbers) if attribute.has_missing else slice(None)
-    return variance(numbers[known], microdata.counts[known], microdata.weights[known])
 
 
 @register

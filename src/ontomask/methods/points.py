@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ontomask.arrays import PIECE, Bools, Floats, FloatValues, Ints, Longs, numbered
+from ontomask.arrays import PIECE, Bools, Floats, FloatValues, Ints, Longs, numbered, numbered_whole
 from ontomask.data.domains import Concepts, Numbers
 from ontomask.data.encoding import day_value
 from ontomask.data.microdata import Attribute, Microdata, Tuples
@@ -22,10 +22,13 @@ from ontomask.kernels.records import Points, flat_owners, pack_points, with_poin
 from ontomask.semantics.moments import variance
 from ontomask.semantics.operators import Coded, Comparison, Outline, coded_operators, outlined
 
-__all__ = ["Layout", "Scaled", "layout_of", "number_column", "quasi_layout"]
+__all__ = ["Layout", "Scaled", "layout_of", "number_column", "quasi_layout", "spread_of"]
 
 ROUNDING = 1e-13
 """Relative differences up to here come from computing, not from the data."""
+
+SMALL_PART = 0.1
+"""Whole numbers that differ by less are the same."""
 
 LOOKED_UP = 40_000
 """To look up so many numbers takes about ten times as long as to start a thread."""
@@ -183,9 +186,7 @@ def _outlined(
 
 def _scaled(attribute: Attribute, microdata: Microdata, metric: str) -> Scaled:
     """Divide by the standard deviation (S-distance: by that of a pair, sqrt(2) times as much)."""
-    numbers = attribute.record_numbers()
-    known = ~np.isnan(numbers)
-    spread = variance(numbers[known], microdata.counts[known], microdata.weights[known])
+    spread = spread_of(attribute, microdata)
     importance = attribute.column.weight
     if spread == 0.0:
         return Scaled(attribute, 1.0, importance)
@@ -193,6 +194,13 @@ def _scaled(attribute: Attribute, microdata: Microdata, metric: str) -> Scaled:
         return Scaled(attribute, importance / np.sqrt(spread), importance)
     spread = spread if metric == "euclidean" else 2.0 * spread
     return Scaled(attribute, float(np.sqrt(importance / spread)), importance)
+
+
+def spread_of(attribute: Attribute, microdata: Microdata) -> float:
+    """The variance of a numeric column, or of one with dates."""
+    numbers = attribute.record_numbers()
+    known: Bools | slice = ~np.isnan(numbers) if attribute.has_missing else slice(None)
+    return variance(numbers[known], microdata.counts[known], microdata.weights[known])
 
 
 def _coded_column(attribute: Attribute, operator: Coded, rows: Ints) -> Attribute:
@@ -213,7 +221,7 @@ def number_column(attribute: Attribute, numbers: Floats) -> Attribute:
     """
     _refuse_alike(attribute)
     domain = attribute.as_numbers
-    codes, distinct = numbered(numbers)
+    codes, distinct = (numbered_whole if _is_written_whole(attribute) else numbered)(numbers)
     own = _own_codes(domain.numbers, distinct)
     new, kept = _rounded(attribute, distinct), own >= 0
     if kept.any():
@@ -226,6 +234,19 @@ def number_column(attribute: Attribute, numbers: Floats) -> Attribute:
         domain=Numbers(_all_written(attribute, own, new), new, domain.whole),
         has_missing=bool((codes == new.size).any()),
     )
+
+
+def _is_written_whole(attribute: Attribute) -> bool:
+    """Whether nothing is told of numbers but the nearest whole one.
+
+    Those of the column are so far from each other that no more than rounding leads to them.
+    """
+    domain = attribute.as_numbers
+    is_number = domain.decimals is None and not isinstance(attribute.column, Date)
+    if not (is_number and domain.whole and domain.fits_floats and domain.size):
+        return False
+    greatest = max(-domain.numbers[0], domain.numbers[-1])
+    return type(domain.values[0]) is int and bool(greatest * ROUNDING < SMALL_PART)
 
 
 def _united(codes: Ints, numbers: Floats) -> tuple[Ints, Bools | slice]:

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints
+from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Real, Text, Typed, did_you_mean
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
@@ -27,6 +27,8 @@ from ontomask.taxonomy.measures import MEASURES
 __all__ = ["Pram"]
 
 ROUNDING = 1e-9
+ROUNDED = 2.0 * float(np.finfo(np.float64).eps)
+"""What a sum of chances gains or loses by rounding with each of them, at most."""
 
 Matrix = Sequence[Sequence[float]]
 
@@ -113,23 +115,26 @@ class Pram(Method):
         found = {}
         for number, attribute in enumerate(columns):
             part = context.part(number, 1, len(columns))
+            _refuse_numbers(attribute)
             uniforms = context.generator.random(attribute.codes.size)
-            given = attribute.codes, self._transitions(attribute), uniforms
-            codes = drawn(*given, part.progress)
+            distances = self._distances(attribute)
+            if self.matrix is None and distances.of_words:
+                codes = drawn_words(attribute.codes, self.retain, uniforms)
+            else:
+                given = attribute.codes, self._transitions(attribute, distances), uniforms
+                codes = drawn(*given, part.progress)
             found[attribute.name] = replace(attribute, codes=codes)
         return found
 
-    def _transitions(self, attribute: Attribute) -> Transitions:
-        if attribute.column.kind in ("numeric", "date"):
-            raise MethodError(
-                f"Column {attribute.name!r} is {attribute.column.kind}, and PRAM is for categories "
-                "only; use noise or rank swapping for it."
-            )
+    def _distances(self, attribute: Attribute) -> ValueDistances:
+        is_semantic = self.matrix is None and self.algorithm == "semantic"
+        return attribute.distances(self.measure) if is_semantic else ValueDistances()
+
+    def _transitions(self, attribute: Attribute, distances: ValueDistances) -> Transitions:
         if self.matrix is not None and self.order is not None:
             yield 0, _given(attribute, np.asarray(self.matrix, np.float64), self.order)
             return
-        semantic, values = self.algorithm == "semantic", attribute.numbered
-        distances = attribute.distances(self.measure) if semantic else ValueDistances()
+        values = attribute.numbered
         present = np.bincount(attribute.codes, minlength=attribute.cardinality) > 0
         for block in row_blocks(values.size, values.size, MODERATE_TABLE):
             rows = distances.between(values[block], values)
@@ -153,6 +158,14 @@ class Pram(Method):
         moves *= (1.0 - retain)[:, None] / np.where(total > 0.0, total, 1.0)
         moves[own] += retain
         return np.asarray(moves, np.float64)
+
+
+def _refuse_numbers(attribute: Attribute) -> None:
+    if attribute.column.kind in ("numeric", "date"):
+        raise MethodError(
+            f"Column {attribute.name!r} is {attribute.column.kind}, and PRAM is for categories "
+            "only; use noise or rank swapping for it."
+        )
 
 
 def check_transitions(matrix: Matrix, order: Sequence[object]) -> None:
@@ -220,7 +233,38 @@ def drawn(
             tell(telling)
             records = order[ends[code] : ends[code + 1]]
             if records.size:
-                chances = np.cumsum(rows[code - start])
-                found = np.searchsorted(chances, uniforms[records] * chances[-1], side="right")
-                result[records] = np.minimum(found, chances.size - 1)
+                result[records] = _place(np.cumsum(rows[code - start]), uniforms[records])
     return result
+
+
+def drawn_words(codes: Ints, retain: float, uniforms: Floats) -> Ints:
+    """The same where all other values that occur are equally likely, without a row for each.
+
+    A sum of equal chances is one of them times their number, but for what is rounded on the way.
+    Draws that lie so near to a sum that rounding decides are looked up among all sums.
+    """
+    kinds, places = np.unique(codes, return_inverse=True)
+    others = kinds.size - 1
+    if others == 0 or retain == 1.0:
+        return codes.copy()
+    share = (1.0 - retain) / others
+    beyond = uniforms - share * places - retain
+    stays, behind = (beyond < 0.0) & (beyond >= -retain), beyond >= 0.0
+    # the own chance is passed over, so that all others are shares
+    passed = (uniforms - retain * behind) / share
+    found = np.where(stays, places, np.floor(passed) + behind).astype(np.int64)
+    apart = np.where(
+        stays, np.minimum(-beyond, beyond + retain), share * np.abs(passed - np.rint(passed))
+    )
+    unsure = apart <= ROUNDED * (kinds.size + 4.0)
+    for record in np.flatnonzero(unsure).tolist():
+        chances = np.full(kinds.size, share)
+        chances[places[record]] = retain
+        found[record] = _place(np.cumsum(chances), uniforms[record])
+    return np.asarray(kinds[found], np.int32)
+
+
+def _place(sums: Floats, uniforms: Floats | float) -> Longs:
+    """Where among sums of chances a share of all of them lies."""
+    found = np.searchsorted(sums, uniforms * sums[-1], side="right")
+    return np.asarray(np.minimum(found, sums.size - 1), np.int64)

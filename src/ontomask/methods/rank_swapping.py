@@ -172,11 +172,17 @@ class RankSwapping(Method):
         for start in range(0, len(names), size):
             some = names[start : start + size]
             part = context.part(start, len(some), len(names))
-            # what is drawn is drawn column after column, whatever is done at a time
-            works = [self._swap_column(microdata, name, k, part) for name in some]
-            totals, message = [len(microdata)] * len(some), f"swapping {', '.join(some)}"
-            found += watched_parts(works, totals=totals, context=part, message=message)
+            found += self._swap_some(microdata, some, k, part)
         return [partners for partners, _ in found], [rank for _, rank in found]
+
+    def _swap_some(
+        self, microdata: Microdata, names: Sequence[str], k: int | None, context: Context
+    ) -> list[tuple[Longs, int | None]]:
+        """Some columns side by side; what was drawn for them is gone before the next ones."""
+        # what is drawn is drawn column after column, whatever is done at a time
+        works = [self._swap_column(microdata, name, k, context) for name in names]
+        totals, message = [len(microdata)] * len(names), f"swapping {', '.join(names)}"
+        return watched_parts(works, totals=totals, context=context, message=message)
 
     def _swap_column(
         self, microdata: Microdata, name: str, k: int | None, context: Context

@@ -29,9 +29,11 @@ def covariances(columns: Floats, counts: Floats, weights: Floats) -> Floats:
     # counted from one record, so that equal numbers have no variance, not even by rounding
     from_first = columns - columns[:, :1]
     if (counts == 1.0).all() and (weights == 1.0).all():
-        total = float(counts.size)
-        centered = from_first - from_first.sum(axis=1, keepdims=True) / total
-        return _products(centered, centered.copy()) * (1.0 / (total - 1.0))
+        total, centered = float(counts.size), from_first
+        centered -= from_first.sum(axis=1, keepdims=True) / total
+        # the library multiplies an array by itself in another order
+        others = centered.copy() if len(centered) > 1 else centered
+        return _products(centered, others) * (1.0 / (total - 1.0))
     surveyed = weights / counts
     amounts = counts * surveyed
     total = float(amounts.sum())

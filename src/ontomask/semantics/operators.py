@@ -110,6 +110,11 @@ class Comparison:
         return kernel.PRESENT if without else rule
 
     @property
+    def of_words(self) -> bool:
+        """Whether values are equal or not, and nothing else is asked."""
+        return self.operators == "equality" or self.distances.of_words
+
+    @property
     def ordered(self) -> bool:
         """Whether values are compared by rank."""
         return self.distances.highest is not None and self.operators != "equality"
@@ -364,6 +369,7 @@ def outlined(
         comparison.rule,
         missing,
         comparison.formula(rows, values) if formed else None,
+        comparison.of_words and not formed,
     )
     return Outline(Coded(arrays, rows, comparison), values)
 
