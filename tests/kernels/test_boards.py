@@ -5,8 +5,23 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from ontomask.kernels.boards import PATIENCE, close, new_board, offer, take, take_back, withdraw
+from ontomask.kernels.boards import (
+    DONE,
+    FIRST,
+    call_off,
+    close_now,
+    finish,
+    is_at_rest,
+    is_closed,
+    new_board,
+    offer,
+    start_round,
+    take,
+    take_back,
+)
 from ontomask.kernels.compiling import compiled
+
+PATIENCE = 1 << 14
 
 
 @compiled
@@ -15,7 +30,6 @@ def offer_all(board, works, amount):
     for number in range(amount):
         works[number] = number + 1
         offer(board)
-    close(board)
 
 
 @compiled
@@ -40,19 +54,78 @@ def test_every_work_is_done_once_and_seen_whole(threads):
         with ThreadPoolExecutor(threads) as pool:
             others = [pool.submit(take_all, board, works, one) for one in done[1:]]
             offer_all(board, works, amount)
+            close_now(board)
             take_all(board, works, done[0])
             for one in others:
                 one.result()
         assert (done.sum(axis=0) == np.arange(1, amount + 1)).all()
 
 
-def test_none_is_taken_where_none_is_ready_or_all_are_withdrawn():
+@compiled
+def offer_rounds(board, works, rounds, amount):
+    """Write other works down in every round; how many rounds began while somebody was at work."""
+    disturbed = 0
+    for number in range(rounds):
+        start_round(board)
+        for slot in range(amount):
+            works[slot] = 1000 * number + slot
+            offer(board)
+        call_off(board, 1 << 30)
+        disturbed += board[FIRST] + amount != board[DONE]
+    return disturbed
+
+
+@compiled
+def take_rounds(board, works, sums):
+    """Add up works, which must not change meanwhile."""
+    number = take(board, PATIENCE)
+    while number >= 0:
+        slot = number - board[FIRST]
+        before = works[slot]
+        sums[0] += 1
+        sums[1] += works[slot] != before or before % 1000 != slot
+        finish(board, 1)
+        number = take(board, PATIENCE)
+
+
+@pytest.mark.compiled
+def test_no_round_begins_while_somebody_is_at_a_work_of_the_last_one():
+    board, works, disturbed = new_board(), np.zeros(7, np.int64), 0
+    sums = np.zeros((2, 2), np.int64)
+
+    def others(own):
+        while not is_closed(board):
+            take_rounds(board, works, own)
+
+    with ThreadPoolExecutor(2) as pool:
+        begun = [pool.submit(others, own) for own in sums]
+        while sums[:, 0].sum() < 1000:  # where others have the processor, they come late
+            disturbed += offer_rounds(board, works, 5000, works.size)
+        close_now(board)
+        for one in begun:
+            one.result()
+    assert disturbed == 0
+    assert sums[:, 1].sum() == 0
+    assert is_at_rest(board)
+
+
+@compiled
+def call_off_now(board):
+    call_off(board, PATIENCE)
+
+
+def test_none_is_taken_where_none_is_ready_or_all_are_called_off():
     board = new_board()
     assert take(board, PATIENCE) == -1  # somebody who never offers any is not waited for
-    offer_all(board, np.zeros(2, np.int64), 2)
+    offer_all(board, np.zeros(3, np.int64), 3)
     assert take(board, PATIENCE) == 0
-    withdraw(board)
+    call_off_now(board)
     assert take(board, PATIENCE) == -1
+    assert not is_at_rest(board)  # the first one was begun
+    finish(board, 1)
+    assert is_at_rest(board)
+    call_off_now(board)  # again: nothing is left
+    assert is_at_rest(board)
 
 
 def test_a_work_is_taken_back_until_somebody_has_begun_it():

@@ -3,7 +3,8 @@
 One thread makes works ready, one after the other; whoever is free takes the next. What they must
 know of each other lies on a *board*. Through Python it would take longer than many a work does.
 Nobody has to wait for a work that is not begun: who has made them ready takes part, and does all of
-them where no other thread comes.
+them where no other thread comes. Works may come in rounds: once those of one are called off and the
+ones that were begun are done, what they looked at can be changed.
 """
 
 from __future__ import annotations
@@ -20,27 +21,32 @@ from ontomask.arrays import Longs
 from ontomask.kernels.compiling import compiled, part, whole
 
 __all__ = [
+    "FIRST",
     "PATIENCE",
     "READY",
-    "close",
+    "call_off",
     "close_now",
     "count_up",
     "exchange",
+    "finish",
+    "is_at_rest",
     "is_closed",
     "new_board",
     "offer",
     "read",
+    "start_round",
     "take",
     "take_back",
-    "withdraw",
 ]
 
-READY, TAKEN, CLOSED = 0, 8, 16
-"""Places of a board: how many works are ready, how many are taken, and whether no more will come.
-They lie so far apart that one thread's writing does not hold up another's reading."""
-SIZE = 24
-PATIENCE = 1 << 14
-"""So often one looks for a work before one leaves, which takes some ten microseconds."""
+READY, TAKEN, CLOSED, DONE, FIRST = 0, 8, 16, 24, 32
+"""Places of a board: how many works are ready, how many are taken, whether no more will come, how
+many are done or called off, and the number of the first one of a round. They lie so far apart that
+one thread's writing does not hold up another's reading."""
+SIZE = 40
+PATIENCE = 1 << 20
+"""So often one looks for a work before one leaves, or whether it is done: some two hundred
+microseconds, longer than anybody takes between two rounds."""
 
 
 def new_board() -> Longs:
@@ -115,12 +121,6 @@ def offer(board: Longs) -> None:
 
 
 @part
-def close(board: Longs) -> None:
-    """Tell that no more will come."""
-    exchange(board, CLOSED, 0, 1)
-
-
-@part
 def take_back(board: Longs) -> bool:
     """Take the last work if nobody has begun it; whether that is so."""
     ready = read(board, READY)
@@ -143,6 +143,40 @@ def take(board: Longs, patience: int) -> int:
     return whole(-1)
 
 
+@part
+def start_round(board: Longs) -> None:
+    """Let the next work be the first one of a round; the board is at rest."""
+    board[FIRST] = read(board, READY)
+
+
+@compiled
+def finish(board: Longs, amount: int) -> None:
+    """Note that so many works are done, which several threads may do at a time."""
+    done = read(board, DONE)
+    while not exchange(board, DONE, done, done + amount):
+        done = read(board, DONE)
+
+
+@part
+def call_off(board: Longs, patience: int) -> None:
+    """Let nobody begin another of the works that are ready; those begun may come to an end.
+
+    One looks so often whether they have, at most.
+    """
+    ready, taken = read(board, READY), read(board, TAKEN)
+    while not exchange(board, TAKEN, taken, ready):
+        taken = read(board, TAKEN)
+    finish(board, ready - taken)
+    for _ in range(patience):
+        if read(board, DONE) == ready:
+            break
+
+
+def is_at_rest(board: Longs) -> bool:
+    """Whether all works are done or called off."""
+    return bool(board[DONE] == board[READY])
+
+
 def is_closed(board: Longs) -> bool:
     """Whether no more will come."""
     return bool(board[CLOSED] != 0)
@@ -151,8 +185,3 @@ def is_closed(board: Longs) -> bool:
 def close_now(board: Longs) -> None:
     """Tell that no more will come."""
     board[CLOSED] = 1
-
-
-def withdraw(board: Longs) -> None:
-    """Let nobody begin another work."""
-    board[READY] = 0

@@ -9,7 +9,9 @@ many are foreseen, or on how many threads do it.
 
 from __future__ import annotations
 
+import functools
 import math
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,14 +22,18 @@ import numpy as np
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import allowed_threads
 from ontomask.kernels.boards import (
+    FIRST,
     PATIENCE,
-    close,
+    close_now,
     exchange,
+    finish,
+    is_at_rest,
+    is_closed,
     new_board,
     offer,
     read,
+    start_round,
     take,
-    withdraw,
 )
 from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.index import Finds, Index, new_finds, remove, restore
@@ -42,11 +48,11 @@ from ontomask.kernels.tuple_ranking import (
 
 __all__ = [
     "Foreseen",
-    "Outlook",
     "amount_ahead",
-    "foreseeing",
+    "come_to_rest",
+    "follow",
     "has_list",
-    "look_out",
+    "looking_out",
     "most_ahead",
 ]
 
@@ -55,6 +61,8 @@ FEWEST_AHEAD = 4
 UNLISTED = -1
 MOST_LISTERS = 2
 """So many threads list while another one follows references: no more of them would be busy."""
+NAP = 1e-4
+"""Seconds that a thread pauses when nothing came for long."""
 MOST_TIED = 32
 """So many of the tuples that are farthest alike are kept for a step, at most."""
 
@@ -63,20 +71,20 @@ class Foreseen(NamedTuple):
     """The references that are expected, in order, and the tuples nearest to them."""
 
     expected: Longs
-    """[steps] the tuple of each reference."""
+    """[most] the tuple of each reference."""
     ties: Ints
-    """[steps] how many tuples it was drawn from, the farthest ones; 0 where they were too many, or
+    """[most] how many tuples it was drawn from, the farthest ones; 0 where they were too many, or
     not listed."""
     tied: Ints
-    """[steps, MOST_TIED] those tuples, ascending: some may be finished when the step comes."""
+    """[most, MOST_TIED] those tuples, ascending: some may be finished when the step comes."""
     wanted: Longs
-    """[steps] how many tuples were asked for."""
+    """[most] how many tuples were asked for."""
     found: Longs
-    """[steps] how many there were, or UNLISTED."""
+    """[most] how many there were, or UNLISTED."""
     keys: Floats
-    """[steps, listed] their distances, ascending."""
+    """[most, listed] their distances, ascending."""
     near: Longs
-    """[steps, listed] the tuples."""
+    """[most, listed] the tuples."""
     board: Longs
     """Tells which of them have been followed, and for which of those somebody lists the tuples."""
 
@@ -105,7 +113,7 @@ def _put_back(rest: Index, unfinished: Ints, expected: Longs) -> None:
 
 
 @compiled
-def _follow(
+def follow(
     points: Points,
     rest: Index,
     finds: Finds,
@@ -118,9 +126,14 @@ def _follow(
 ) -> int:
     """Offer the references that are expected, as if `point` was the first; how many there are.
 
-    Afterwards all is as it was before.
+    There are no more than `uniforms`: the draw of the reference after each. Afterwards all is as it
+    was before.
     """
-    count, steps = whole(0), foreseen.expected.size
+    count, steps = whole(0), uniforms.size
+    for slot in range(steps):
+        foreseen.found[slot] = UNLISTED
+    foreseen.ties[0] = 0
+    start_round(foreseen.board)
     while count < steps and point >= 0:
         foreseen.expected[count] = point
         offer(foreseen.board)
@@ -136,7 +149,6 @@ def _follow(
             foreseen.ties[count] = kept
             for slot in range(kept):
                 foreseen.tied[count, slot] = scratch.tied[slot]
-    close(foreseen.board)
     _put_back(rest, unfinished, foreseen.expected[:count])
     return count
 
@@ -144,9 +156,10 @@ def _follow(
 @apart
 @compiled
 def _list_one(
-    points: Points, near: Index, finds: Finds, scratch: Scratch, foreseen: Foreseen, slot: int
+    points: Points, near: Index, finds: Finds, scratch: Scratch, foreseen: Foreseen, number: int
 ) -> None:
-    """List the tuples nearest to an expected reference."""
+    """List the tuples nearest to an expected reference, the one with this number on the board."""
+    slot = number - foreseen.board[FIRST]
     here = Scratch(
         scratch.reference,
         foreseen.keys[slot],
@@ -159,6 +172,7 @@ def _list_one(
     point_reference(points, foreseen.expected[slot], here.reference)
     found = list_nearest(points, near, finds, finds.counts, foreseen.wanted[slot], here)
     exchange(foreseen.found, slot, UNLISTED, found)
+    finish(foreseen.board, whole(1))
 
 
 @compiled
@@ -166,10 +180,10 @@ def _list_some(
     points: Points, near: Index, foreseen: Foreseen, finds: Finds, scratch: Scratch
 ) -> None:
     """List the tuples nearest to references that are offered, as long as there are any."""
-    slot = take(foreseen.board, PATIENCE)
-    while slot >= 0:
-        _list_one(points, near, finds, scratch, foreseen, slot)
-        slot = take(foreseen.board, PATIENCE)
+    number = take(foreseen.board, PATIENCE)
+    while number >= 0:
+        _list_one(points, near, finds, scratch, foreseen, number)
+        number = take(foreseen.board, PATIENCE)
 
 
 @apart
@@ -191,71 +205,44 @@ def has_list(
     return False
 
 
-class Outlook(NamedTuple):
-    """Where is looked ahead, and the room for it, which serves again and again."""
-
-    points: Points
-    near: Index
-    """The tuples of which the nearest ones are listed; nothing is taken out meanwhile."""
-    rest: Index
-    """Those among which references are followed: another index than `near`."""
-    lots: Lots
-    listed: int
-    """How many tuples a list has room for."""
-    following: tuple[Finds, Scratch]
-    listing: list[tuple[Finds, Scratch]]
-    """For each thread that lists."""
-    pool: ThreadPoolExecutor | None
-    """Threads that list while references are followed; None where this one is alone."""
-
-
-def look_out(
-    points: Points,
-    near: Index,
-    rest: Index,
-    lots: Lots,
-    listed: int,
-    pool: ThreadPoolExecutor | None,
-) -> Outlook:
-    """Prepare to look ahead over these tuples."""
-    attributes, alive = points.codes.shape[0] + points.gaps.size, rest.cells.shape[1]
-    following = new_finds(rest, 0), new_scratch(attributes, alive, 0, 0)
-    threads = min(allowed_threads() - 1, MOST_LISTERS) if pool else 0
-    listing = [(new_finds(near, listed), new_scratch(attributes, 0, 0, 0)) for _ in range(threads)]
-    return Outlook(points, near, rest, lots, listed, following, listing, pool)
+def _wait_for_references(
+    points: Points, near: Index, foreseen: Foreseen, finds: Finds, scratch: Scratch
+) -> None:
+    """List until no more references will come."""
+    while not is_closed(foreseen.board):
+        _list_some(points, near, foreseen, finds, scratch)
+        time.sleep(NAP)
 
 
 @contextmanager
-def foreseeing(
-    outlook: Outlook, unfinished: Ints, point: int, uniforms: Floats, wanted: Longs
+def looking_out(
+    points: Points, near: Index, listed: int, most: int, pool: ThreadPoolExecutor | None
 ) -> Iterator[Foreseen]:
-    """The references of the next steps, from a tuple on; beside, the tuples nearest to them.
+    """Room for up to `most` references; threads of the pool list the tuples nearest to them.
 
-    `uniforms` and `wanted` have an entry for each step: the draw of the reference after it, and how
-    many tuples to list around its reference.
+    Lists have room for `listed` tuples. `near` holds those of which the nearest ones are listed; it
+    may change when the board is at rest.
     """
-    points, rest, lots = outlook.points, outlook.rest, outlook.lots
-    finds, scratch = outlook.following
-    foreseen = _empty(wanted.size, outlook.listed)
-    foreseen.wanted[:], foreseen.ties[:1] = wanted, 0
-    if wanted.size == 0:
-        yield foreseen
-        return
-    others: list[Future[None]] = []
-    if outlook.pool is not None:
-        others = [
-            outlook.pool.submit(_list_some, points, outlook.near, foreseen, own, room)
-            for own, room in outlook.listing
-        ]
+    foreseen, attributes = _empty(most, listed), points.codes.shape[0] + points.gaps.size
+    threads = min(allowed_threads() - 1, MOST_LISTERS) if most else 0
+    own = [(new_finds(near, listed), new_scratch(attributes, 0, 0, 0)) for _ in range(threads)]
+    others = list[Future[None]]()
     try:
-        count = _follow(points, rest, finds, lots, unfinished, point, uniforms, scratch, foreseen)
-        rows = {name: one[:count] for name, one in foreseen._asdict().items() if name != "board"}
-        yield foreseen._replace(**rows)
+        if pool is not None:
+            work = functools.partial(_wait_for_references, points, near, foreseen)
+            others += [pool.submit(work, *room) for room in own]
+        yield foreseen
     finally:
-        withdraw(foreseen.board)
+        close_now(foreseen.board)
         for other in others:
             if not other.cancel():
                 other.result()
+
+
+def come_to_rest(foreseen: Foreseen) -> None:
+    """Wait until nobody lists any more: something else may have its processor."""
+    while not is_at_rest(foreseen.board):
+        time.sleep(NAP)
 
 
 def most_ahead(alive: int) -> int:

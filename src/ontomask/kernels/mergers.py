@@ -6,6 +6,10 @@ which their rows have the same code. The cheapest partner is looked for in a bin
 groups: a node has the smallest cell around those below it, the least of their sizes and the first
 of their numbers, which together bound what a merger costs. Costs are whole numbers and ties are
 decided by the number, so that the answers are those of a look at every group.
+
+Where that is no help, in tables of many attributes that have nothing to do with each other, every
+group is looked at. Most of them share their cells with others, attribute by attribute: what each
+such *part* of a cell costs is found once, and then added up for all groups.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Ints, Longs
-from ontomask.kernels.compiling import allocating, compiled, part, whole
+from ontomask.kernels.compiling import allocating, apart, compiled, part, unsigned, whole
 
 __all__ = ["Ladders", "merge_smallest"]
 
@@ -26,9 +30,17 @@ SHARE = 4
 any more where they lie."""
 TRIALS = 16
 """So many searches tell …"""
-PART = 4
-"""… whether less than such a part of the groups is looked at. Else it is quicker to look at all, as
-it is in tables of many attributes that have nothing to do with each other."""
+LOOK = 24
+"""… whether a search takes longer than a look at every group does: a look at a node takes so many
+times as long as one at a group, …"""
+PRICE = 16
+"""… and to find a price so many times as long as to add it."""
+STRETCH = 512
+"""So many groups are looked at together: what is added up for them stays near the processor."""
+STEPS = 32
+"""A price holds the steps of the own group, and above so many bits those of the other one …"""
+APART = 1 << 24
+"""… or so many, which are more than there are in a table, where two parts never meet."""
 
 
 class Ladders(NamedTuple):
@@ -59,6 +71,25 @@ class Tree(NamedTuple):
     """[groups] the leaf of each group."""
     looks: Longs
     """[2] how many searches there were, and how many nodes they looked at."""
+
+
+class Parts(NamedTuple):
+    """The cells of all leaves, attribute by attribute, where equal ones are one part."""
+
+    same: Ints
+    """For each level and row, laid out like the ladders, the first row of the same code."""
+    numbers: Ints
+    """Laid out in the same way: the number of a part, or -1 where no group has it."""
+    whats: Ints
+    """[parts, 3] attribute, row and level of each; there is room for some more."""
+    leaves: Ints
+    """[attributes, groups] the parts of each leaf."""
+    known: Longs
+    """[1] how many there are."""
+    prices: Longs
+    """[parts] what a group and one with this part would become; see STEPS."""
+    sums: Longs
+    """[STRETCH] room to add them up."""
 
 
 @compiled
@@ -149,9 +180,88 @@ def _climb(ladders: Ladders, tree: Tree, leaf: int) -> None:
 
 
 @part
+def _number_part(ladders: Ladders, parts: Parts, attribute: int, row: int, level: int) -> int:
+    """The number of a part, which may be a new one."""
+    begin = ladders.starts[attribute] + level * ladders.rows[attribute]
+    first = parts.same[begin + row]
+    number = whole(parts.numbers[begin + first])
+    if number < 0:
+        number = parts.known[0]
+        parts.numbers[begin + first] = number
+        parts.known[0] += 1
+        parts.whats[number, 0], parts.whats[number, 1] = attribute, first
+        parts.whats[number, 2] = level
+    return number
+
+
+@part
+def _meeting_below(ladders: Ladders, attribute: int, first: int, second: int, level: int) -> int:
+    """The same as `_meeting_level`, from the highest level on: most values only meet there."""
+    rows, meeting = ladders.rows[attribute], ladders.heights[attribute] + 1
+    begin = ladders.starts[attribute] + meeting * rows
+    while meeting > level:
+        begin -= rows
+        if ladders.codes[begin + first] != ladders.codes[begin + second]:
+            break
+        meeting -= 1
+    return meeting
+
+
+@part
+def _fill_prices(ladders: Ladders, parts: Parts, tuples: Ints, levels: Ints, group: int) -> None:
+    """Find out what a group and one with each of the parts would become."""
+    for number in range(parts.known[0]):
+        attribute, beside = whole(parts.whats[number, 0]), whole(parts.whats[number, 1])
+        around = whole(parts.whats[number, 2])
+        row, level = whole(tuples[group, attribute]), whole(levels[group, attribute])
+        meeting = _meeting_below(ladders, attribute, row, beside, max(level, around))
+        if meeting > ladders.heights[attribute]:
+            parts.prices[number] = APART
+            continue
+        steps = _steps_up(ladders, attribute, row, level, meeting)
+        others = _steps_up(ladders, attribute, beside, around, meeting)
+        parts.prices[number] = steps + (others << STEPS)
+
+
+@apart
+@compiled
+def _cheapest_of_all(
+    ladders: Ladders,
+    tree: Tree,
+    parts: Parts,
+    tuples: Ints,
+    levels: Ints,
+    size: int,
+    group: int,
+) -> int:
+    """The group that it costs least to unite this one with, by a look at every group."""
+    _fill_prices(ladders, parts, tuples, levels, group)
+    partner, least, count = whole(-1), whole(NEVER), tree.sizes.size // 2
+    sums, prices = parts.sums, parts.prices
+    for start in range(0, count, STRETCH):
+        length = min(STRETCH, count - start)
+        for slot in range(length):
+            sums[slot] = 0
+        for attribute in range(tuples.shape[1]):
+            leaves = parts.leaves[attribute, start : start + length]
+            for slot in range(length):
+                sums[slot] += prices[unsigned(leaves[slot])]
+        sizes, firsts = tree.sizes[count + start :], tree.firsts[count + start :]
+        for slot in range(length):
+            if sizes[slot] == NEVER:
+                continue
+            steps = sums[slot] & ((1 << STEPS) - 1)
+            cost = size * steps + sizes[slot] * (sums[slot] >> STEPS)
+            if steps < APART and (cost < least or (cost == least and firsts[slot] < partner)):
+                partner, least = firsts[slot], cost
+    return partner
+
+
+@part
 def _cheapest(
     ladders: Ladders,
     tree: Tree,
+    parts: Parts,
     tuples: Ints,
     levels: Ints,
     size: int,
@@ -160,14 +270,10 @@ def _cheapest(
 ) -> int:
     """The group that it costs least to unite this one with, the first of equals; -1 if none."""
     partner, least, looks = whole(-1), whole(NEVER), tree.looks
-    if looks[0] >= TRIALS and PART * looks[1] > looks[0] * (tree.sizes.size // 2):
-        for leaf in range(tree.sizes.size // 2, tree.sizes.size):
-            most = least if tree.firsts[leaf] < partner else least - 1
-            if tree.sizes[leaf] < NEVER:
-                cost = _least_cost(ladders, tree, tuples, levels, size, group, leaf, most)
-                if cost <= most:
-                    partner, least = tree.firsts[leaf], cost
-        return partner
+    if looks[0] >= TRIALS:
+        added = parts.leaves.size + PRICE * parts.known[0]
+        if LOOK * looks[1] * parts.leaves.shape[0] > looks[0] * added:
+            return _cheapest_of_all(ladders, tree, parts, tuples, levels, size, group)
     looks[0] += 1
     stack[0, 0], stack[0, 1], top = 1, 0, 1
     while top > 0:
@@ -226,6 +332,7 @@ def _pop(heap: Longs, length: int) -> int:
 def _merge(
     ladders: Ladders,
     tree: Tree,
+    parts: Parts,
     tuples: Ints,
     levels: Ints,
     sizes: Longs,
@@ -256,10 +363,10 @@ def _merge(
         leaf = tree.leaves[group]
         tree.sizes[leaf], tree.firsts[leaf] = NEVER, NEVER
         _climb(ladders, tree, leaf)
-        partner = _cheapest(ladders, tree, tuples, levels, sizes[group], group, stack)
+        partner = _cheapest(ladders, tree, parts, tuples, levels, sizes[group], group, stack)
         if partner < 0:
             return whole(0)
-        _unite(ladders, tree, tuples, levels, sizes, partner, group)
+        _unite(ladders, tree, parts, tuples, levels, sizes, partner, group)
         owners[group] = partner
         after[partner], after[group] = after[group], after[partner]
         counted[partner] = sizes[partner]
@@ -302,11 +409,50 @@ def merge_smallest(
     length = small.size
     heap[:length] = np.sort(counted[small] * count + small)
     state = tuples, levels, sizes, persons, k, signal, owners, counted, after, marks, heap
+    same = _first_rows(ladders)
     while length > 0 and signal[1] == 0:
         alive = np.flatnonzero(owners == np.arange(count))
-        tree = _tree(ladders, tuples, levels, sizes, alive)
-        length = _merge(ladders, tree, *state, length, 1 + alive.size // SHARE, stack)
+        tree, most = _tree(ladders, tuples, levels, sizes, alive), 1 + alive.size // SHARE
+        parts = _parts(ladders, same, tree.cells[:, alive.size :], most)
+        length = _merge(ladders, tree, parts, *state, length, most, stack)
     return np.asarray(_followed(owners), np.int32)
+
+
+def _first_rows(ladders: Ladders) -> Ints:
+    """For each level and row the first row of the same code."""
+    same = np.empty(ladders.codes.size, np.int32)
+    for start, rows, height in zip(ladders.starts, ladders.rows, ladders.heights, strict=True):
+        for begin in range(start, start + (height + 1) * rows, rows):
+            _, firsts, own = np.unique(
+                ladders.codes[begin : begin + rows], return_index=True, return_inverse=True
+            )
+            same[begin : begin + rows] = firsts[own]
+    return same
+
+
+def _parts(ladders: Ladders, same: Ints, cells: Ints, mergers: int) -> Parts:
+    """The parts of the cells of some leaves; there is room for those of so many mergers."""
+    begins = ladders.starts + cells[1] * ladders.rows
+    places = begins + same[begins + cells[0]]
+    there = np.zeros(same.size, bool)
+    there[places] = True
+    found, numbers = np.flatnonzero(there), np.full(same.size, -1, np.int32)
+    numbers[found] = np.arange(found.size)
+    most = min(same.size, found.size + ladders.starts.size * mergers)
+    whats = np.empty((most, 3), np.int32)
+    attributes = np.searchsorted(ladders.starts, found, "right") - 1
+    inside = found - ladders.starts[attributes]
+    whats[: found.size, 0] = attributes
+    whats[: found.size, 2], whats[: found.size, 1] = np.divmod(inside, ladders.rows[attributes])
+    return Parts(
+        same,
+        numbers,
+        whats,
+        np.ascontiguousarray(numbers[places].T),
+        np.array([found.size]),
+        np.empty(most, np.int64),
+        np.empty(STRETCH, np.int64),
+    )
 
 
 def _tree(ladders: Ladders, tuples: Ints, levels: Ints, sizes: Longs, alive: Longs) -> Tree:
@@ -356,7 +502,14 @@ def _persons(persons: Longs, after: Longs, group: int, marks: Longs, mark: int) 
 
 @part
 def _unite(
-    ladders: Ladders, tree: Tree, tuples: Ints, levels: Ints, sizes: Longs, into: int, gone: int
+    ladders: Ladders,
+    tree: Tree,
+    parts: Parts,
+    tuples: Ints,
+    levels: Ints,
+    sizes: Longs,
+    into: int,
+    gone: int,
 ) -> None:
     """Let a group take another one in, and find out anew about the nodes above it."""
     leaf = tree.leaves[into]
@@ -367,6 +520,8 @@ def _unite(
         level = whole(max(levels[into, attribute], levels[gone, attribute]))
         level = _meeting_level(ladders, attribute, first, second, level)
         levels[into, attribute] = tree.cells[1, leaf, attribute] = level
+        number = _number_part(ladders, parts, attribute, first, level)
+        parts.leaves[attribute, leaf - tree.sizes.size // 2] = number
     _climb(ladders, tree, leaf)
 
 

@@ -257,8 +257,9 @@ def start_state(tuple_of: Ints, size: int, priorities: Longs) -> State:
     attributes, count = priorities.shape[0] - 1, tuple_of.size
     sizes = np.bincount(tuple_of, minlength=size).astype(np.int32)
     starts = np.cumsum(sizes, dtype=np.int64) - sizes
-    orders = [np.argsort(tuple_of[one], kind="stable") for one in priorities]
-    buckets = np.array([one[order] for one, order in zip(priorities, orders, strict=True)])
+    # numbers of two bytes are counted rather than compared
+    keys = tuple_of.astype(np.uint16) if size <= 1 << 16 else tuple_of
+    buckets = np.array([one[np.argsort(keys[one], kind="stable")] for one in priorities])
     return State(
         np.tile(sizes, (attributes, 1)),
         sizes.copy(),

@@ -7,13 +7,13 @@ records counted that were in the pool. No step needs another one, so they share 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.blocks import in_blocks
+from ontomask.kernels.blocks import BLOCKS_PER_THREAD, allowed_threads, side_by_side
 from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.index import (
     LEAF,
@@ -89,17 +89,15 @@ def _fill_nearer(
     finds: Finds,
     story: Story,
     order: Longs,
-    first: int,
-    last: int,
     reference: Floats,
     limits: Floats,
     keys: Floats,
     found: Longs,
     result: Longs,
 ) -> None:
-    """Write how many records were nearer in the steps order[first:last]."""
+    """Write how many records were nearer in some steps."""
     attributes = limits.size
-    for step in order[first:last]:
+    for step in order:
         own = whole(story.tuple_of[story.references[step]])
         point_reference(points, own, reference)
         farthest = _fill_limits(points, story, step, reference, limits)
@@ -127,23 +125,42 @@ def nearer_records(
 
     Recounted from the result; in a correct run every number is smaller than k. `chosen` ascends.
     """
-    size = points.factors.size
-    story = _told(tuple_of, size, partners, references, everyone)
+    story = _told(tuple_of, points.factors.size, partners, references, everyone)
     result = np.zeros((references.size, partners.shape[0]), np.int64)
-    for (first, last), alive in _epochs(story):
-        steps = chosen[np.searchsorted(chosen, first) : np.searchsorted(chosen, last)]
-        index = build_index(points, alive, points.factors, np.zeros(size), LEAF)
-        prepare(index)
-        order = _by_value(points, story, steps)
+    epochs = list(_epochs(story))
+    indexes = side_by_side(lambda epoch: _searched(points, epoch[1]), epochs)
+    orders = [_by_value(points, story, _within(chosen, *span)) for span, _ in epochs]
 
-        def work(first: int, last: int, index: Index = index, order: Longs = order) -> None:
-            attributes, alive = partners.shape[0], index.cells.shape[1]
-            room = *np.empty((2, attributes)), np.empty(alive), np.empty(alive, np.int64)
-            finds = new_finds(index, 1)
-            _fill_nearer(points, index, finds, story, order, first, last, *room, result)
+    def work(index: Index, order: Longs) -> None:
+        attributes, alive = partners.shape[0], index.cells.shape[1]
+        room = *np.empty((2, attributes)), np.empty(alive), np.empty(alive, np.int64)
+        finds = new_finds(index, 1)
+        _fill_nearer(points, index, finds, story, order, *room, result)
 
-        in_blocks(work, order.size, SMALLEST_SHARE)
+    pieces = _pieces(orders, allowed_threads())
+    side_by_side(work, [indexes[epoch] for epoch, _ in pieces], [some for _, some in pieces])
     return result[chosen]
+
+
+def _searched(points: Points, alive: Longs) -> Index:
+    """An index over some tuples."""
+    index = build_index(points, alive, points.factors, np.zeros(points.factors.size), LEAF)
+    prepare(index)
+    return index
+
+
+def _within(chosen: Longs, first: int, last: int) -> Longs:
+    """The chosen steps from one to another, which is not one of them."""
+    return chosen[np.searchsorted(chosen, first) : np.searchsorted(chosen, last)]
+
+
+def _pieces(orders: Sequence[Longs], threads: int) -> list[tuple[int, Longs]]:
+    """Steps to be done one after the other, and the number of their span."""
+    total = sum(order.size for order in orders)
+    most = max(SMALLEST_SHARE, total // (BLOCKS_PER_THREAD * threads)) if threads > 1 else total
+    cuts = [range(most, order.size, most) for order in orders]
+    parts = [np.split(order, cut) for order, cut in zip(orders, cuts, strict=True)]
+    return [(epoch, part) for epoch, some in enumerate(parts) for part in some]
 
 
 def _told(tuple_of: Ints, size: int, partners: Longs, references: Longs, everyone: bool) -> Story:
@@ -153,9 +170,13 @@ def _told(tuple_of: Ints, size: int, partners: Longs, references: Longs, everyon
     moments[:, references] = np.arange(references.size)
     # an exchange took place when the first of the two was the reference
     moments = np.minimum(moments, np.take_along_axis(moments, partners, axis=1))
-    by_moment = [one[np.lexsort((one, tuple_of))] for one in moments]
-    starts = np.concatenate([[0], np.cumsum(np.bincount(tuple_of, minlength=size))])
-    return Story(tuple_of, partners, references, moments, np.stack(by_moment), starts, everyone)
+    sizes = np.bincount(tuple_of, minlength=size)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    # as single numbers, which are sorted in a fraction of the time
+    before = np.arange(size) * (references.size + 1)
+    keys = np.sort(before[tuple_of] + moments, axis=1)
+    by_moment = keys - np.repeat(before, sizes)
+    return Story(tuple_of, partners, references, moments, by_moment, starts, everyone)
 
 
 def _epochs(story: Story) -> Iterator[tuple[tuple[int, int], Longs]]:

@@ -9,17 +9,23 @@ order.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import beside
+from ontomask.kernels.boards import PATIENCE, call_off, close_now
+from ontomask.kernels.boxes import LIVE
 from ontomask.kernels.compiling import apart, compiled, part, whole
 from ontomask.kernels.foresight import (
     Foreseen,
     amount_ahead,
-    foreseeing,
+    come_to_rest,
+    follow,
     has_list,
-    look_out,
+    looking_out,
     most_ahead,
 )
 from ontomask.kernels.index import TO_FIND_FARTHEST, Index, build_index, new_finds, remove
@@ -56,8 +62,10 @@ __all__ = [
 
 SAMPLE, NEXT, FIRST = 0, 1, 2
 """Columns of the draws: seed of the sample of a tie, next reference, then two per attribute."""
-REFERENCE, STEP, USED = 0, 1, 2
-"""Entries of `progress`: the record that is next, how many have been, how many were foreseen."""
+REFERENCE, STEP, AHEAD, USED, THINNED, WORN = 0, 1, 2, 3, 4, 5
+"""Entries of `progress`: the record that is next, how many have been; how many are to be foreseen,
+or were, and how many of these came true; after how many steps finished tuples were taken out of the
+index of the nearest; whether the other index should be made anew."""
 MORE_LISTED = 8
 """So many more than twice the interval are listed around a reference for all attributes at once."""
 LEAF = 64
@@ -66,6 +74,23 @@ MOST_UNFORESEEN = 64
 """So many steps are done at once where nothing is foreseen: finished tuples stay in the way."""
 SMALLEST_REBUILD = 256
 """An index over fewer points is not made anew: that would hardly repay."""
+SMALLEST_SHARE = 2048
+"""An index over so many points is worth another thread."""
+
+
+class Course(NamedTuple):
+    """What came of the steps so far."""
+
+    progress: Longs
+    """See the constants above."""
+    left: Longs
+    """[attributes] how many values are not swapped."""
+    partners: Longs
+    """[attributes, n] who exchanged values."""
+    references: Longs
+    """[n] the record of each step."""
+    nearer: Longs
+    """[n, attributes] for each step, how many records were nearer than the partner."""
 
 
 @apart
@@ -142,13 +167,14 @@ def _listed(
     points: Points,
     room: Room,
     foreseen: Foreseen,
+    ahead: int,
     slot: int,
     point: int,
     first: Scratch,
 ) -> Listed:
     """The tuples nearest to the reference: foreseen, or asked for now."""
     finds, wanted = room.near_finds, whole(first.keys.size)
-    if slot < foreseen.expected.size and has_list(points, room.near, finds, first, foreseen, slot):
+    if slot < ahead and has_list(points, room.near, finds, first, foreseen, slot):
         there = Scratch(
             first.reference,
             foreseen.keys[slot],
@@ -170,12 +196,13 @@ def _next_tuple(
     room: Room,
     state: State,
     foreseen: Foreseen,
+    ahead: int,
     slot: int,
     uniform: float,
     scratch: Scratch,
 ) -> int:
     """The tuple of the next reference, or -1."""
-    if slot < foreseen.expected.size and room.lots.tuples.size == 0:
+    if slot < ahead and room.lots.tuples.size == 0:
         # those farther were finished before: whoever is left of these is farthest still
         tied = foreseen.tied[slot, : foreseen.ties[slot]]
         point = drawn_tuple(state.unfinished, tied, uniform)
@@ -185,11 +212,11 @@ def _next_tuple(
     return drawn_farthest(points, rest, finds, lots, state.unfinished, uniform, scratch)[0]
 
 
-@compiled
+@part
 def _worn(index: Index) -> bool:
     """Whether an index holds so few of its points still that it should be made anew."""
     indexed = index.columns.shape[1]
-    return bool(indexed >= SMALLEST_REBUILD and 2 * index.nodes[0, 1] < indexed)
+    return bool(indexed >= SMALLEST_REBUILD and 2 * index.nodes[0, LIVE] < indexed)
 
 
 @part
@@ -200,6 +227,38 @@ def _most(left: Longs) -> int:
     return most
 
 
+@part
+def _thin_out(near: Index, state: State, tuple_of: Ints, course: Course) -> None:
+    """Take the tuples out that the last steps have finished; no other thread looks at them."""
+    progress = course.progress
+    for step in range(progress[THINNED], progress[STEP]):
+        _leave_with_partners(near, state, tuple_of, course.partners, course.references[step])
+    progress[THINNED] = progress[STEP]
+
+
+@part
+def _fill_wanted(
+    foreseen: Foreseen, uniforms: Floats, records: float, left: Longs, k: int, everyone: bool
+) -> None:
+    """How many tuples to list around each reference: lists should hardly ever be too short.
+
+    So many `records` are unfinished, about.
+    """
+    fewest, listed = left[0], foreseen.keys.shape[1]
+    for attribute in range(left.size):
+        fewest = left[attribute] if left[attribute] < fewest else fewest
+    for slot in range(uniforms.shape[0]):
+        # the reference's own tuple may hold no other record, and one shows whether ties go on
+        wanted = whole(k + 2)
+        if not everyone:
+            position = 0.0
+            for attribute in range(left.size):
+                uniform = uniforms[slot, FIRST + 2 * attribute]
+                position = uniform if uniform > position else position
+            wanted = whole(6.0 + 1.4 * (position * k + 1.0) * records / max(1, fewest))
+        foreseen.wanted[slot] = wanted if wanted < listed else listed
+
+
 @compiled
 def _swap_some(
     points: Points,
@@ -207,22 +266,34 @@ def _swap_some(
     state: State,
     tuple_of: Ints,
     foreseen: Foreseen,
-    progress: Longs,
-    left: Longs,
+    course: Course,
     k: int,
     everyone: bool,
     uniforms: Floats,
+    per_tuple: float,
     first: Scratch,
     scratch: Scratch,
     tied_on: Tied,
-    partners: Longs,
-    references: Longs,
-    nearer: Longs,
     signal: Longs,
 ) -> None:
-    """Go on as far as was foreseen, until half of the tuples are finished, or on request."""
-    count, ahead, used = partners.shape[1], foreseen.expected.size, whole(0)
-    most = ahead if ahead > 0 else MOST_UNFORESEEN
+    """Foresee some steps and do those that come true; some more where none are to be foreseen.
+
+    No step is done after half of the tuples are finished, or on request. About so many unfinished
+    records there are `per_tuple`.
+    """
+    progress, partners, used = course.progress, course.partners, whole(0)
+    if not everyone:
+        _thin_out(room.near, state, tuple_of, course)
+    ahead, most = progress[AHEAD], MOST_UNFORESEEN
+    if ahead > 0:
+        some = uniforms[progress[STEP] : progress[STEP] + ahead]
+        records = per_tuple * room.rest.nodes[0, LIVE]
+        _fill_wanted(foreseen, some, records, course.left, k, everyone)
+        rest, finds, lots = room.rest, room.rest_finds, room.lots
+        start, following = whole(tuple_of[progress[REFERENCE]]), some[:, NEXT]
+        ahead = most = follow(
+            points, rest, finds, lots, state.unfinished, start, following, scratch, foreseen
+        )
     while used < most and progress[REFERENCE] >= 0 and signal[1] == 0:
         if _worn(room.rest):
             break
@@ -230,7 +301,7 @@ def _swap_some(
         point = whole(tuple_of[reference])
         if ahead > 0 and foreseen.expected[used] != point:
             break
-        listed = _listed(points, room, foreseen, used, point, first)
+        listed = _listed(points, room, foreseen, ahead, used, point, first)
         point_reference(points, point, scratch.reference)
         draws = uniforms[step]
         _swap_reference(
@@ -241,29 +312,23 @@ def _swap_some(
             listed,
             tied_on,
             reference,
-            left,
+            course.left,
             k,
             everyone,
             draws,
             scratch,
             partners,
-            nearer[step],
+            course.nearer[step],
         )
-        references[step] = reference
+        course.references[step] = reference
         _leave_with_partners(room.rest, state, tuple_of, partners, reference)
         used += 1
         progress[STEP] += 1
-        signal[0] = count - _most(left)
-        point = _next_tuple(points, room, state, foreseen, used, draws[NEXT], scratch)
+        signal[0] = partners.shape[1] - _most(course.left)
+        point = _next_tuple(points, room, state, foreseen, ahead, used, draws[NEXT], scratch)
         progress[REFERENCE] = first_unfinished(state, point) if point >= 0 else -1
-    progress[USED] = used
-
-
-@compiled
-def _thin_out(near: Index, state: State, tuple_of: Ints, partners: Longs, records: Longs) -> None:
-    """Take the tuples out that are finished after some references were swapped."""
-    for reference in records:
-        _leave_with_partners(near, state, tuple_of, partners, reference)
+    call_off(foreseen.board, PATIENCE)
+    progress[AHEAD], progress[USED], progress[WORN] = ahead, used, _worn(room.rest)
 
 
 def _searched(points: Points, order: Longs, stress: float = 1.0) -> Index:
@@ -295,60 +360,87 @@ def swap_records(
     of all records; else, for each attribute, of those whose value is not swapped. `signal` as in
     `kernels.swapping`.
     """
-    attributes, count = priorities.shape[0] - 1, tuple_of.size
     size = points.factors.size
     state = start_state(tuple_of, size, priorities)
-    listed = min(2 * k + MORE_LISTED, size + 1)
-    scratch = new_scratch(attributes, size, listed, k)
-    # another list around the same reference, for a single attribute
-    another = scratch._replace(keys=np.empty(listed), near=np.empty(listed, np.int64))
-    wide = scratch._replace(keys=np.empty(size), near=np.empty(size, np.int64))
-    rooms = scratch, another, Tied(wide, np.empty(1, np.int64))
-    partners = np.tile(np.arange(count), (attributes, 1))
-    references, left = np.empty(count, np.int64), np.full(attributes, count)
-    nearer = np.zeros((count, attributes), np.int64)
-    progress = np.array([state.buckets[-1, state.starts[first]], 0, 0])
+    course = _start(state, first)
+    rooms = _step_rooms(priorities.shape[0] - 1, size, k)
     everything = _searched(points, np.arange(size)) if everyone else None
     with beside() as pool:
-        while progress[REFERENCE] >= 0 and signal[1] == 0:
-            unfinished = np.flatnonzero(state.unfinished > 0)
-            amount = float(state.unfinished.sum())
-            rest = _searched(points, unfinished, TO_FIND_FARTHEST)
-            near = _searched(points, unfinished) if everything is None else everything
-            finds = new_finds(near, listed), new_finds(rest, 0)
-            lots = new_lots(points, rest, finds[1], state.unfinished, unfinished, scratch)
-            room = Room(near, rest, lots, *finds)
-            outlook = look_out(points, near, rest, lots, listed, pool)
-            ahead = most_ahead(int(rest.nodes[0, 1]))
-            while progress[REFERENCE] >= 0 and signal[1] == 0 and not _worn(rest):
-                ahead = min(ahead, most_ahead(int(rest.nodes[0, 1])))
-                steps, before = uniforms[progress[STEP] :][:ahead], progress[STEP]
-                # about as many records are left of the tuples as before
-                records = amount * rest.nodes[0, 1] / unfinished.size
-                wanted = _wanted(steps, records, left, k, everyone, listed)
-                point = int(tuple_of[progress[REFERENCE]])
-                with foreseeing(
-                    outlook, state.unfinished, point, steps[:, NEXT], wanted
-                ) as foreseen:
-                    _swap_some(
-                        *(points, room, state, tuple_of, foreseen, progress, left, k, everyone),
-                        *(uniforms, *rooms, partners, references, nearer, signal),
-                    )
-                if not everyone:
-                    # not before: other threads look at it
-                    done = references[before : progress[STEP]]
-                    _thin_out(near, state, tuple_of, partners, done)
-                ahead = amount_ahead(foreseen.expected.size, int(progress[USED]))
-    return partners, references[: progress[STEP]], nearer[: progress[STEP]]
+        while course.progress[REFERENCE] >= 0 and signal[1] == 0:
+            room, per_tuple = _new_room(points, state, everything, rooms[0], pool)
+            most = most_ahead(_alive(room))
+            with looking_out(points, room.near, rooms[0].keys.size, most, pool) as foreseen:
+                given = points, room, state, tuple_of, foreseen, course
+                _swap_until_worn(*given, k, everyone, uniforms, per_tuple, *rooms, signal)
+    done = course.progress[STEP]
+    return course.partners, course.references[:done], course.nearer[:done]
 
 
-def _wanted(
-    uniforms: Floats, unfinished: float, left: Longs, k: int, everyone: bool, listed: int
-) -> Longs:
-    """How many tuples to list around each reference: lists should hardly ever be too short."""
-    if everyone:
-        # the reference's own tuple may hold no other record, and one shows whether ties go on
-        return np.full(uniforms.shape[0], min(k + 2, listed))
-    positions = uniforms[:, FIRST::2].max(axis=1) * k + 1.0
-    wanted = 6.0 + 1.4 * positions * unfinished / max(1, left.min())
-    return np.minimum(wanted.astype(np.int64), listed)
+def _start(state: State, first: int) -> Course:
+    """No step is done; the first reference is of a tuple."""
+    attributes, count = state.swapped.shape
+    return Course(
+        np.array([state.buckets[-1, state.starts[first]], 0, 0, 0, 0, 0]),
+        np.full(attributes, count),
+        np.tile(np.arange(count), (attributes, 1)),
+        np.empty(count, np.int64),
+        np.zeros((count, attributes), np.int64),
+    )
+
+
+def _step_rooms(attributes: int, size: int, k: int) -> tuple[Scratch, Scratch, Tied]:
+    """Room for lists around a reference: for all attributes, for a single one, with all ties."""
+    listed = min(2 * k + MORE_LISTED, size + 1)
+    scratch = new_scratch(attributes, size, listed, k)
+    another = scratch._replace(keys=np.empty(listed), near=np.empty(listed, np.int64))
+    wide = scratch._replace(keys=np.empty(size), near=np.empty(size, np.int64))
+    return scratch, another, Tied(wide, np.empty(1, np.int64))
+
+
+def _new_room(
+    points: Points,
+    state: State,
+    everything: Index | None,
+    scratch: Scratch,
+    pool: ThreadPoolExecutor | None,
+) -> tuple[Room, float]:
+    """Indexes over the tuples that are unfinished, and how many unfinished records each has."""
+    unfinished = np.flatnonzero(state.unfinished > 0)
+    coming = None
+    if everything is None and pool is not None and unfinished.size >= SMALLEST_SHARE:
+        coming = pool.submit(_searched, points, unfinished)
+    rest = _searched(points, unfinished, TO_FIND_FARTHEST)
+    near = coming.result() if coming else everything or _searched(points, unfinished)
+    finds = new_finds(near, scratch.keys.size), new_finds(rest, 0)
+    lots = new_lots(points, rest, finds[1], state.unfinished, unfinished, scratch)
+    records = float(state.unfinished.sum())
+    return Room(near, rest, lots, *finds), records / max(1, unfinished.size)
+
+
+def _alive(room: Room) -> int:
+    """How many tuples are unfinished."""
+    return int(room.rest.nodes[0, LIVE])
+
+
+def _swap_until_worn(
+    points: Points,
+    room: Room,
+    state: State,
+    tuple_of: Ints,
+    foreseen: Foreseen,
+    course: Course,
+    k: int,
+    everyone: bool,
+    *given: Any,
+) -> None:
+    """Do steps until half of the tuples are finished, or on request."""
+    progress, signal, ahead = course.progress, given[-1], foreseen.expected.size
+    progress[THINNED], progress[WORN] = progress[STEP], 0
+    while progress[REFERENCE] >= 0 and signal[1] == 0 and not progress[WORN]:
+        ahead = min(ahead, most_ahead(_alive(room)))
+        if not ahead:
+            close_now(foreseen.board)  # nor will anything be foreseen later
+        progress[AHEAD] = min(ahead, tuple_of.size - progress[STEP])
+        _swap_some(points, room, state, tuple_of, foreseen, course, k, everyone, *given)
+        come_to_rest(foreseen)
+        ahead = amount_ahead(int(progress[AHEAD]), int(progress[USED]))

@@ -64,6 +64,8 @@ STEP = 64
 """So many rows of a table are computed at a time, …"""
 SMALLEST_SHARE = 500_000
 """… and so many entries are enough work for one more thread."""
+PIECE = 1 << 18
+"""So many entries are multiplied by one thread; libraries share among cores what has some more."""
 
 RULES = {
     "semantic": kernel.MINIMUM_HIERARCHY,
@@ -298,11 +300,23 @@ class Coded:
         """The weighted sum of what each row and all values contribute."""
         formula = self.arrays.formula
         if formula is None:
-            return np.asarray(self.arrays.table @ weights, np.float64)
+            return _sums(self.arrays.table, weights)
         if formula.way == formulas.EQUAL:
             equal = np.bincount(formula.nodes, weights, minlength=self.rows.size)
             return np.asarray((weights.sum() - equal[: self.rows.size]) * formula.gap, np.float64)
         return summed_from(self.between, self.rows, self.values, weights)
+
+
+def _sums(table: Floats, weights: Floats) -> Floats:
+    """The weighted sum of every row, the same on any number of cores.
+
+    In pieces, each for one core. Were rows shared, how sums are rounded would depend on the cores,
+    and a thread of the library that multiplies would keep one busy for a tenth of a second more,
+    for nothing. Eight rows are added up in one way wherever they begin, fewer may not be.
+    """
+    size = max(8, PIECE // max(1, table.shape[1]) // 8 * 8)
+    parts = np.split(table, range(size, len(table) - 7, size))
+    return np.concatenate([part @ weights for part in parts])
 
 
 @dataclass(frozen=True, eq=False)
