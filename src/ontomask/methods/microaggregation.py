@@ -131,8 +131,9 @@ class Microaggregation(Method):
     seconds: Annotated[
         float,
         Real(0, open_low=True),
-        "After how many seconds it ends before; the report says how many rounds were made. Only a "
-        "run that made them all gives the same release again.",
+        "After how many seconds it makes no more of them, beside what it takes to improve clusters "
+        "before and after; the report says how many rounds were made. Only a run that made them "
+        "all gives the same release again.",
     ] = 60.0
     centers: Annotated[
         Literal["centroid", "medoid"],
