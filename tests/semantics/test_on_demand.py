@@ -271,6 +271,23 @@ def test_tables_of_several_columns_are_written_where_the_kernels_want_them():
         assert all(np.shares_memory(joined, one) for one in tables)
 
 
+@pytest.mark.parametrize(
+    "method",
+    [
+        om.RankSwapping(k=2),
+        om.RankSwapping(k=2, algorithm="fixed"),
+        om.RankSwapping(k=2, algorithm="multivariate"),
+        om.Shuffling(["a"], given=["b"]),
+    ],
+)
+def test_who_makes_no_centroids_has_no_tables_of_what_they_cost(method, monkeypatch):
+    icd9 = om.load_taxonomy("icd9cm")
+    frame = pl.DataFrame({name: ["250.00", "428.0", "428.1", "401.9"] * 5 for name in "ab"})
+    schema = om.Schema(a=om.Nominal(icd9), b=om.Nominal(icd9))
+    monkeypatch.setattr(Comparison, "costs", lambda *_: pytest.fail("nobody needs it"))
+    assert om.protect(frame, schema, method, seed=1).frame.shape == frame.shape
+
+
 def unused_points(coded):
     nothing = np.empty(0)
     shapes = np.empty((coded, 0), np.int32), np.empty((0, 0))

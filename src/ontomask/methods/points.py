@@ -123,9 +123,15 @@ def default_metric(microdata: Microdata, names: Sequence[str]) -> str:
 
 
 def layout_of(
-    microdata: Microdata, names: Sequence[str], *, operators: str, metric: str, measure: str | None
+    microdata: Microdata,
+    names: Sequence[str],
+    *,
+    operators: str,
+    metric: str,
+    measure: str | None,
+    aggregates: bool = True,
 ) -> Layout:
-    """Lay out attributes under an operator set and a metric."""
+    """Lay out attributes under an operator set and a metric; where nothing aggregates, in less."""
     coded: dict[str, Outline] = {}
     numeric: list[Scaled] = []
     for name in names:
@@ -141,8 +147,9 @@ def layout_of(
             f"The operators {operators!r} have no meaning for numbers, and column "
             f"{numeric[0].attribute.name!r} is numeric; use 'semantic' or 'marginality'."
         )
-    made = zip(map(microdata.__getitem__, coded), coded_operators([*coded.values()]), strict=True)
-    return Layout(tuple(made), tuple(numeric), metric)
+    made = coded_operators([*coded.values()], aggregates=aggregates)
+    pairs = zip(map(microdata.__getitem__, coded), made, strict=True)
+    return Layout(tuple(pairs), tuple(numeric), metric)
 
 
 class Comparing(Protocol):

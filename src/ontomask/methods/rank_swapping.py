@@ -194,9 +194,7 @@ class RankSwapping(Method):
             counts = np.bincount(attribute.codes, minlength=attribute.cardinality)
             keys = counts.astype(np.float64)
             return _done(*_ranked(attribute.codes, keys, k, self._everyone, context))
-        layout = layout_of(
-            microdata, [name], operators="marginality", metric="mean", measure=self.measure
-        )
+        layout = self._layout(microdata, [name])
         column = _column(layout)
         if self.algorithm == "fixed":
             keys = column.from_value(_first(column))
@@ -207,15 +205,23 @@ class RankSwapping(Method):
             return _done(partners[0], ranks[0])
         return _dynamic(column, k, self._everyone, context.generator)
 
+    def _layout(self, microdata: Microdata, names: Sequence[str]) -> Layout:
+        """How values are compared; nobody aggregates them."""
+        return layout_of(
+            *(microdata, names),
+            operators="marginality",
+            metric="mean",
+            measure=self.measure,
+            aggregates=False,
+        )
+
     def _swap_records(
         self, microdata: Microdata, names: Sequence[str], k: int | None, context: Context
     ) -> tuple[list[Longs], list[int | None]]:
         """Whole records."""
         assert k is not None
         count, generator = len(microdata), context.generator
-        layout = layout_of(
-            microdata, names, operators="marginality", metric="mean", measure=self.measure
-        )
+        layout = self._layout(microdata, names)
         tuples = microdata.tuples(names)
         points = layout.points(tuples)
         places = tuples.places.astype(np.int32)

@@ -113,7 +113,11 @@ class Shuffling(Method):
     def _marginality(self, microdata: Microdata, name: str) -> Floats:
         """The sum of each value's distances to all records."""
         layout = layout_of(
-            microdata, [name], operators="marginality", metric="mean", measure=self.measure
+            *(microdata, [name]),
+            operators="marginality",
+            metric="mean",
+            measure=self.measure,
+            aggregates=False,
         )
         attribute, operator = layout.coded[0]
         counts = np.bincount(attribute.codes, minlength=attribute.cardinality)

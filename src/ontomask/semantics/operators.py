@@ -388,8 +388,8 @@ def outlined(
     return Outline(Coded(arrays, rows, comparison), values)
 
 
-def coded_operators(outlines: Sequence[Outline]) -> list[Coded]:
-    """The operators of some columns.
+def coded_operators(outlines: Sequence[Outline], *, aggregates: bool = True) -> list[Coded]:
+    """The operators of some columns; without aggregation tables where there are no centroids.
 
     Their tables lie one after the other, as the kernels want them, so that nobody copies them.
     """
@@ -397,13 +397,14 @@ def coded_operators(outlines: Sequence[Outline]) -> list[Coded]:
         if outline.size:
             require_table(outline.operator.rows.size, outline.values.size)
     stops = np.cumsum([outline.size for outline in outlines], dtype=np.int64).tolist()
-    tables, costs = (np.empty(stops[-1] if stops else 0) for _ in range(2))
+    tables, costs = (np.empty(size * stops[-1] if stops else 0) for size in (1, aggregates))
     operators = []
     for outline, stop in zip(outlines, stops, strict=True):
         operator, place = outline.operator, slice(stop - outline.size, stop)
         if operator.looked_up:
             shape = operator.rows.size, outline.values.size
-            both = tables[place].reshape(shape), costs[place].reshape(shape[::-1])
+            turned = shape[::-1] if aggregates else (0, 0)
+            both = tables[place].reshape(shape), costs[place].reshape(turned)
             _write_tables(operator.comparison, operator.rows, outline.values, *both)
             arrays = operator.arrays._replace(table=both[0], costs=both[1])
             operator = replace(operator, arrays=arrays)
@@ -414,14 +415,15 @@ def coded_operators(outlines: Sequence[Outline]) -> list[Coded]:
 def _write_tables(
     comparison: Comparison, rows: Longs, values: Longs, table: Floats, costs: Floats
 ) -> None:
-    """Write comparison and aggregation tables."""
+    """Write a comparison table and, where there is room for it, an aggregation table."""
     comparison.plain(rows, values, table)
 
     def work(first: int, last: int) -> None:
         # some rows at a time, so that what is computed on the way stays in the cache
         for start in range(first, last, STEP):
             some = slice(start, min(start + STEP, last))
-            costs[:, some] = comparison.costs(table[some]).T
+            if costs.size:
+                costs[:, some] = comparison.costs(table[some]).T
             table[some] = comparison.contributions(table[some], rows[some], values)
 
     in_blocks(work, rows.size, 1 + SMALLEST_SHARE // max(1, values.size))
