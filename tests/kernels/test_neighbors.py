@@ -8,12 +8,7 @@ import pytest
 
 from ontomask.kernels import index
 from ontomask.kernels.index import LEAF
-from ontomask.kernels.neighbors import (
-    FEW_LEAVES,
-    closest_links,
-    nearest_points,
-    paired_distances,
-)
+from ontomask.kernels.neighbors import FEW_LEAVES, Links, nearest_points, paired_distances
 from ontomask.kernels.records import compared, pack_points
 from reference import clusters as oracle
 from reference.points import only_numbers, random_points, shuffled
@@ -23,6 +18,14 @@ KINDS = [
     {"rules": (0, 1), "numeric": 0, "power": 1},
     {"rules": (0, 2), "numeric": 2, "holes": True, "sized": True},
 ]
+
+
+def closest_links(points, references, tolerance):
+    """The least distances, and the records at them."""
+    links = Links.of(points, references, tolerance)
+    with links.begun() as finish:
+        finish()
+    return links.found
 
 
 def scans(points, references):

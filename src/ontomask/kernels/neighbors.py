@@ -30,7 +30,6 @@ from ontomask.kernels.tiles import NO_TILES, Tiles
 __all__ = [
     "Links",
     "Neighborhood",
-    "closest_links",
     "nearest_points",
     "paired_distances",
     "prepare",
@@ -181,7 +180,10 @@ class Links(NamedTuple):
     def of(
         cls, points: Points, references: Floats, tolerance: float, tiles: Tiles = NO_TILES
     ) -> Links:
-        """Make ready; see `closest_links`."""
+        """Make ready to find what is nearest to references among points, of which there are some.
+
+        Distances that differ by no more than `tolerance` count as equal.
+        """
         size, coded = points.weights.size, points.codes.shape[0]
         index = build_index(points, np.arange(size), points.factors, np.zeros(size), LEAF)
         # what is known of a row is found again whenever the row changes: let it change rarely
@@ -232,16 +234,6 @@ class Links(NamedTuple):
     def begun(self) -> AbstractContextManager[Callable[[], list[None]]]:
         """Let other threads find them while this one does something else; see `meanwhile`."""
         return meanwhile(self.fill, self.order.size, SMALLEST_SHARE)
-
-
-def closest_links(points: Points, references: Floats, tolerance: float) -> tuple[Floats, Floats]:
-    """For each reference the least distance to a point, and the records at that distance.
-
-    Distances that differ by no more than `tolerance` count as equal; there is at least one point.
-    """
-    links = Links.of(points, references, tolerance)
-    in_blocks(links.fill, links.order.size, SMALLEST_SHARE)
-    return links.found[0], links.found[1]
 
 
 @compiled

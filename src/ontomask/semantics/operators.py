@@ -397,7 +397,8 @@ def coded_operators(outlines: Sequence[Outline], *, aggregates: bool = True) -> 
         if outline.size:
             require_table(outline.operator.rows.size, outline.values.size)
     stops = np.cumsum([outline.size for outline in outlines], dtype=np.int64).tolist()
-    tables, costs = (np.empty(size * stops[-1] if stops else 0) for size in (1, aggregates))
+    total = stops[-1] if stops else 0
+    tables, costs = np.empty(total), np.empty(total if aggregates else 0)
     operators = []
     for outline, stop in zip(outlines, stops, strict=True):
         operator, place = outline.operator, slice(stop - outline.size, stop)
