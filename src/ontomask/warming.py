@@ -20,9 +20,10 @@ from ontomask.data.domains import Concepts, Labels, Numbers, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Flat, Nominal, Numeric, Schema
 from ontomask.kernels import centroids, formulas, index, reaching
+from ontomask.kernels.concept_swapping import swap_concepts
 from ontomask.kernels.opposites import compile_answers
 from ontomask.kernels.ranking import farthest_from_center, new_ranking
-from ontomask.kernels.records import Points, nearest_references
+from ontomask.kernels.records import Points, nearest_references, pack_points
 from ontomask.kernels.refinement import Look, Refinement
 from ontomask.kernels.shrinking import new_shrinking, take_out
 from ontomask.methods.base import Context, Method
@@ -36,6 +37,8 @@ from ontomask.methods.recoding import Recoding
 from ontomask.methods.resampling import Resampling
 from ontomask.privacy import TCloseness
 from ontomask.protection import protect
+from ontomask.semantics.distances import ValueDistances, column_space
+from ontomask.semantics.operators import Comparison
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["METHODS", "compile_ahead", "compile_beside", "compile_for", "warm"]
@@ -111,7 +114,20 @@ def compile_ahead() -> str:
     for kernel in LATE:
         for late in getattr(kernel, "addresses", ()):
             kernel.inside.compile(late.arguments)
+    _swap_concepts()
     return "refinement"
+
+
+def _swap_concepts() -> None:
+    """Swap a column of concepts that are too many for a table, as if there were such."""
+    _, words = _words("word")
+    values, every = words.concepts.astype(np.int64), np.arange(3)
+    space = column_space(words.vocabulary.taxonomy, words.concepts, "logsc", "attribute", {})
+    attribute = Comparison(ValueDistances(space)).attribute(values, values)
+    codes, ones, nothing = every[None].astype(np.int32), np.ones(3), np.empty((0, 3))
+    points = pack_points([attribute], codes, nothing, ones, ones, ones, nothing[:, 0], 1)
+    draws = np.stack([every, every]), np.zeros((3, 4)), np.zeros(2, np.int64)
+    swap_concepts(points, codes[0], 0, 1, False, *draws)
 
 
 def _searches(points: Points) -> list[tuple[Any, tuple[Any, ...]]]:

@@ -39,6 +39,7 @@ from ontomask.kernels.records import Points, number_difference
 from ontomask.kernels.value_trees import fill_extremes
 
 __all__ = [
+    "ATTEMPTS",
     "FARTHEST",
     "LEAF",
     "NEAREST",

@@ -57,6 +57,7 @@ from ontomask.kernels.tuple_ranking import (
 __all__ = [
     "FIRST",
     "NEXT",
+    "SMALLEST_REBUILD",
     "swap_records",
 ]
 

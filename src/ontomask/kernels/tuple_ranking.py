@@ -26,12 +26,15 @@ from ontomask.kernels.neighbors import sort_by_keys
 from ontomask.kernels.records import Points, point_reference
 
 __all__ = [
+    "LEAST_BY_LOT",
+    "SAMPLED",
     "Lots",
     "Scratch",
     "count_nearer",
     "drawn_farthest",
     "drawn_tuple",
     "list_nearest",
+    "lots_of",
     "new_lots",
     "new_scratch",
     "ranked_at",
@@ -199,16 +202,21 @@ def new_lots(
     points: Points, index: Index, finds: Finds, counts: Ints, alive: Longs, scratch: Scratch
 ) -> Lots:
     """A lot for each record that counts, if drawing finds a farthest tuple more often than not."""
-    none = Lots(np.empty(0, np.int32), np.empty(0, np.int32))
+    none = lots_of(alive[:0], counts)
     if alive.size < LEAST_BY_LOT:
         return none
-    some = counts[alive]
-    starts = np.cumsum(some) - some
-    ranks = np.arange(int(some.sum()), dtype=np.int32) - np.repeat(starts, some).astype(np.int32)
-    lots = Lots(np.repeat(alive, some).astype(np.int32), ranks)
+    lots = lots_of(alive, counts)
     asked = alive[np.linspace(0, alive.size - 1, SAMPLED).astype(np.int64)]
     met = _met(points, index, finds, lots, counts, asked, scratch)
     return lots if 2 * met > SAMPLED else none
+
+
+def lots_of(alive: Longs, counts: Ints) -> Lots:
+    """A lot for each record of some tuples that counts."""
+    some = counts[alive]
+    starts = np.cumsum(some) - some
+    ranks = np.arange(int(some.sum()), dtype=np.int32) - np.repeat(starts, some).astype(np.int32)
+    return Lots(np.repeat(alive, some).astype(np.int32), ranks)
 
 
 @compiled

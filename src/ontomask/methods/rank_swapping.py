@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -21,7 +21,9 @@ from ontomask.errors import MethodError, ParameterError, PromiseError
 from ontomask.kernels import record_swapping as records
 from ontomask.kernels import swapping as kernel
 from ontomask.kernels.blocks import allowed_threads
+from ontomask.kernels.concept_swapping import swap_concepts
 from ontomask.kernels.record_ranks import nearer_records
+from ontomask.kernels.records import Points
 from ontomask.kernels.word_swapping import are_words, swap_words
 from ontomask.methods.base import (
     Context,
@@ -228,8 +230,7 @@ class RankSwapping(Method):
         priorities = np.stack([generator.permutation(count) for _ in range(len(names) + 1)])
         uniforms = generator.random((count, 2 + 2 * len(names)))
         first = _most_distant_tuple(layout, names, tuples.codes, tuples.counts)
-        loop = swap_words if are_words(points) else records.swap_records
-        work = functools.partial(loop, points, places, first, k, self._everyone)
+        work = functools.partial(_swapped, points, places, first, k, self._everyone)
         partners, references, nearer = watched(
             work, priorities, uniforms, total=count, context=context, message="swapping"
         )
@@ -360,6 +361,15 @@ def _dynamic(
         return partners, _checked_rank(nearer, k, "values")
 
     return work
+
+
+def _swapped(points: Points, *rest: Any) -> tuple[Longs, Longs, Longs]:
+    """Swap records by the quickest loop that knows what they are; all find the same."""
+    found = None if are_words(points) else swap_concepts(points, *rest)
+    if found is not None:
+        return found
+    loop = swap_words if are_words(points) else records.swap_records
+    return loop(points, *rest)
 
 
 def _layout_names(layout: Layout) -> list[str]:
