@@ -334,6 +334,8 @@ class CodedSides(Sides):
         codes = np.arange(self.values.size)
         if self.distances.of_words:
             return (self.shares.sizes > 0) - self.shares.dense().T
+        if not len(self.released.members):
+            return np.empty((codes.size, 0))  # where all distances would be computed for nothing
         parts = [
             (self.shares @ np.ascontiguousarray(self.originals_apart(codes[block], codes).T)).T
             for block in row_blocks(codes.size, codes.size)

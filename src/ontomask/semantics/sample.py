@@ -48,13 +48,28 @@ class Compared(Brief, ABC):
     @remembered
     def sums(self) -> Floats:
         """For each distinct value the sum of its distances to all records."""
-        return self._summed(1)
+        # distances that are not held are computed once for both
+        return self._summed(1)[0] if self._is_one_block else self._both_sums[0]
 
-    def _summed(self, power: int) -> Floats:
-        """The same of distances raised to a power."""
-        blocks = row_blocks(self.distinct, self.distinct)
-        parts = [summed_rows(self.distances_of(block), self.counts, power) for block in blocks]
-        return np.concatenate(parts) if parts else np.empty(0)
+    @remembered
+    def _both_sums(self) -> tuple[Floats, Floats]:
+        """The same of distances, and of their squares."""
+        sums, squares = self._summed(1, 2)
+        return sums, squares
+
+    @property
+    def _is_one_block(self) -> bool:
+        """Whether all distances are there at once."""
+        return len([*row_blocks(self.distinct, self.distinct)]) <= 1
+
+    def _summed(self, *powers: int) -> list[Floats]:
+        """The same of distances raised to each of some powers."""
+        found: list[list[Floats]] = [[np.empty(0)] for _ in powers]
+        for block in row_blocks(self.distinct, self.distinct):
+            distances = self.distances_of(block)
+            for parts, power in zip(found, powers, strict=True):
+                parts.append(summed_rows(distances, self.counts, power))
+        return [np.concatenate(parts) for parts in found]
 
     @remembered
     def means(self) -> Floats:
@@ -64,7 +79,8 @@ class Compared(Brief, ABC):
     @remembered
     def variance(self) -> float:
         """The distance variance: the covariance of the attribute with itself."""
-        products = summed_products(self.counts, self._summed(2))
+        squared = self._summed(2)[0] if self._is_one_block else self._both_sums[1]
+        products = summed_products(self.counts, squared)
         grand = summed_products(self.means, self.counts) / self.total
         squares = summed_products(self.means**2, self.counts)
         centered = products / self.total**2 - 2.0 * squares / self.total + grand**2
