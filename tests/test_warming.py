@@ -13,13 +13,13 @@ from numba.core import event
 import ontomask as om
 from ontomask import helping, kernels, warming
 from ontomask.kernels import (
+    ahead,
     centroids,
     clusters,
     compiling,
     containment,
     index,
     neighbors,
-    opposites,
     ranking,
     records,
     shrinking,
@@ -99,7 +99,7 @@ def test_what_few_runs_need_is_compiled_when_it_is_called_or_by_warm():
 
 
 def test_a_demonstration_compiles_nothing_that_only_large_tables_need():
-    assert len(discharges()["age"]) < opposites.MANY
+    assert len(discharges()["age"]) < ahead.LARGE
 
 
 FIRST_RUN = """

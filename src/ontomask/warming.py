@@ -20,8 +20,8 @@ from ontomask.data.domains import Concepts, Labels, Numbers, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Flat, Nominal, Numeric, Schema
 from ontomask.kernels import centroids, formulas, index, reaching
+from ontomask.kernels.ahead import compile_works
 from ontomask.kernels.concept_swapping import swap_concepts
-from ontomask.kernels.opposites import compile_answers
 from ontomask.kernels.ranking import farthest_from_center, new_ranking
 from ontomask.kernels.records import Points, nearest_references, pack_points
 from ontomask.kernels.refinement import Look, Refinement
@@ -95,12 +95,17 @@ def compile_beside() -> str:
     """
     points = _points(_tiny_table(PLAIN))
     found = centroids.centroids(points, np.zeros(points.sizes.size, np.int32), 1, np.zeros(1))
-    for kernel, arguments in _searches(points):
-        types = tuple(_type_of(one) for one in arguments)
-        getattr(kernel, "inside", kernel).compile(types)
+    _compile(_searches(points))
     nearest_references(points, np.zeros(1, np.int64), *found)
     _evaluate(_tiny_table())
     return "evaluation"
+
+
+def _compile(wanted: list[tuple[Any, tuple[Any, ...]]]) -> None:
+    """Compile kernels as others call them, for the types of some arguments."""
+    for kernel, arguments in wanted:
+        types = tuple(_type_of(one) for one in arguments)
+        getattr(kernel, "inside", kernel).compile(types)
 
 
 def compile_ahead() -> str:
@@ -110,7 +115,8 @@ def compile_ahead() -> str:
     with ThreadPoolExecutor(1) as pool:
         Look(Refinement.of(points, labels, 2.0, 1), 0, 1, pool).found()
     every, same = np.arange(points.sizes.size), np.zeros(points.sizes.size)
-    compile_answers(points, index.build_index(points, every, points.factors, same, index.LEAF))
+    searched = index.build_index(points, every, points.factors, same, index.LEAF)
+    _compile(compile_works(points, searched))
     for kernel in LATE:
         for late in getattr(kernel, "addresses", ()):
             kernel.inside.compile(late.arguments)
@@ -138,7 +144,7 @@ def _searches(points: Points) -> list[tuple[Any, tuple[Any, ...]]]:
     finds, ranking = index.new_finds(nothing, 1), new_ranking(points, roots)
     tally = centroids.new_tally(points)
     return [
-        (farthest_from_center, (points, ranking, lists, reference)),
+        (farthest_from_center, (points, ranking, lists, reference, 0)),
         (index.search, (points, nothing, finds, reference, index.NEAREST, 1)),
         (take_out, (points, tally, new_shrinking(points), 0)),
         (centroids.count_point, (points, tally, 0)),

@@ -8,6 +8,7 @@ import pytest
 from ontomask.kernels.boards import (
     DONE,
     FIRST,
+    abandon,
     call_off,
     close_now,
     finish,
@@ -17,7 +18,6 @@ from ontomask.kernels.boards import (
     offer,
     start_round,
     take,
-    take_back,
 )
 from ontomask.kernels.compiling import compiled
 
@@ -38,11 +38,6 @@ def take_all(board, works, done):
     while number >= 0:
         done[number] += works[number]
         number = take(board, PATIENCE)
-
-
-@compiled
-def take_back_now(board):
-    return take_back(board)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -128,9 +123,10 @@ def test_none_is_taken_where_none_is_ready_or_all_are_called_off():
     assert is_at_rest(board)
 
 
-def test_a_work_is_taken_back_until_somebody_has_begun_it():
+def test_of_what_is_abandoned_nothing_is_begun():
     board = new_board()
-    offer_all(board, np.zeros(1, np.int64), 1)
-    assert take_back_now(board)
-    assert not take_back_now(board)
+    offer_all(board, np.zeros(3, np.int64), 3)
+    assert take(board, PATIENCE) == 0
+    abandon(board)
     assert take(board, PATIENCE) == -1
+    assert is_closed(board)

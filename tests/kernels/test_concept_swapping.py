@@ -15,6 +15,7 @@ from ontomask.kernels.branches import (
     step_tuple,
 )
 from ontomask.kernels.concept_swapping import swap_concepts
+from ontomask.kernels.formulas import WIDTH
 from ontomask.kernels.records import contribution, pack_points, point_reference
 from ontomask.semantics.distances import ValueDistances, column_space
 from ontomask.semantics.operators import Comparison
@@ -168,6 +169,17 @@ def test_branches_tell_who_stands_where(seed):
         assert branches.reached[kind, branches.order[kind, last]] == expected[-1][0]
         for apart, other in expected:
             assert distance_of(branches, point, other) == apart
+
+
+def test_trees_of_very_many_levels_have_too_many_steps_to_be_gone_through(monkeypatch):
+    rng = np.random.default_rng(1)
+    points, places = concepts_of(random_tree(rng, 40), rng.integers(-1, 40, 30))
+    counts = np.bincount(places).astype(np.int32)
+    kinds, steps = branches_of(points, counts).order.shape
+    assert kinds * points.heads[0, WIDTH] == steps
+    for most in (steps, steps - 1):
+        monkeypatch.setattr("ontomask.kernels.branches.MOST_STEPS", most)
+        assert (branches_of(points, counts) is None) == (most < steps)
 
 
 def test_a_column_of_many_concepts_is_swapped_without_looking_at_all_of_them(monkeypatch):

@@ -20,8 +20,8 @@ KINDS = [
 
 
 @njit
-def farthest(points, ranking, labels, center):
-    return kernel.farthest_from_center(points, ranking, labels, center)
+def farthest(points, ranking, labels, center, other=-1):
+    return kernel.farthest_from_center(points, ranking, labels, center, other)
 
 
 def moved(rng, points, rows, numbers, step):
@@ -48,6 +48,11 @@ def test_ranking_finds_what_a_scan_finds_while_the_center_moves(kind):
         scan = np.where(labels < 0, distances(points, rows, numbers), -1.0)
         unsure += found < 0
         assert found in (-1, int(np.argmax(scan)))
+        if found >= 0 and step % 3 == 0:  # and the one after it, which stays where it is
+            after = farthest(points, ranking, labels, np.concatenate([rows, numbers]), found)
+            scan[found] = -1.0
+            assert after in (-1, int(np.argmax(scan)))
+            scan[found] = np.inf
         labels[np.argmax(scan)] = 0
         rows, numbers = moved(rng, points, rows, numbers, step)
     assert unsure < 150

@@ -109,6 +109,7 @@ def test_points_that_are_put_back_are_found_again(kind):
     gone = rng.permutation(200)[:150].tolist()
     for point in gone:
         remove(index, point)
+    rng.shuffle(gone)  # in any order
     for left in (60, 0):
         while len(gone) > left:
             restore(index, gone.pop())

@@ -1,5 +1,7 @@
 """Sums of distances that are not held are those of distances that are, and computed once."""
 
+import weakref
+
 import numpy as np
 
 import ontomask as om
@@ -23,6 +25,23 @@ def test_distances_in_blocks_are_computed_once_for_sums_and_squares(monkeypatch)
     assert parts.variance == expected[1]
     assert len(blocks) > 1
     assert len({block.start for block in blocks}) == len(blocks)
+
+
+def test_one_block_of_distances_is_held_at_a_time(monkeypatch):
+    monkeypatch.setattr("ontomask.memory.LARGEST_TABLE", 500)
+    parents = {"0": []} | {str(one): ["0"] for one in range(1, 60)}
+    sample = Sample.of([*parents], om.Taxonomy.from_parents(parents))
+    held, kernel = [], Sample.distances_of
+
+    def noted(self, block):
+        assert not [one for one in held if one() is not None]
+        distances = kernel(self, block).copy()
+        held.append(weakref.ref(distances))
+        return distances
+
+    monkeypatch.setattr(Sample, "distances_of", noted)
+    assert sample.sums.size == 60
+    assert len(held) > 1
 
 
 def test_no_distances_are_computed_to_sets_that_are_not_there(monkeypatch):

@@ -24,6 +24,7 @@ __all__ = [
     "FIRST",
     "PATIENCE",
     "READY",
+    "abandon",
     "call_off",
     "close_now",
     "count_up",
@@ -32,11 +33,11 @@ __all__ = [
     "is_at_rest",
     "is_closed",
     "new_board",
+    "note",
     "offer",
     "read",
     "start_round",
     "take",
-    "take_back",
 ]
 
 READY, TAKEN, CLOSED, DONE, FIRST = 0, 8, 16, 24, 32
@@ -108,23 +109,21 @@ exchange: Any = _plain_exchange if _settings.DISABLE_JIT else intrinsic(_exchang
 
 
 @part
+def note(board: Longs, place: int, number: int) -> None:
+    """Write what no other thread writes; who reads it sees all that was written before it."""
+    exchange(board, place, read(board, place), number)
+
+
+@part
 def count_up(board: Longs, place: int) -> None:
     """Add one to a number that no other thread writes."""
-    number = read(board, place)
-    exchange(board, place, number, number + 1)
+    note(board, place, read(board, place) + 1)
 
 
 @part
 def offer(board: Longs) -> None:
     """Let another work be taken: the one whose number is that of the works before it."""
     count_up(board, READY)
-
-
-@part
-def take_back(board: Longs) -> bool:
-    """Take the last work if nobody has begun it; whether that is so."""
-    ready = read(board, READY)
-    return exchange(board, TAKEN, ready - 1, ready)
 
 
 @compiled
@@ -185,3 +184,9 @@ def is_closed(board: Longs) -> bool:
 def close_now(board: Longs) -> None:
     """Tell that no more will come."""
     board[CLOSED] = 1
+
+
+def abandon(board: Longs) -> None:
+    """Tell that no more will come, and let nobody begin another of those that are ready."""
+    board[TAKEN] = board[READY]
+    close_now(board)

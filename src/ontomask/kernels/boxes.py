@@ -238,18 +238,24 @@ def _tighten(index: Index, leaf: int) -> None:
 
 
 @part
+def _change_places(index: Index, place: int, other: int) -> None:
+    """Exchange what lies at two places of a leaf."""
+    cells, columns = index.cells, index.columns
+    for row in range(cells.shape[0]):
+        cells[row, place], cells[row, other] = cells[row, other], cells[row, place]
+    for row in range(columns.shape[0]):
+        columns[row, place], columns[row, other] = columns[row, other], columns[row, place]
+
+
+@part
 def remove(index: Index, point: int) -> None:
     """Take a point out; it changes places with the last living one of its leaf."""
-    places, cells = index.places, index.cells
-    columns, nodes = index.columns, index.nodes
+    places, cells, nodes = index.places, index.cells, index.nodes
     place = places[point]
     leaf = whole(cells[HOME, place])
     last = nodes[leaf, FIRST] + nodes[leaf, LIVE] - 1
     # the living of a leaf lie together, so that no search has to test who is left
-    for row in range(cells.shape[0]):
-        cells[row, place], cells[row, last] = cells[row, last], cells[row, place]
-    for row in range(columns.shape[0]):
-        columns[row, place], columns[row, last] = columns[row, last], columns[row, place]
+    _change_places(index, place, last)
     places[cells[POINT, place]] = place
     places[point] = -1 - last
     _count_living(nodes, leaf, -1)
@@ -258,10 +264,13 @@ def remove(index: Index, point: int) -> None:
 
 @part
 def restore(index: Index, point: int) -> None:
-    """Put a point back; of several, the one that was taken out last comes first."""
+    """Put a point back; it changes places with the first of its leaf that is out."""
     place = -1 - index.places[point]
     leaf = whole(index.cells[HOME, place])
-    index.places[point] = place
+    first = whole(index.nodes[leaf, FIRST] + index.nodes[leaf, LIVE])
+    _change_places(index, place, first)
+    index.places[index.cells[POINT, place]] = -1 - place
+    index.places[point] = first
     _count_living(index.nodes, leaf, 1)
     _tighten(index, leaf)
 

@@ -50,6 +50,9 @@ __all__ = [
 
 MOST_LISTS = 2**23
 """So many lists are made, at most: there are as many as branches times kinds."""
+MOST_STEPS = 2**14
+"""So many distances from a concept are told apart, at most, by kind and by what is shared: trees of
+more than some hundred levels have more, and to look at all concepts is quicker there."""
 
 
 class Branches(NamedTuple):
@@ -86,10 +89,15 @@ def branches_of(points: Points, counts: Ints) -> Branches | None:
     heads = points.heads
     if heads.shape[0] != 1 or points.gaps.size or heads[0, WAY] != SHARED or not heads[0, TREE]:
         return None
-    nodes, kinds, reached = _nodes(points), _kinds(points), _reached(points)
-    size = int(heads[0, DEPTHS] - heads[0, CLASSES]) + 1
-    if nodes is None or size * len(reached) > MOST_LISTS:
+    nodes, kinds, size = (
+        _nodes(points),
+        _kinds(points),
+        int(heads[0, DEPTHS] - heads[0, CLASSES]) + 1,
+    )
+    many = heads[0, KINDS] * heads[0, WIDTH] > MOST_STEPS or size * heads[0, KINDS] > MOST_LISTS
+    if nodes is None or many:
         return None
+    reached = _reached(points)
     starts = points.lineages[heads[0, OFFSETS] :]
     above, sizes = starts[nodes], starts[nodes + 1] - starts[nodes]
     if (sizes == 0).sum() > 1 or not _is_zero_at_home(reached, kinds, sizes):
@@ -251,7 +259,7 @@ def nearest_step(branches: Branches, point: int, position: int) -> tuple[int, in
 
 @compiled
 def farthest_step(branches: Branches, totals: Longs, point: int) -> int:
-    """The last rank of the step of those that are farthest from a tuple, by some totals; or -1."""
+    """The last rank at which anybody is, farthest from a tuple, by some totals; or -1."""
     order = branches.order[branches.kinds[point]]
     rank = whole(order.size - 1)
     while rank >= 0 and amount_at(branches, totals, point, whole(order[rank])) == 0:

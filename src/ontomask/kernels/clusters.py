@@ -16,22 +16,25 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.ahead import (
+    AROUND,
+    LARGE,
+    OPPOSITE,
+    Ahead,
+    beside_clusters,
+    forget,
+    is_held_back,
+    is_shared,
+    obtain,
+    obtained_members,
+    tell_taken,
+)
 from ontomask.kernels.blocks import beside
 from ontomask.kernels.centroids import Tally, Tallying, centroids, new_tally, tallied
 from ontomask.kernels.compiling import compiled, part, whole
-from ontomask.kernels.index import FARTHEST, NEAREST, build_index, search
+from ontomask.kernels.growing import Side, drop, farthest_point, grow, new_side, opposite_of
+from ontomask.kernels.index import NEAREST, build_index, search
 from ontomask.kernels.neighbors import prepare
-from ontomask.kernels.opposites import (
-    MANY,
-    Opposite,
-    Side,
-    ask,
-    beside_clusters,
-    drop,
-    grow,
-    grown_opposite,
-    new_side,
-)
 from ontomask.kernels.ranking import Ranking, farthest_from_center, new_ranking
 from ontomask.kernels.records import Points, nearest_references, point_reference
 from ontomask.kernels.shrinking import Shrinking, new_shrinking, remaining_center, take_out
@@ -118,7 +121,7 @@ def _clustered(
         while more and signal[1] == 0:
             order = np.flatnonzero(labels < 0)
             # sums that were updated often carry rounding
-            others = pool if size >= MANY else None
+            others = pool if size >= LARGE else None
             sums = None if fixed else Tallying(points, tally, order, others)
             index = build_index(points, order, points.factors, np.zeros(size), leaf_size)
             prepare(index)
@@ -131,9 +134,9 @@ def _clustered(
             sums.finish()
             shrinking.forget()
             ways = k, adaptive, adaptive and dynamic
-            with beside_clusters(points, index, shrinking.taken, *ways, pool) as opposite:
+            with beside_clusters(points, index, labels, shrinking.taken, *ways, pool) as ahead:
                 more = _form_clusters(
-                    *(points, rest, opposite, ranking, center, tally, shrinking, *ways, signal),
+                    *(points, rest, ahead, ranking, center, tally, shrinking, *ways, signal),
                 )
     if signal[1] != 0:
         return np.full(size, -1, np.int32)
@@ -174,28 +177,18 @@ def _interrupted(rest: Rest, signal: Longs) -> bool:
 
 
 @part
-def _farthest_point(points: Points, side: Side) -> int:
-    """The remaining point farthest from the reference."""
-    search(points, side.searched, side.finds, side.reference, FARTHEST, whole(1))
-    return whole(side.finds.answers[0, 2])
-
-
-@part
-def _outermost(points: Points, rest: Rest, ranking: Ranking, center: Floats) -> int:
-    """The remaining point farthest from the center; where the ranking does not tell, the index."""
-    chosen, side = farthest_from_center(points, ranking, rest.labels, center), rest.side
-    if chosen < 0:
-        for entry in range(center.size):
-            side.reference[entry] = center[entry]
-        chosen = _farthest_point(points, side)
-    return chosen
+def _outermost(points: Points, side: Side, center: Floats) -> int:
+    """The point farthest from the center, found by the index, where the ranking does not tell."""
+    for entry in range(center.size):
+        side.reference[entry] = center[entry]
+    return farthest_point(points, side)
 
 
 @compiled
 def _form_clusters(
     points: Points,
     rest: Rest,
-    opposite: Opposite,
+    ahead: Ahead,
     ranking: Ranking,
     center: Floats,
     tally: Tally,
@@ -206,36 +199,39 @@ def _form_clusters(
     signal: Longs,
 ) -> bool:
     """Form clusters of MDAV and SA-MDAV; whether there are more to come."""
-    left, side = rest.left, rest.side
-    outer = whole(-1)
+    left, labels, side = rest.left, rest.labels, rest.side
+    kind, seed, expected, pairs = whole(AROUND), whole(-1), whole(-1), False
     while left[RECORDS] >= (k if adaptive else 2 * k):
-        chosen, members, spare = whole(-1), side.members, left[RECORDS] - left[NUMBER]
-        if outer >= 0:
-            size = grown_opposite(opposite, rest.labels)
-            if size > 0:
-                members = opposite.side.members
-                for slot in range(size):
-                    drop(side.searched, members[slot])
-            else:
-                point_reference(points, outer, side.reference)
-                chosen = _farthest_point(points, side)
-            outer = whole(-1)
-        else:
+        spare = left[RECORDS] - left[NUMBER]
+        shared = is_shared(ahead) and (adaptive or spare == 0.0)
+        if kind == AROUND:
             if _interrupted(rest, signal):
                 return True
             remaining_center(points, tally, shrinking, center)
-            chosen = _outermost(points, rest, ranking, center)
+            seed = farthest_from_center(points, ranking, labels, center, whole(-1))
+            if seed < 0:
+                if is_held_back(ahead):
+                    forget(side, ahead)
+                seed = _outermost(points, side, center)
             # r is remembered: the next cluster begins at s, the farthest from it
-            if adaptive or left[RECORDS] >= 3 * k:
-                outer = chosen
-                if adaptive or spare == 0.0:
-                    ask(opposite, outer, shrinking.taken[0])
-        if chosen >= 0:
-            size = grow(points, side, chosen, k, adaptive, dynamic, spare)[0]
-        for slot in range(size):
-            _take(points, rest, members[slot])
-            take_out(points, tally, shrinking, members[slot])
+            pairs = adaptive or left[RECORDS] >= 3 * k
+            if shared:
+                expected = farthest_from_center(points, ranking, labels, center, seed)
+        ready = shared and obtain(points, side, ahead, kind, seed, expected, k, adaptive, dynamic)
+        if ready:
+            members = obtained_members(side, ahead)
+        else:
+            first = seed if kind == AROUND else opposite_of(points, side, seed)
+            size = grow(points, side, whole(0), first, k, adaptive, dynamic, spare)[0]
+            members = side.members[:size]
+        for point in members:
+            drop(side.searched, point)
+            _take(points, rest, point)
+            take_out(points, tally, shrinking, point)
+        if is_shared(ahead):
+            tell_taken(ahead, shrinking.taken, ready)
         left[CLUSTER] += 1.0
+        kind = whole(OPPOSITE if kind == AROUND and pairs else AROUND)
     return False
 
 
@@ -309,9 +305,11 @@ def _form_extended(
     while left[RECORDS] >= k:
         if _interrupted(rest, signal):
             return True
-        chosen = _outermost(points, rest, ranking, center)
+        chosen = farthest_from_center(points, ranking, rest.labels, center, whole(-1))
+        if chosen < 0:
+            chosen = _outermost(points, rest.side, center)
         spare = left[RECORDS] - left[NUMBER]
-        size, amount = grow(points, rest.side, chosen, k, False, False, spare)
+        size, amount = grow(points, rest.side, whole(0), chosen, k, False, False, spare)
         for slot in range(size):
             fringe[slot, MEMBER] = members[slot]
             _take(points, rest, members[slot])

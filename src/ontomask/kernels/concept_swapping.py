@@ -2,7 +2,7 @@
 
 `record_swapping` would look at all concepts in every step, to bound how far they are; here counts
 of records below the ancestors of a reference tell who is near and who is far (`branches`), in as
-many looks as there are ancestors and kinds of concepts. The draws are used alike, and the answers
+many looks as there are ancestors times kinds of concepts. The draws are used alike, and the answers
 are the same. That holds where the next reference is drawn by lot, too: what no concept can be
 farther than is asked of the same value tree, which is made anew as often.
 """

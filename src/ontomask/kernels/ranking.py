@@ -135,8 +135,13 @@ def _follow(state: Floats, center: Floats, coded: int, power: int) -> None:
 
 @apart
 @compiled
-def farthest_from_center(points: Points, ranking: Ranking, labels: Ints, center: Floats) -> int:
-    """The point without a label that is farthest from the center; -1: better ask the index."""
+def farthest_from_center(
+    points: Points, ranking: Ranking, labels: Ints, center: Floats, other: int
+) -> int:
+    """The point without a label, and other than one, that is farthest from the center.
+
+    -1: better ask the index.
+    """
     keys, ids, state = ranking.keys, ranking.ids, ranking.state
     _follow(state, center, points.codes.shape[0], points.power)
     if state[COUNT] < 0.0:
@@ -158,6 +163,8 @@ def farthest_from_center(points: Points, ranking: Ranking, labels: Ints, center:
         keys[count], ids[0, count] = root - path, point
         kept += 1
         # whatever comes within rounding of the best is compared too, for the sake of ties
+        if point == other:
+            continue
         if distance > farthest or (distance == farthest and point < best):
             best, farthest, limit = point, distance, root - SLACK * (root + path)
     for slot in range(count, count + kept):

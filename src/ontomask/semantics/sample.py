@@ -48,7 +48,7 @@ class Compared(Brief, ABC):
     @remembered
     def sums(self) -> Floats:
         """For each distinct value the sum of its distances to all records."""
-        # distances that are not held are computed once for both
+        # distances that come in blocks are computed once for both: they take longer than squares
         return self._summed(1)[0] if self._is_one_block else self._both_sums[0]
 
     @remembered
@@ -69,6 +69,7 @@ class Compared(Brief, ABC):
             distances = self.distances_of(block)
             for parts, power in zip(found, powers, strict=True):
                 parts.append(summed_rows(distances, self.counts, power))
+            del distances  # before the next ones are there
         return [np.concatenate(parts) for parts in found]
 
     @remembered
