@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ontomask.kernels import ahead as kernel
+from ontomask.kernels import clusters
 from ontomask.kernels.ahead import AROUND, OPPOSITE, beside_clusters, obtain, tell_taken
 from ontomask.kernels.boards import READY, TAKEN, close_now, take
 from ontomask.kernels.clusters import mdav, sa_mdav
@@ -41,6 +42,7 @@ def beside(monkeypatch):
     monkeypatch.setattr(kernel, "_wait_for_works", noted)
     monkeypatch.setattr(kernel, "FEWEST", 0)
     monkeypatch.setattr(kernel, "LARGE", 0)
+    monkeypatch.setattr(kernel, "SEVERAL", 0)
     monkeypatch.setenv("ONTOMASK_THREADS", "2")
     return given
 
@@ -261,13 +263,32 @@ def test_who_gives_signs_of_life_is_waited_for(beside):
     assert wanted in attempts
 
 
-def test_nobody_is_asked_for_few_points_or_on_one_core(beside, monkeypatch):
-    points = random_points(np.random.default_rng(1), 40, rules=(0,), numeric=2)
+def test_nobody_is_asked_for_few_points_or_numbers_or_on_one_core(beside, monkeypatch):
+    points = random_points(np.random.default_rng(1), 40, rules=(), numeric=2)
     monkeypatch.setenv("ONTOMASK_THREADS", "1")
     sa_mdav(points, 3, True, signal())
     monkeypatch.setenv("ONTOMASK_THREADS", "2")
-    for least in ("FEWEST", "LARGE"):
+    for name, least in (("FEWEST", 41), ("LARGE", 41), ("SEVERAL", 3)):
         with monkeypatch.context() as patch:
-            patch.setattr(kernel, least, 41)
+            patch.setattr(kernel, name, least)
             sa_mdav(points, 3, True, signal())
     assert not beside
+    sa_mdav(points, 3, True, signal())
+    assert beside
+
+
+def test_what_is_foreseen_wrongly_is_not_foreseen_for_a_while():
+    luck, tried = clusters.MOST_LUCK, []
+    for _ in range(2 * clusters.PAUSE):
+        tried.append(luck > 0)
+        luck = after(luck, 1, 2 if luck > 0 else -1)
+    assert tried[:3] == [True] * 3
+    assert 5 <= sum(tried) <= 8
+    for _ in range(2 * clusters.PAUSE):
+        luck = after(luck, 1, 1 if luck > 0 else -1)
+    assert luck == clusters.MOST_LUCK
+
+
+@compiled
+def after(luck, seed, expected):
+    return clusters._after(luck, seed, expected)

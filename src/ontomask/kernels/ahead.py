@@ -62,6 +62,8 @@ FEWEST = 2048
 LARGE = 8192
 """Where there were fewer points from the first, another thread gains milliseconds, and a first run
 would wait for seconds until what it does is compiled."""
+SEVERAL = 4
+"""Points of fewer numbers, and nothing else, are compared so soon that nobody can be asked to."""
 WAITING = 1 << 19
 """So often a thread looks whether the other one is done, or lives: some hundred microseconds."""
 NAP = 1e-4
@@ -394,7 +396,8 @@ def beside_clusters(
     `taken` holds how many points were taken out of the index, and these in order.
     """
     many = points.weights.size >= LARGE and index.columns.shape[1] >= FEWEST
-    pays = pool is not None and many
+    slow = points.codes.shape[0] > 0 or points.numbers.shape[0] >= SEVERAL
+    pays = pool is not None and many and slow
     side = new_side(points, _copied(index) if pays else index, k)
     works, accepted, post = (np.zeros(size, np.int64) for size in (WORKS * STRIDE, WORKS, SIZE))
     made = np.zeros((2, WORKS * STRIDE), np.int64)

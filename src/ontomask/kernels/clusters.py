@@ -46,6 +46,8 @@ LEAF = 64
 """Points of a leaf: to measure dozens of them takes less than to bound more nodes."""
 SMALLEST_REBUILD = 256
 """An index over fewer points is not made anew: that would hardly repay."""
+MOST_LUCK, PAUSE = 8, 64
+"""Which pair comes next is not foreseen for a while where that was wrong more often than right."""
 FIXED, ADAPTIVE, VARIABLE = 0, 1, 2
 
 NUMBER = 0
@@ -184,6 +186,14 @@ def _outermost(points: Points, side: Side, center: Floats) -> int:
     return farthest_point(points, side)
 
 
+@part
+def _after(luck: int, seed: int, expected: int) -> int:
+    """How good luck is after this point was expected (-1: none was); none is expected below 1."""
+    if expected < 0 or seed == expected:
+        return min(luck + 1, MOST_LUCK)
+    return whole(luck - 2 if luck > 2 else -PAUSE)
+
+
 @compiled
 def _form_clusters(
     points: Points,
@@ -201,6 +211,7 @@ def _form_clusters(
     """Form clusters of MDAV and SA-MDAV; whether there are more to come."""
     left, labels, side = rest.left, rest.labels, rest.side
     kind, seed, expected, pairs = whole(AROUND), whole(-1), whole(-1), False
+    luck = whole(MOST_LUCK)
     while left[RECORDS] >= (k if adaptive else 2 * k):
         spare = left[RECORDS] - left[NUMBER]
         shared = is_shared(ahead) and (adaptive or spare == 0.0)
@@ -216,7 +227,10 @@ def _form_clusters(
             # r is remembered: the next cluster begins at s, the farthest from it
             pairs = adaptive or left[RECORDS] >= 3 * k
             if shared:
-                expected = farthest_from_center(points, ranking, labels, center, seed)
+                luck = _after(luck, seed, expected)
+                expected = whole(-1)
+                if luck > 0:
+                    expected = farthest_from_center(points, ranking, labels, center, seed)
         ready = shared and obtain(points, side, ahead, kind, seed, expected, k, adaptive, dynamic)
         if ready:
             members = obtained_members(side, ahead)

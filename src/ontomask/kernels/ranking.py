@@ -138,14 +138,16 @@ def _follow(state: Floats, center: Floats, coded: int, power: int) -> None:
 def farthest_from_center(
     points: Points, ranking: Ranking, labels: Ints, center: Floats, other: int
 ) -> int:
-    """The point without a label, and other than one, that is farthest from the center.
+    """The point without a label that is farthest from the center, or the next after this `other`.
 
-    -1: better ask the index.
+    The next one (no other: -1) is asked for after the farthest from the same center. The answer -1
+    says: better ask the index.
     """
     keys, ids, state = ranking.keys, ranking.ids, ranking.state
-    _follow(state, center, points.codes.shape[0], points.power)
+    if other < 0:
+        _follow(state, center, points.codes.shape[0], points.power)
     if state[COUNT] < 0.0:
-        if state[CALLS] < PATIENCE:
+        if state[CALLS] < PATIENCE or other >= 0:
             return -1
         _fill(points, ranking, labels, center)
     count, kept, path = whole(state[COUNT]), 0, state[PATH]
