@@ -66,6 +66,8 @@ SEVERAL = 4
 """Points of fewer numbers, and nothing else, are compared so soon that nobody can be asked to."""
 WAITING = 1 << 19
 """So often a thread looks whether the other one is done, or lives: some hundred microseconds."""
+SOON = 4
+"""So often the first thread tries to take a work, which the other one may take at the same time."""
 NAP = 1e-4
 """Seconds that a thread pauses when there was no work for long."""
 
@@ -147,13 +149,17 @@ def _form(
 
 
 @part
+def _listed(side: Side, ahead: Ahead, who: int, number: int) -> Longs:
+    """The members of a work that a thread did, whose side is given."""
+    made, place = ahead.made, _place(number)
+    begin = made[who, place + BEGIN]
+    return side.members[begin : begin + made[who, place + AMOUNT]]
+
+
+@part
 def _put_back(side: Side, ahead: Ahead, who: int, number: int) -> None:
     """Put back what is left of the members of a work that is not taken over."""
-    begin, amount = (
-        ahead.made[who, _place(number) + BEGIN],
-        ahead.made[who, _place(number) + AMOUNT],
-    )
-    for point in side.members[begin : begin + amount]:
+    for point in _listed(side, ahead, who, number):
         if ahead.labels[point] < 0:
             restore(side.searched, point)
 
@@ -230,7 +236,7 @@ def _have_done(
     """Do works until this one is done, or wait for it; whether it is."""
     post, waits = ahead.post, True
     while waits and not _is_done(ahead, number):
-        other = take(ahead.board, whole(4))
+        other = take(ahead.board, whole(SOON))
         if other >= 0:
             begin, who = whole(post[HELD]), whole(FIRST_THREAD)
             post[OWN] += 1
@@ -242,12 +248,9 @@ def _have_done(
 
 @part
 def _members(side: Side, ahead: Ahead, number: int) -> Longs:
-    """The members of a work that is done."""
-    place = _place(number)
-    who = whole(read(ahead.works, place + STATE) % 2)
-    begin, amount = ahead.made[who, place + BEGIN], ahead.made[who, place + AMOUNT]
-    listed = side.members if who == FIRST_THREAD else ahead.side.members
-    return listed[begin : begin + amount]
+    """The members of a work that is done, whoever did it."""
+    who = whole(read(ahead.works, _place(number) + STATE) % 2)
+    return _listed(side if who == FIRST_THREAD else ahead.side, ahead, who, number)
 
 
 @part
