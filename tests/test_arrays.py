@@ -1,9 +1,5 @@
 """Numbers told apart, and floats that become Python's only where somebody asks for them."""
 
-import ast
-import math
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -17,7 +13,6 @@ from ontomask.arrays import (
     occurring,
     places_in,
     recoded,
-    summed_products,
     taken,
 )
 
@@ -131,27 +126,3 @@ def test_some_values_are_taken_alike_however_they_are_held(places):
     values = FloatValues(np.array(listed[:3]), gap=True)
     for held in (listed, tuple(listed), values):
         assert list(taken(held, np.array(places))) == [listed[place] for place in places]
-
-
-def test_sums_of_products_are_added_up_in_the_order_of_numpy_and_not_of_linear_algebra():
-    generator = np.random.default_rng(2)
-    numbers, others = generator.random(1001), generator.random(1001)
-    products = [one * other for one, other in zip(numbers, others, strict=True)]
-    assert summed_products(numbers, others) == np.add.reduce(np.array(products))
-    assert summed_products(numbers, others) == pytest.approx(math.fsum(products), rel=1e-15)
-    assert summed_products(np.array([2.0, 3.0]), np.array([True, False])) == 2.0
-
-
-STATISTICS = ("dependence", "marginality", "sample")
-"""What of `semantics` computes figures of an evaluation."""
-
-
-def test_figures_of_an_evaluation_are_not_rounded_by_the_processor():
-    """Products of vectors in the rooms that compute figures would be: see `summed_products`."""
-    folder = Path(arrays.__file__).parent
-    statistics = [folder / "semantics" / f"{name}.py" for name in STATISTICS]
-    for path in [*folder.glob("evaluation/*.py"), *statistics]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "float":
-                inside = [one for one in ast.walk(node) if isinstance(one, ast.BinOp)]
-                assert not any(isinstance(one.op, ast.MatMult) for one in inside), path.name

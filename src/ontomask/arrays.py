@@ -30,7 +30,6 @@ __all__ = [
     "ranges",
     "recoded",
     "stretches",
-    "summed_products",
     "taken",
     "widened",
 ]
@@ -292,12 +291,3 @@ def ranges(firsts: Longs, sizes: Longs) -> Longs:
 def stretches(count: int) -> list[slice]:
     """So many numbers as slices that are worked on one after the other, to hold little besides."""
     return [slice(at, min(at + STRETCH, count)) for at in range(0, count, STRETCH)]
-
-
-def summed_products(numbers: NDArray[Any], others: NDArray[Any]) -> float:
-    """The sum of what two arrays have at the same places, multiplied.
-
-    The product of vectors, by the library of linear algebra, is rounded differently by different
-    processors; here the order of the sum is the same on all of them, and so is a figure's last bit.
-    """
-    return float(np.multiply(numbers, others).sum())

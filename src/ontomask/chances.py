@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ontomask.arithmetic import exp, log, log1p
 from ontomask.arrays import Floats, Longs
 from ontomask.gamma_functions import stirling_error
 
@@ -64,9 +65,9 @@ def _binomial_chances(counts: Floats, trials: Floats, chances: Floats) -> Floats
     whole = some + others
     logarithms = stirling_error(whole) - stirling_error(some) - stirling_error(others)
     logarithms -= _deviance(some, whole * chances) + _deviance(others, whole * (1.0 - chances))
-    found = np.exp(logarithms) * np.sqrt(whole / (2.0 * math.pi * some * others))
-    outer = np.where(counts > 0, np.log(chances), np.log1p(-chances)) * trials
-    return np.where(inner, found, np.exp(outer))
+    found = exp(logarithms) * np.sqrt(whole / (2.0 * math.pi * some * others))
+    outer = np.where(counts > 0, log(chances), log1p(-chances)) * trials
+    return np.where(inner, found, exp(outer))
 
 
 def poisson_chances(counts: Longs | Floats, rate: float) -> Floats:
@@ -74,7 +75,7 @@ def poisson_chances(counts: Longs | Floats, rate: float) -> Floats:
     given = np.asarray(counts, float)
     some = np.maximum(given, 1.0)
     logarithms = -stirling_error(some) - _deviance(some, np.full(some.shape, rate))
-    found = np.exp(logarithms) / np.sqrt(2.0 * math.pi * some)
+    found = exp(logarithms) / np.sqrt(2.0 * math.pi * some)
     return np.where(given > 0, found, math.exp(-rate))
 
 
@@ -93,4 +94,4 @@ def _deviance(counts: Floats, means: Floats) -> Floats:
     small = np.where(near, apart, 0.0)
     odd = [2.0 / (2 * term + 1) for term in range(TERMS, 0, -1)]
     series = small * (counts - means) + counts * small * np.polyval([*odd, 0.0], small**2)
-    return np.where(near, series, counts * np.log(counts / means) + means - counts)
+    return np.where(near, series, counts * log(counts / means) + means - counts)

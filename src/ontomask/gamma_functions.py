@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ontomask.arithmetic import log, log1p
 from ontomask.arrays import Floats
 
 __all__ = ["digamma", "log_rising", "stirling_error", "trigamma"]
@@ -44,10 +45,10 @@ def log_rising(start: Floats | float, steps: Floats | float) -> Floats:
     For whole steps that is the sum of the logarithms of start, start + 1, …, start + steps - 1.
     """
     first, more = np.broadcast_arrays(np.asarray(start, float), np.asarray(steps, float))
-    raised = np.log1p(more[..., None] / (first[..., None] + STEPS)).sum(axis=-1)
+    raised = log1p(more[..., None] / (first[..., None] + STEPS)).sum(axis=-1)
     low = first + RAISED
     high = low + more
-    leading = more * (np.log(low) - 1.0) + (high - 0.5) * np.log1p(more / low)
+    leading = more * (log(low) - 1.0) + (high - 0.5) * log1p(more / low)
     return np.asarray(leading + _correction(high) - _correction(low) - raised, np.float64)
 
 
@@ -56,14 +57,14 @@ def digamma(number: Floats | float) -> Floats:
     low = np.asarray(number, float)
     raised, high = (1.0 / (low[..., None] + STEPS)).sum(axis=-1), low + RAISED
     series = _polynomial(DERIVED, 1.0 / high**2) / high**2
-    return np.asarray(np.log(high) - 0.5 / high - series - raised, np.float64)
+    return np.asarray(log(high) - 0.5 / high - series - raised, np.float64)
 
 
 def trigamma(number: Floats | float) -> Floats:
     """The derivative of `digamma`, for positive numbers."""
     low = np.asarray(number, float)
-    raised, high = ((low[..., None] + STEPS) ** -2.0).sum(axis=-1), low + RAISED
-    series = _polynomial(BERNOULLI, 1.0 / high**2) / high**3
+    raised, high = (1.0 / (low[..., None] + STEPS) ** 2).sum(axis=-1), low + RAISED
+    series = _polynomial(BERNOULLI, 1.0 / high**2) / (high * high**2)
     return np.asarray(1.0 / high + 0.5 / high**2 + series + raised, np.float64)
 
 

@@ -27,9 +27,11 @@ from typing import Any
 
 import numpy as np
 
+from ontomask.arithmetic import exp, log, raised, summed_logarithms, summed_products, summed_rows
 from ontomask.arrays import Floats, Longs
 from ontomask.brevity import Brief
 from ontomask.checks import Real, check
+from ontomask.decompositions import eigenvectors
 from ontomask.errors import DataError
 from ontomask.gamma_functions import digamma, log_rising, trigamma
 
@@ -284,7 +286,7 @@ def zayatz(sample: ClassSizes) -> Estimate:
         return settled
     chances = _chance_of_one(sample.sizes, sample.people, sample.population)
     uniques = sample.of_size(1)
-    correct = uniques * chances[0] / float(sample.counts @ chances)
+    correct = uniques * chances[0] / summed_products(sample.counts, chances)
     return sample.estimate(
         uniques * correct * sample.population / sample.people,
         f"A person unique in the table is unique in the population with probability {correct:.3g}.",
@@ -298,9 +300,9 @@ def _chance_of_one(sizes: Longs, drawn: int, population: int) -> Floats:
     """
     size, left = sizes.astype(np.float64), population - drawn
     possible = size - 1 <= left
-    logarithms = np.log(size * drawn) - log_rising(population - size + 1, size)
+    logarithms = log(size * drawn) - log_rising(population - size + 1, size)
     logarithms += log_rising(np.where(possible, left - size + 2, 1.0), size - 1)
-    return np.where(possible, np.exp(logarithms), 0.0)
+    return np.where(possible, exp(logarithms), 0.0)
 
 
 # Pitman ---------------------------------------------------------------------------------------
@@ -383,7 +385,7 @@ class _PitmanLikelihood:
         alpha, theta = self.parameters(point)
         sample, terms, starts = self.sample, theta + alpha * self.steps, self._starts(alpha, theta)
         risen = log_rising(starts, self.rises)
-        value = np.log(terms).sum() - risen[-1] + sample.counts @ risen[:-1]
+        value = summed_logarithms(terms) - risen[-1] + summed_products(sample.counts, risen[:-1])
         by_alpha, by_theta = self._slopes(terms, starts)
         slope = np.array([(by_alpha - by_theta) * alpha * (1 - alpha), by_theta * (theta + alpha)])
         return -float(value) / sample.classes, -slope / sample.classes
@@ -395,7 +397,7 @@ class _PitmanLikelihood:
     def _slopes(self, terms: Floats, starts: Floats) -> tuple[float, float]:
         """How the log-likelihood grows with alpha and with theta."""
         faster = digamma(starts + self.rises) - digamma(starts)
-        by_alpha = (self.steps / terms).sum() - self.sample.counts @ faster[:-1]
+        by_alpha = (self.steps / terms).sum() - summed_products(self.sample.counts, faster[:-1])
         return float(by_alpha), float((1 / terms).sum() - faster[-1])
 
     def curvature(self, point: Floats) -> Floats:
@@ -404,7 +406,7 @@ class _PitmanLikelihood:
         terms, starts = theta + alpha * self.steps, self._starts(alpha, theta)
         by_alpha, by_theta = self._slopes(terms, starts)
         faster, ratios = trigamma(starts + self.rises) - trigamma(starts), self.steps / terms
-        twice_alpha = self.sample.counts @ faster[:-1] - (ratios**2).sum()
+        twice_alpha = summed_products(self.sample.counts, faster[:-1]) - (ratios**2).sum()
         both = -(ratios / terms).sum()
         twice_theta = -((1 / terms) ** 2).sum() - faster[-1]
         inner, outer = alpha * (1 - alpha), theta + alpha
@@ -432,9 +434,10 @@ def _lowest(function: _PitmanLikelihood, start: Floats, low: Floats, high: Float
         free = ~((point <= low) & (slope > 0) | (point >= high) & (slope < 0))
         if damping > 1e12 or np.abs(slope[free]).max(initial=0.0) < STILL:
             break
-        curves, axes = np.linalg.eigh(curvature[np.ix_(free, free)])
+        curves, axes = eigenvectors(curvature[np.ix_(free, free)])
         step = np.zeros(2)
-        step[free] = -axes @ (axes.T @ slope[free] / (np.abs(curves) + damping))
+        along = summed_rows(axes.T, slope[free]) / (np.abs(curves) + damping)
+        step[free] = -summed_rows(axes, along)
         trial = np.clip(point + step, low, high)
         found, new = function(trial)
         lower = found < value or (found == value and np.abs(new).max() < np.abs(slope).max())
@@ -496,11 +499,11 @@ def classes_in_population(sample: ClassSizes) -> float:
     size, count, q = sample.sizes.astype(np.float64), sample.counts, sample.fraction
     if q == 1:
         return float(sample.classes)
-    first = (size * q**2 * (1 - q**2) ** (size - 1)) @ count
+    first = summed_products(size * q**2 * raised(1 - q**2, size - 1), count)
     # (1 - q)^i (1 + q)^i is written (1 - q^2)^i, which does not overflow for large classes.
-    second = ((1 - q**2) ** size - (1 - q) ** size) @ count
-    third = ((1 - q) ** size) @ count
-    fourth = (size * q * (1 - q) ** (size - 1)) @ count
+    second = summed_products(raised(1 - q**2, size) - raised(1 - q, size), count)
+    third = summed_products(raised(1 - q, size), count)
+    fourth = summed_products(size * q * raised(1 - q, size - 1), count)
     if not second or not fourth:
         return float(sample.classes)
     found = sample.classes + sample.of_size(1) * first / second * (third / fourth) ** 2

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ontomask.arithmetic import cosine, exp, log, log1p
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.checks import Integer, checked
 
@@ -256,7 +257,7 @@ def _admissions(random: np.random.Generator, lungs: Bools) -> Objects:
     """Draw days of admission: fewer at weekends, more in winter, above all for the lungs."""
     days = np.array([FIRST_DAY + datetime.timedelta(day) for day in range(DAYS)], object)
     weekday = np.array([WEEKDAYS[day.weekday()] for day in days])
-    season = np.cos(2 * np.pi * (np.arange(DAYS) - 14) / 365.25)
+    season = cosine(2 * np.pi * (np.arange(DAYS) - 14) / 365.25)
     usual = _drawn(random, weekday * (1 + WINTER * season), lungs.size)
     of_lungs = _drawn(random, weekday * (1 + WINTER_OF_LUNGS * season), lungs.size)
     return days[np.where(lungs, of_lungs, usual)]
@@ -281,7 +282,7 @@ def _stays(random: np.random.Generator, diagnosis: Longs, procedure: Longs, age:
     typical = typical * (1 + STAY_OF_OLDEST * np.clip((age - ELDERLY) / 30, 0, 1))
     healthy = _diagnoses().healthy_newborn[diagnosis]
     spread = np.where(healthy, STAY_SPREAD / 2, STAY_SPREAD)
-    return np.rint(typical * np.exp(spread * random.standard_normal(age.size))).astype(np.int64)
+    return np.rint(typical * exp(spread * random.standard_normal(age.size))).astype(np.int64)
 
 
 def _statuses(random: np.random.Generator, diagnosis: Longs, age: Longs, stay: Longs) -> Objects:
@@ -291,14 +292,14 @@ def _statuses(random: np.random.Generator, diagnosis: Longs, age: Longs, stay: L
     Gumbel maximum).
     """
     death = np.clip(_diagnoses().death[diagnosis], 1e-5, None)
-    old, days = np.clip((age - 70) / 10, -3, 3), np.log1p(stay)
+    old, days = np.clip((age - 70) / 10, -3, 3), log1p(stay)
     walking = _diagnoses().hard_to_walk[diagnosis]
     scores = np.zeros((age.size, len(STATUSES)))
     scores[:, HOME_CARE] = -2.8 + 0.4 * old + 0.7 * days + 1.0 * walking
     scores[:, NURSING] = -3.5 + 0.9 * old + 0.95 * days + 1.5 * walking
     scores[:, OTHER_HOSPITAL] = -3.9 + 0.2 * old - 0.1 * days
     scores[:, AGAINST_ADVICE] = -4.6 - 0.35 * old - 0.4 * days
-    scores[:, DIED] = np.log(death / (1 - death)) + 0.5 + 0.45 * old + 0.25 * days
+    scores[:, DIED] = log(death / (1 - death)) + 0.5 + 0.45 * old + 0.25 * days
     children = age < 18
     scores[children, AGAINST_ADVICE] = scores[children, NURSING] = -np.inf
     chosen = (scores + random.gumbel(size=scores.shape)).argmax(axis=1)
@@ -313,5 +314,5 @@ def _charges(
     healthy = _diagnoses().healthy_newborn[diagnosis]
     care = np.where(healthy, CHARGE_OF_HEALTHY_NEWBORN * care, care)
     typical = care + _procedures().cost[procedure]
-    factor = np.exp(CHARGE_SPREAD * random.standard_normal(stay.size))
+    factor = exp(CHARGE_SPREAD * random.standard_normal(stay.size))
     return np.round(typical * factor, 2)

@@ -84,7 +84,7 @@ class SparseRows:
         there = np.append(keys, -1)[found] == wanted
         return np.where(there, np.append(self.amounts, 0.0)[found], 0.0)
 
-    def __matmul__(self, other: Floats) -> Floats:
+    def times(self, other: Floats) -> Floats:
         """The product with a dense matrix or a vector; entries are added up in their order."""
         if other.ndim == 1:
             return self._summed(self.owners, self.amounts * other[self.columns], len(self))
@@ -95,7 +95,7 @@ class SparseRows:
         return product
 
     def gathered(self, values: Floats) -> Floats:
-        """For each column the sum of the rows' values times its entries: `values @ rows`."""
+        """For each column the sum of the rows' values times its entries."""
         return self._summed(self.columns, self.amounts * values[self.owners], self.width)
 
     @staticmethod

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ontomask.arithmetic import exp, log, log2
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.chances import binomial_tail, poisson_chances
 from ontomask.data.seen import Seen
@@ -336,7 +337,7 @@ def _diversity(promise: Diversity, release: Rows, _before: Mapping[str, Seen]) -
     different = np.bincount(histogram.classes).astype(np.float64)
     if promise.kind == "distinct":
         return _each_at_least(promise, release, different, promise.l)
-    figures = np.exp(_entropies(histogram, promise.estimator))
+    figures = exp(_entropies(histogram, promise.estimator))
     few = different < promise.l - ROUNDING
     if promise.estimator != "shannon" and few.any():  # an estimate may be above what there is
         figures[few] = different[few]
@@ -346,7 +347,7 @@ def _diversity(promise: Diversity, release: Rows, _before: Mapping[str, Seen]) -
 def _entropies(histogram: Tally, estimator: str) -> Floats:
     """The entropy of each class: -sum p ln p, or Grassberger's estimate G(n) - sum s G(s) / n."""
     if estimator == "shannon":
-        return -histogram.summed(histogram.shares * np.log(histogram.shares))
+        return -histogram.summed(histogram.shares * log(histogram.shares))
     sizes = histogram.summed(histogram.amounts)
     inner = np.array([count * _grassberger(int(count)) for count in histogram.amounts])
     outer = np.array([_grassberger(int(size)) for size in sizes])
@@ -441,7 +442,7 @@ def _disclosure(promise: Disclosure, release: Rows, _before: Mapping[str, Seen])
     histogram = release.histogram(promise, release.weights)
     whole, places = histogram.whole(promise.counts)
     with np.errstate(divide="ignore"):
-        ratios = np.abs(np.log2(histogram.shares / whole[places]))
+        ratios = np.abs(log2(histogram.shares / whole[places]))
     good = histogram.summed(ratios >= promise.delta) == 0
     return _disclosed(promise, release, good, float(ratios.max()), "at most 2^")
 
@@ -453,7 +454,7 @@ def _likeness(promise: Likeness, release: Rows, _before: Mapping[str, Seen]) -> 
     own = whole[places]
     with np.errstate(divide="ignore"):
         gains = (histogram.shares - own) / own
-        bounds = np.minimum(promise.beta, -np.log(own)) if promise.kind == "enhanced" else None
+        bounds = np.minimum(promise.beta, -log(own)) if promise.kind == "enhanced" else None
     too_much = gains > (promise.beta if bounds is None else bounds) + ROUNDING
     good = histogram.summed(too_much) == 0
     return _disclosed(promise, release, good, float(gains.max()), "at most ")

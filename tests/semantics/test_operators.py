@@ -9,7 +9,7 @@ import pytest
 
 import ontomask as om
 from ontomask.semantics.distances import ValueDistances
-from ontomask.semantics.operators import Comparison, _sums
+from ontomask.semantics.operators import Comparison
 
 EXAMPLES = json.loads((Path(__file__).parents[1] / "golden/worked_examples.json").read_text())
 SYMPTOMS = om.Taxonomy.from_parents(EXAMPLES["symptoms_path"]["parents"])
@@ -75,13 +75,3 @@ def test_distances_that_contribute_what_they_are_need_no_other_table():
     assert comparison.contributions(plain, values, values) is plain
     halved = Comparison(ValueDistances(), importance=0.5)
     assert halved.contributions(plain, values, values).tolist() == [[0.0, 0.5], [0.5, 0.0]]
-
-
-def test_sums_of_large_tables_do_not_depend_on_who_shares_the_work():
-    """They are those of eight rows at a time, which no library gives to several threads."""
-    generator = np.random.default_rng(5)
-    for rows, columns in ((662, 717), (1019, 615), (1321, 589), (413, 1317), (5, 3)):
-        table, weights = generator.random((rows, columns)), generator.integers(0, 50, columns) * 1.0
-        eight = range(8, rows - 7, 8)
-        expected = np.concatenate([part @ weights for part in np.split(table, eight)])
-        np.testing.assert_array_equal(_sums(table, weights), expected)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ontomask.arithmetic import exp, log
 from ontomask.arrays import Floats, Longs
 from ontomask.evaluation.features import Encoder, Features
 from ontomask.extras import optional
@@ -126,11 +127,11 @@ def _naive_bayes(training: Features, labels: Longs, weights: Floats, seed: int) 
         part.model.fit(part.view(training), labels, sample_weight=weights)
         for table in getattr(part.model, "feature_log_prob_", ()):
             table[:, 0] = 0.0
-    prior = np.log(np.bincount(labels, weights=weights)[np.unique(labels)] / weights.sum())
+    prior = log(np.bincount(labels, weights=weights)[np.unique(labels)] / weights.sum())
 
     def predict(features: Features) -> Floats:
         joint = sum((part.log_likelihoods(features, prior) for part in parts), prior)
-        odds = np.exp(joint - joint.max(axis=1, keepdims=True))
+        odds = exp(joint - joint.max(axis=1, keepdims=True))
         probabilities: Floats = odds / odds.sum(axis=1, keepdims=True)
         return probabilities
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ontomask.agglomeration import cut, linkage
-from ontomask.arrays import Floats, Longs, summed_products
+from ontomask.arithmetic import log2, summed_products
+from ontomask.arrays import Floats, Longs
 from ontomask.errors import DataError
 from ontomask.evaluation.pairing import Paired, PairedColumn, tuple_groups
 from ontomask.evaluation.sides import NumberSides
@@ -66,7 +67,7 @@ def partition_distance(
 def _entropy(labels: Longs, weights: Floats) -> float:
     totals = np.bincount(np.unique(labels, return_inverse=True)[1], weights=weights)
     shares = totals / totals.sum()
-    return -summed_products(shares, np.log2(shares))
+    return -summed_products(shares, log2(shares))
 
 
 def measure_clustering(

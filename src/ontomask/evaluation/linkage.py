@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs, offsets_of, summed_products
+from ontomask.arithmetic import summed_products
+from ontomask.arrays import Bools, Floats, Ints, Longs, offsets_of
 from ontomask.brevity import Brief
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Text, check
 from ontomask.data.encoding import record_counts
@@ -388,7 +389,8 @@ def _sets(sides: NumberSides, old: Ints, new: Ints, scale: float, power: int) ->
         apart = sides.some_to_sets(chosen)
         np.multiply(apart, sides.deviation * scale, out=table[:, :count])
         table[~known, :count] = apart[~known]
-        table[:, :count] **= power
+        if power == 2:
+            table[:, :count] *= table[:, :count]
         table[:, count], table[:, count + 1] = ~known, known
         return table
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs, summed_products
+from ontomask.arithmetic import summed_products
+from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import did_you_mean
 from ontomask.data.domains import Domain
 from ontomask.data.encoding import record_counts, record_units, survey_weights

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ontomask.arithmetic import expm1, log1p
 from ontomask.arrays import Floats, Longs
 from ontomask.data.microdata import Owners
 
@@ -68,5 +69,5 @@ def person_risk(classes: Longs, units: Longs) -> PersonRisks:
     single = np.zeros(int(whose.max()) + 1)
     np.maximum.at(single, whose, risks)
     with np.errstate(divide="ignore"):
-        joined = -np.expm1(np.bincount(whose, weights=np.log1p(-risks)))
+        joined = -expm1(np.bincount(whose, weights=log1p(-risks)))
     return PersonRisks(sizes.astype(np.int64), single, joined.astype(np.float64))

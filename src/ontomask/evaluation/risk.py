@@ -8,13 +8,15 @@ the De-Identification of Personal Health Information" (2013).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs, summed_products
+from ontomask.arithmetic import log, summed_products
+from ontomask.arrays import Floats, Ints, Longs
 from ontomask.brevity import Brief
 from ontomask.cards import card, table
 from ontomask.checks import ListOf, Real, check
@@ -414,7 +416,7 @@ def sensitive_risk(
         for amounts in (counts, weights)
     )
     values_of_class = np.bincount(owners)
-    entropies = -np.bincount(owners, weights=mixture * np.log(mixture))
+    entropies = -np.bincount(owners, weights=mixture * log(mixture))
     # Values that a class does not have add their share q, so 1/2 sum |p - q| starts from sum q = 1.
     q = (np.bincount(codes, weights=weights, minlength=cardinality) / weights.sum())[values]
     distances = 0.5 * (1.0 + np.bincount(owners, weights=np.abs(shares - q) - q))
@@ -422,7 +424,7 @@ def sensitive_risk(
         column=name,
         distinct_l=int(values_of_class.min()),
         homogeneous=float(counts[values_of_class[classes] == 1].sum() / counts.sum()),
-        entropy_l=float(np.exp(max(0.0, entropies.min()))),
+        entropy_l=float(math.exp(max(0.0, entropies.min()))),
         closeness_t=float(distances.max()),
     )
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Longs, summed_products
+from ontomask.arithmetic import summed_products
+from ontomask.arrays import Bools, Floats, Longs
 from ontomask.brevity import Brief
 
 __all__ = [

@@ -113,7 +113,7 @@ class Released:
         """How the members of each set are spread over it: rows that add up to 1."""
         members = self.members
         weights = people[members.columns]
-        totals = (members @ people)[members.owners]
+        totals = members.times(people)[members.owners]
         sizes = members.sizes[members.owners]
         spread = np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), 1.0 / sizes)
         return members.with_amounts(spread)
@@ -302,7 +302,7 @@ class CodedSides(Sides):
         rows, others, apart = self._spread[first], self._spread[second], []
         for block in row_blocks(second.size, self.values.size):
             some = others[np.arange(second.size)[block]].dense()
-            apart.append(1.0 - rows @ np.ascontiguousarray(some.T))
+            apart.append(1.0 - rows.times(np.ascontiguousarray(some.T)))
         found = np.concatenate(apart, axis=1)
         found[np.equal.outer(first, second)] = 0.0
         return found
@@ -337,7 +337,7 @@ class CodedSides(Sides):
         if not len(self.released.members):
             return np.empty((codes.size, 0))  # where all distances would be computed for nothing
         parts = [
-            (self.shares @ np.ascontiguousarray(self.originals_apart(codes[block], codes).T)).T
+            self.shares.times(np.ascontiguousarray(self.originals_apart(codes[block], codes).T)).T
             for block in row_blocks(codes.size, codes.size)
         ]
         return np.concatenate(parts)
@@ -358,7 +358,7 @@ class CodedSides(Sides):
         numbers = np.append(np.where(points, self.released.points, 0), -1)
         table = self.distances.between(numbers, numbers)
         if not points.all():
-            rows = self.shares[self.released.sets[~points]] @ self.table
+            rows = self.shares[self.released.sets[~points]].times(self.table)
             table[:-1][~points] = rows
             table[:, :-1][:, ~points] = rows.T
             np.fill_diagonal(table, 0.0)
@@ -538,7 +538,7 @@ class NumberSides(Sides):
         within = self.released.sets >= 0
         if within.any():
             known = np.append(self.numbers[:-1], 0.0)
-            found[:-1][within] = (self.shares @ known)[self.released.sets[within]]
+            found[:-1][within] = self.shares.times(known)[self.released.sets[within]]
         found[self.tells_nothing] = np.nan
         return found
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, summed_products
+from ontomask.arithmetic import log, summed_products, summed_rows
+from ontomask.arrays import Bools, Floats
 from ontomask.brevity import Brief
 from ontomask.data.schema import Ordinal
 from ontomask.evaluation.pairing import Amounts, Paired, PairedColumn, are_many, tuple_groups
@@ -207,7 +208,7 @@ def _from_value(one: PairedColumn, sides: CodedSides) -> Floats:
         from_center: Floats = sides.distances.between(np.array([sides.center]), sides.values)[0]
         return from_center
     if sides.distances.table is not None:
-        middle = int((sides.originals_apart(every[:-1], every[:-1]) @ people).argmin())
+        middle = int(summed_rows(sides.originals_apart(every[:-1], every[:-1]), people).argmin())
     elif isinstance(one.column, Ordinal):
         middle = int(np.searchsorted(np.cumsum(people), people.sum() / 2.0))
     else:
@@ -238,4 +239,4 @@ def _divergence(columns: list[PairedColumn], amounts: Amounts) -> float:
     floor = 1.0 / (amounts.counts.sum() + tuples.people.size)
     shares = tuples.people / total
     others = np.maximum(tuples.covered("shares") / total, floor)
-    return summed_products(shares, np.log(shares / others))
+    return summed_products(shares, log(shares / others))

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ontomask.arithmetic import summed_products
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import Underway, in_blocks
 from ontomask.kernels.compiling import apart, compiled, part, whole
@@ -515,7 +516,7 @@ def loss_to(points: Points, labels: Ints, rows: Ints, numbers: Floats) -> float:
     """Sum over points of weight times the cost of replacement by the given centroids."""
     costs = np.empty(labels.size)
     _fill_costs(points, labels, np.concatenate([rows, numbers], axis=1), costs)
-    return float(points.weights @ costs)
+    return summed_products(points.weights, costs)
 
 
 def loss(points: Points, labels: Ints, count: int) -> float:

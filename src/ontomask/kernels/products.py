@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ontomask import arithmetic
 from ontomask.arrays import Floats, Longs
 from ontomask.kernels.blocks import in_blocks
 from ontomask.kernels.compiling import compiled
@@ -56,8 +57,8 @@ def summed_rows(table: Floats, weights: Floats, power: int = 1) -> Floats:
     def work(first: int, last: int) -> None:
         for start in range(first, last, together):
             some = slice(start, min(start + together, last))
-            raised = table[some] if power == 1 else table[some] ** power
-            np.multiply(raised, weights).sum(axis=1, out=sums[some])
+            raised = table[some] if power == 1 else table[some] ** 2
+            sums[some] = arithmetic.summed_rows(raised, weights)
 
     in_blocks(work, len(table), 1 + SMALLEST_SHARE // max(1, weights.size))
     return sums
@@ -72,7 +73,7 @@ def _multiply(rows: SparseRows, table: Floats, take: Callable[[int, int, Floats]
         for start in range(first, last, TOGETHER):
             end = min(start + TOGETHER, last)
             if products < LARGE:
-                product = rows[np.arange(start, end)] @ other
+                product = rows[np.arange(start, end)].times(other)
             else:
                 product = np.zeros((end - start, other.shape[1]))
                 _add_rows(rows.starts, rows.columns, rows.amounts, other, start, product)

@@ -279,7 +279,7 @@ class Microaggregation(Method):
         """The clusters of each point's records, inside the classes of a frame if there is one."""
         points = plain
         if self.weighting == "frequency":  # distances times sizes, squared sums times squares
-            points = plain._replace(factors=plain.sizes**plain.power)
+            points = plain._replace(factors=plain.sizes if plain.power == 1 else plain.sizes**2)
         classes = [np.arange(plain.sizes.size)] if frame is None else members_of(frame)
         parts = blocks_of(points, classes, self.k, self.block_size, details)
         divisible = self._divisible(plain, places)

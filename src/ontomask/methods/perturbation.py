@@ -12,10 +12,12 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from ontomask.arithmetic import combined
 from ontomask.arrays import Bools, Floats, occurring, stretches
 from ontomask.checks import AnyOf, Flag, Integer, ListOf, Null, Real, Text
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
+from ontomask.decompositions import eigenvectors
 from ontomask.errors import MethodError, ParameterError
 from ontomask.methods.base import Context, Method, record_limit, register
 from ontomask.methods.heeding import redrawn
@@ -79,7 +81,7 @@ class Noise(Method):
     def _drawn(self, root: Floats, count: int, context: Context) -> Iterator[Floats]:
         """The noise of each column; unless it is correlated, no more than one is held."""
         if root.ndim == 2:
-            yield from root @ context.generator.standard_normal((len(root), count))
+            yield from combined(root, context.generator.standard_normal((len(root), count)))
         else:
             for spread in root.tolist():
                 noise = context.generator.standard_normal(count)
@@ -107,7 +109,7 @@ class Noise(Method):
                 f"{', '.join(self.columns)}; use correlated=False."
             )
         spread = covariances(numbers[:, complete], counts[complete], weights[complete])
-        values, vectors = np.linalg.eigh(spread)
+        values, vectors = eigenvectors(spread)
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), np.float64)
 
 

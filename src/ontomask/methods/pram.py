@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from ontomask.arithmetic import exp
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Real, Text, Typed, did_you_mean
 from ontomask.data.masked import Masked
@@ -152,7 +153,7 @@ class Pram(Method):
         nearest[own] = np.inf
         lowest = nearest.min(axis=1, keepdims=True, initial=np.inf)
         lowest = np.where(np.isfinite(lowest), lowest, 0.0)
-        moves = np.exp(-(nearest - lowest) / self.reach)
+        moves = exp(-(nearest - lowest) / self.reach)
         total = moves.sum(axis=1, keepdims=True)
         retain = np.where(total[:, 0] > 0.0, self.retain, 1.0)
         moves *= (1.0 - retain)[:, None] / np.where(total > 0.0, total, 1.0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ontomask.agglomeration import Dendrogram, linkage
+from ontomask.arithmetic import summed_columns, summed_products, summed_rows
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import composed
 from ontomask.errors import ParameterError
@@ -52,7 +53,7 @@ class Ground:
             return 0.0
         costs = self.matrix[np.ix_(sources, sinks)]
         # what lacks somewhere comes at best from the nearest value that has too much
-        bound = float(costs.min(axis=0) @ -excess[sinks])
+        bound = summed_products(costs.min(axis=0), -excess[sinks])
         if bound > limit:
             return bound
         firsts, columns = _alike(costs)
@@ -68,7 +69,7 @@ def _alike(table: Floats) -> tuple[Longs, Longs]:
 
     They are found by a sum with odd weights, and compared; those that differ stay apart.
     """
-    sums = np.cos(np.arange(1.0, len(table) + 1.0)) @ table
+    sums = summed_columns(np.sqrt(np.arange(1.0, len(table) + 1.0)), table)
     _, firsts, places = np.unique(sums, return_index=True, return_inverse=True)
     if (table[:, firsts][:, places] == table).all():
         return firsts, places
@@ -136,7 +137,7 @@ class Domain:
         """The greatest semantic distance of a distribution from this one: all at one value."""
         if self.distances is None:
             return 1.0
-        return float((self.distances.matrix @ self.shares).max())
+        return float(summed_rows(self.distances.matrix, self.shares).max())
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from ontomask.arithmetic import log, log2
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.checks import AnyOf, Declared, Integer, Null, Real, Text
 from ontomask.errors import MethodError, ParameterError
@@ -269,7 +270,7 @@ class LDiversity(PrivacyModel):
 
     def _entropy_suffices(self, classes: Classes, histogram: Histogram) -> Bools:
         """H = log n - sum s log s / n >= ln l, with Grassberger's substitute for the logarithm."""
-        logarithm = np.log if self.estimator == "shannon" else grassberger
+        logarithm = log if self.estimator == "shannon" else grassberger
         spread = classes.total(histogram, histogram.counts * logarithm(histogram.counts))
         entropy = logarithm(classes.sizes) - spread / classes.sizes
         return np.asarray(entropy >= math.log(self.l) - ROUNDING)
@@ -373,7 +374,7 @@ class DeltaDisclosure(PrivacyModel):
         """|log2(p / q)| < delta for every present value."""
         histogram = classes.histogram(self.column)
         ratio = classes.shares(histogram) / histogram.domain.shares[histogram.values]
-        return np.asarray(classes.count(histogram, np.abs(np.log2(ratio)) >= self.delta) == 0)
+        return np.asarray(classes.count(histogram, np.abs(log2(ratio)) >= self.delta) == 0)
 
 
 @dataclass(frozen=True)
@@ -403,7 +404,7 @@ class BetaLikeness(PrivacyModel):
         """(p - q) / q <= beta, or <= min(beta, -ln q)."""
         histogram = classes.histogram(self.column)
         q = histogram.domain.shares[histogram.values]
-        bound = np.minimum(self.beta, -np.log(q)) if self.kind == "enhanced" else self.beta
+        bound = np.minimum(self.beta, -log(q)) if self.kind == "enhanced" else self.beta
         gain = (classes.shares(histogram) - q) / q
         return np.asarray(classes.count(histogram, gain > bound + ROUNDING) == 0)
 

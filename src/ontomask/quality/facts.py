@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ontomask.arithmetic import summed_columns
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.remembering import remembered
 
@@ -197,8 +198,7 @@ class Partition:
         """
         cells = self.facts.level_starts(self.levels) + self.rows[chosen]
         counted = self.sizes if amounts is None else amounts
-        totals: Floats = counted[chosen] @ costs[cells]
-        return totals
+        return summed_columns(counted[chosen], costs[cells])
 
     @remembered
     def places(self) -> Longs:

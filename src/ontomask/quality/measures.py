@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ontomask.arithmetic import log2, raised, summed_columns, summed_products, summed_rows
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.errors import ParameterError
 from ontomask.quality.facts import AttributeFacts, Facts, Lost, Partition, Recoded
@@ -34,7 +35,7 @@ Parts = Sequence[Any] | Floats
 
 def _geometric(parts: Parts, weights: Floats) -> Any:
     total = weights.sum()
-    factors = (np.maximum(1.0 + part, 0.0) ** (w / total) for part, w in _pairs(parts, weights))
+    factors = (raised(np.maximum(1.0 + part, 0.0), w / total) for part, w in _pairs(parts, weights))
     return functools.reduce(np.multiply, factors) - 1.0
 
 
@@ -185,7 +186,7 @@ class LevelMeasure(Measure):
             zip(self.facts.starts, self.facts.attributes, strict=True)
         ):
             table = costs[start : start + one.codes.size].reshape(one.codes.shape)
-            totals.append((table @ one.counts - self.offset[place]) / self.scale[place])
+            totals.append((summed_rows(table, one.counts) - self.offset[place]) / self.scale[place])
         return tuple(totals)
 
     def vector(self, partition: Partition) -> Floats:
@@ -196,15 +197,17 @@ class LevelMeasure(Measure):
         chosen = self.suppressed(partition)
         if not chosen.any():
             return base
-        return base + partition.totals(self._extra, chosen) / self.scale
+        found = base + partition.totals(self._extra, chosen) / self.scale
+        # what is subtracted for the suppressed may be rounded up
+        pairs = zip(self.floors, partition.levels, strict=True)
+        return np.maximum(found, [floors[level] for floors, level in pairs])
 
     def mixed(self, recoded: Recoded) -> Floats:
         """The cost of each attribute, tuple by tuple."""
         cells = recoded.cells()
         dropped = self.dropped if self.counts_suppression else self.kept
         costs = np.where(recoded.suppressed[:, None], dropped[cells], self.kept[cells])
-        vector: Floats = (self.facts.weights @ costs - self.offset) / self.scale
-        return vector
+        return (summed_columns(self.facts.weights, costs) - self.offset) / self.scale
 
     def class_costs(self, partition: Partition) -> Floats:
         """The cost of each class, attributes combined."""
@@ -257,7 +260,7 @@ class EntropyMeasure(Measure):
         for place in range(lost.size):
             every = np.bincount(partition.codes(place)[chosen], weights=sizes)
             counts = every[every > 0]
-            lost[place] = -(counts * np.log2(counts / sizes.sum())).sum()
+            lost[place] = -summed_products(counts, log2(counts / sizes.sum()))
         return self.factors[1] * lost / self.scale
 
 
@@ -266,8 +269,7 @@ def column_entropy(attribute: AttributeFacts) -> Floats:
     occurs = attribute.counts > 0
     counts = attribute.counts[occurs]
     ratios = counts / attribute.generalized_counts[:, occurs]
-    entropies: Floats = -(np.log2(ratios) @ counts.astype(np.float64))
-    return entropies
+    return -summed_rows(log2(ratios), counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,10 +371,10 @@ class SemanticMeasure(ClassMeasure):
         """The sum over tuples."""
         flat = np.concatenate([one.ravel() for one in self._distances])
         weights = self.attribute_weights / self.attribute_weights.sum()
-        squares = (flat[recoded.cells()] @ weights) ** 2
+        squares = summed_rows(flat[recoded.cells()], weights) ** 2
         if self.counts_suppression:
             squares = np.where(recoded.suppressed, 1.0, squares)
-        return np.array([self.facts.weights @ squares])
+        return np.array([summed_products(self.facts.weights, squares)])
 
     def costs(self, partition: Partition) -> tuple[Floats, Floats, Floats]:
         """The squares summed over classes; a suppressed record costs 1."""
@@ -420,7 +422,14 @@ class DivergenceMeasure(Measure):
         spread = np.where(
             dropped, lost, partition.sizes / records / (partition.shares() * everything)
         )
+        occurs, p, logarithms = self._own
+        # where spread and share are the same number, so are their logarithms
+        apart = logarithms - log2(spread)[partition.places[occurs]]
+        return np.array([records * summed_products(p**2, apart)])
+
+    @remembered
+    def _own(self) -> tuple[Bools, Floats, Floats]:
+        """Which tuples occur, which share of the records they are, and its logarithm."""
         occurs = self.facts.weights > 0
-        p = self.facts.weights[occurs] / records
-        divergence = records * p**2 * np.log2(p / spread[partition.places[occurs]])
-        return np.array([divergence.sum()])
+        p = self.facts.weights[occurs] / self.facts.records
+        return occurs, p, log2(p)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from ontomask.arithmetic import log2, log10, summed_products
 from ontomask.arrays import Floats
 from ontomask.checks import AnyOf, Choice, Declared, Flag, Null, Real, Typed, check, did_you_mean
 from ontomask.errors import ParameterError
@@ -250,16 +250,17 @@ class EntropyLoss(Quality):
     def prepare(self, facts: Facts) -> Measure:
         """log(prod of shares) / log(prod of rows) + 1, the 1 in equal parts."""
         generalization, suppression = _factors(self.factor)
-        shares = np.concatenate([one.shares.ravel() for one in facts.attributes])
-        span = sum(math.log10(one.rows) for one in facts.attributes) or 1.0
-        whole = [one.codes.size * [math.log10(one.rows) / span] for one in facts.attributes]
-        parts = np.concatenate(whole)
+        # a share of the rows times the rows: how many a value covers, of which the original has 1
+        covered = [np.rint(one.shares * one.rows).ravel() for one in facts.attributes]
+        every = log10(np.array([one.rows for one in facts.attributes]))
+        span = float(every.sum()) or 1.0
+        sizes = [one.codes.size for one in facts.attributes]
         return LevelMeasure(
             facts,
             self.counts_suppression,
             weights=np.ones(len(facts.attributes)),
-            kept=generalization * (np.log10(shares) / span + parts),
-            dropped=suppression * parts,
+            kept=generalization * log10(np.concatenate(covered)) / span,
+            dropped=suppression * np.repeat(every, sizes) / span,
             offset=np.zeros(len(facts.attributes)),
             scale=np.ones(len(facts.attributes)),
         )
@@ -302,7 +303,7 @@ class NonUniformEntropy(Quality):
 
 def _whole_entropy(attribute: AttributeFacts, records: int) -> float:
     counts = attribute.counts[attribute.counts > 0]
-    return float(-(counts * np.log2(counts / records)).sum())
+    return -summed_products(counts, log2(counts / records))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,9 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ontomask.arithmetic import combined, row_products, sine
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.decompositions import eigenvectors, lower_root, solved
 
 __all__ = [
     "broken_ranks",
@@ -54,7 +56,7 @@ def shuffled(
     rho = nearest_correlation(gaussian_correlation(rank_correlation([*confidential, *given])))
     coefficients, spread = conditional(rho, len(confidential))
     draws = generator.standard_normal((len(confidential), confidential[0].size))
-    scores = spread @ draws
+    scores = combined(spread, draws)
     quantiles = normal_scores(confidential[0].size) if given else np.empty(0)
     for done, (column, weights) in enumerate(zip(given, coefficients.T, strict=True), start=1):
         passed(done / works)
@@ -102,14 +104,14 @@ def rank_correlation(columns: Sequence[Longs | Ints]) -> Floats:
     ranks -= ranks.mean(axis=1, keepdims=True)
     sizes = np.sqrt((ranks**2).sum(axis=1))
     scaled = ranks / np.where(sizes > 0.0, sizes, 1.0)[:, None]
-    result: Floats = scaled @ scaled.T
+    result = row_products(scaled, scaled)
     np.fill_diagonal(result, 1.0)
     return result
 
 
 def gaussian_correlation(rank_correlations: Floats) -> Floats:
     """The correlation of the normal variables behind rank correlations: 2 sin(pi R / 6)."""
-    return np.asarray(2.0 * np.sin(np.pi / 6.0 * rank_correlations), np.float64)
+    return 2.0 * sine(np.pi / 6.0 * rank_correlations)
 
 
 def nearest_correlation(matrix: Floats) -> Floats:
@@ -118,7 +120,7 @@ def nearest_correlation(matrix: Floats) -> Floats:
     Alternating projections with Dykstra's correction: Higham, "Computing the nearest correlation
     matrix", IMA Journal of Numerical Analysis 22 (2002).
     """
-    if np.linalg.eigvalsh(matrix)[0] >= SMALLEST_EIGENVALUE:
+    if eigenvectors(matrix)[0][0] >= SMALLEST_EIGENVALUE:
         return matrix
     found, correction = matrix.copy(), np.zeros_like(matrix)
     for _ in range(ROUNDS):
@@ -134,9 +136,8 @@ def nearest_correlation(matrix: Floats) -> Floats:
 
 def _positive(matrix: Floats) -> Floats:
     """The nearest matrix whose eigenvalues are not below the smallest one allowed."""
-    values, vectors = np.linalg.eigh(matrix)
-    result: Floats = (vectors * np.maximum(values, 2.0 * SMALLEST_EIGENVALUE)) @ vectors.T
-    return result
+    values, vectors = eigenvectors(matrix)
+    return combined(vectors * np.maximum(values, 2.0 * SMALLEST_EIGENVALUE), vectors.T)
 
 
 def _unit_diagonal(matrix: Floats) -> Floats:
@@ -150,7 +151,6 @@ def conditional(rho: Floats, count: int) -> tuple[Floats, Floats]:
     The first `count` rows of `rho` are the confidential columns.
     """
     across = rho[:count, count:]
-    coefficients = np.linalg.solve(rho[count:, count:], across.T).T
-    rest = rho[:count, :count] - coefficients @ across.T
-    root = np.linalg.cholesky(_positive((rest + rest.T) / 2.0))
-    return np.asarray(coefficients, np.float64), np.asarray(root, np.float64)
+    coefficients = solved(rho[count:, count:], across.T).T
+    rest = rho[:count, :count] - combined(coefficients, across.T)
+    return coefficients, lower_root(_positive((rest + rest.T) / 2.0))

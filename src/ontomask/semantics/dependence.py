@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs, summed_products
+from ontomask.arithmetic import summed_products
+from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.centroids import first_least
 from ontomask.kernels.products import summed_rows, total_of_product, turned_product
 from ontomask.memory import row_blocks

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ontomask.arithmetic import summed_columns, summed_rows
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.errors import SchemaError
 from ontomask.kernels.formulas import EQUAL, RANKED, Formula, unrelated
@@ -44,7 +45,8 @@ def summed_from(
 ) -> Floats:
     """The weighted sum of the distances from each of the rows to all columns."""
     parts = [
-        between(rows[block], columns) @ weights for block in row_blocks(rows.size, columns.size)
+        summed_rows(between(rows[block], columns), weights)
+        for block in row_blocks(rows.size, columns.size)
     ]
     return np.concatenate(parts) if parts else np.empty(0)
 
@@ -53,7 +55,7 @@ def summed_to(between: Between, rows: Longs, columns: Longs, weights: Floats) ->
     """The weighted sum of the distances from all rows to each of the columns."""
     total = np.zeros(columns.size)
     for block in row_blocks(rows.size, columns.size):
-        total += weights[block] @ between(rows[block], columns)
+        summed_columns(weights[block], between(rows[block], columns), total)
     return total
 
 

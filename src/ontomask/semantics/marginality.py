@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ontomask.arrays import Floats, summed_products
+from ontomask.arithmetic import summed_products
+from ontomask.arrays import Floats
 from ontomask.kernels.centroids import first_least
 from ontomask.semantics.sample import Compared, Sample, check_same_records
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ontomask.arrays import PIECE, Floats
+from ontomask.arithmetic import row_products
+from ontomask.arrays import Floats
 
 __all__ = ["covariances", "mean", "variance"]
 
@@ -31,25 +32,14 @@ def covariances(columns: Floats, counts: Floats, weights: Floats) -> Floats:
     if (counts == 1.0).all() and (weights == 1.0).all():
         total, centered = float(counts.size), from_first
         centered -= from_first.sum(axis=1, keepdims=True) / total
-        # the library multiplies an array by itself in another order
-        others = centered.copy() if len(centered) > 1 else centered
-        return _products(centered, others) * (1.0 / (total - 1.0))
+        return row_products(centered, centered) * (1.0 / (total - 1.0))
     surveyed = weights / counts
     amounts = counts * surveyed
     total = float(amounts.sum())
     centered = from_first - (from_first * amounts).sum(axis=1, keepdims=True) / total
     divisor = total - float((amounts * surveyed).sum()) / total
-    return _products(centered, centered * amounts) * float(np.divide(1.0, max(divisor, 0.0)))
-
-
-def _products(rows: Floats, others: Floats) -> Floats:
-    """The products of rows with others, each added up."""
-    if len(rows) > 1:
-        return np.asarray(np.dot(rows, others.T), np.float64)
-    # in pieces: all at once would be divided among the cores, and rounded as many times
-    starts = range(0, rows.shape[1], PIECE)
-    parts = [np.dot(rows[0, one : one + PIECE], others[0, one : one + PIECE]) for one in starts]
-    return np.array([[sum(parts)]], np.float64)
+    products = row_products(centered, centered * amounts)
+    return products * float(np.divide(1.0, max(divisor, 0.0)))
 
 
 def variance(numbers: Floats, counts: Floats, weights: Floats) -> float:

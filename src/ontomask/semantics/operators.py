@@ -26,6 +26,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from ontomask.arithmetic import summed_products, summed_rows
 from ontomask.arrays import Floats, Ints, Longs, offsets_of
 from ontomask.kernels import formulas
 from ontomask.kernels import records as kernel
@@ -144,7 +145,8 @@ class Comparison:
             np.float64
         )
         sums = summed_to(self.plain, values, values, frequencies)
-        return replace(self, spread=float(sums @ frequencies / counts.sum()) or np.inf)
+        spread = summed_products(sums, frequencies) / float(counts.sum())
+        return replace(self, spread=spread or np.inf)
 
     def without_values(self) -> Comparison:
         """The same, without the values that it was made ready for."""
@@ -300,23 +302,11 @@ class Coded:
         """The weighted sum of what each row and all values contribute."""
         formula = self.arrays.formula
         if formula is None:
-            return _sums(self.arrays.table, weights)
+            return summed_rows(self.arrays.table, weights)
         if formula.way == formulas.EQUAL:
             equal = np.bincount(formula.nodes, weights, minlength=self.rows.size)
             return np.asarray((weights.sum() - equal[: self.rows.size]) * formula.gap, np.float64)
         return summed_from(self.between, self.rows, self.values, weights)
-
-
-def _sums(table: Floats, weights: Floats) -> Floats:
-    """The weighted sum of every row, the same on any number of cores.
-
-    In pieces, each for one core. Were rows shared, how sums are rounded would depend on the cores,
-    and a thread of the library that multiplies would keep one busy for a tenth of a second more,
-    for nothing. Eight rows are added up in one way wherever they begin, fewer may not be.
-    """
-    size = max(8, PIECE // max(1, table.shape[1]) // 8 * 8)
-    parts = np.split(table, range(size, len(table) - 7, size))
-    return np.concatenate([part @ weights for part in parts])
 
 
 @dataclass(frozen=True, eq=False)

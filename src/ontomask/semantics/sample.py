@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs, summed_products
+from ontomask.arithmetic import summed_products
+from ontomask.arrays import Floats, Ints, Longs
 from ontomask.brevity import Brief
 from ontomask.errors import ParameterError
 from ontomask.kernels.products import summed_rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ontomask.arithmetic import log
 from ontomask.arrays import Floats, Ints
 from ontomask.errors import FormatError, ParameterError
 from ontomask.taxonomy.readers.sources import numbered_lines
@@ -60,14 +62,14 @@ class InformationContent:
 def _seco(taxonomy: Taxonomy) -> Floats:
     if len(taxonomy) == 1:
         return np.zeros(1)
-    content: Floats = 1.0 - np.log(taxonomy.hyponym_counts + 1.0) / np.log(len(taxonomy))
+    content: Floats = 1.0 - log(taxonomy.hyponym_counts + 1.0) / math.log(len(taxonomy))
     return content
 
 
 def _sanchez(taxonomy: Taxonomy) -> Floats:
     leaves, subsumers = taxonomy.leaf_counts, taxonomy.subsumer_counts
     everything = float(np.count_nonzero(taxonomy.leaf_mask))
-    return -np.log((leaves / subsumers + 1.0) / (everything + 1.0))
+    return -log((leaves / subsumers + 1.0) / (everything + 1.0))
 
 
 INTRINSIC = {"seco": _seco, "sanchez": _sanchez}
@@ -75,7 +77,7 @@ INTRINSIC = {"seco": _seco, "sanchez": _sanchez}
 
 def _smoothed(taxonomy: Taxonomy, frequencies: Floats) -> Floats:
     totals = taxonomy.totals(frequencies + 1.0)
-    content: Floats = np.log(totals[0]) - np.log(totals)
+    content: Floats = math.log(totals[0]) - log(totals)
     return content
 
 

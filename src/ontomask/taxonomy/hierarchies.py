@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ontomask.arithmetic import log2
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.brevity import Brief
 from ontomask.checks import Choice, check, did_you_mean
@@ -343,8 +344,7 @@ def _steps_distance(steps: Ints) -> Floats:
     generalization l steps up s + 1 - l, all of them shared.
     """
     nodes = steps[-1] + 1.0
-    distances: Floats = np.log2(2.0 - (nodes - steps) / nodes)
-    return distances
+    return log2(2.0 - (nodes - steps) / nodes)
 
 
 def _canonical_paths(taxonomy: Taxonomy, numbers: Ints, by: str) -> Ints:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ontomask.arithmetic import log, log2
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import Choice, Constraint, Flag, check
 from ontomask.errors import ParameterError
@@ -408,7 +409,7 @@ def _path(_space: Space, pairs: AnyPairs) -> Result:
     uses_depth=True,
 )
 def _leacock_chodorow(space: Space, pairs: AnyPairs) -> Result:
-    distances: Result = np.log(pairs.path_lengths() + 1.0) / np.log(2.0 * space.max_depth)
+    distances: Result = log(pairs.path_lengths() + 1.0) / math.log(2.0 * space.max_depth)
     return distances
 
 
@@ -438,7 +439,7 @@ def _wu_palmer(space: Space, pairs: AnyPairs) -> Result:
 )
 def _logsc(_space: Space, pairs: AnyPairs) -> Result:
     shared, (first, second) = pairs.shared(), pairs.sizes
-    return np.log2(2.0 - shared / (first + second - shared))
+    return log2(2.0 - shared / (first + second - shared))
 
 
 @_measure(

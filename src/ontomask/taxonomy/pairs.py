@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ontomask.arithmetic import power_of_two
 from ontomask.arrays import Floats, Ints, Longs, offsets_of, ranges
 from ontomask.kernels import concepts as kernel
 from ontomask.kernels.formulas import EQUAL, Formula
@@ -109,7 +110,7 @@ class AncestorSets:
 
     def weighted_ways(self, side: _Side, levels: int) -> Floats:
         """The least sums of link weights up to each ancestor: 2^(levels - child's depth)."""
-        weights = np.exp2(levels - self.depths)
+        weights = power_of_two(levels - self.depths)
         ways: Floats = kernel.weighted_ups(side.offsets, side.members, *self._links(), weights)
         return ways
 

@@ -23,6 +23,7 @@ often the right concept comes first.
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -252,12 +253,12 @@ class Names:
 
     @functools.cached_property
     def _rarest(self) -> float:
-        return float(np.log1p(len(self.names)))
+        return math.log1p(len(self.names))
 
     @functools.cached_property
     def _weights(self) -> dict[str, float]:
         count = len(self.names)
-        return {root: float(np.log1p(count / len(one))) for root, one in self._places.items()}
+        return {root: math.log1p(count / len(one)) for root, one in self._places.items()}
 
     @functools.cached_property
     def _sizes(self) -> Floats:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ontomask.arithmetic import power_of_two
 from ontomask.arrays import Bools, Floats, Ints, Longs, Shorts
 from ontomask.cards import card
 from ontomask.checks import Integer, check, did_you_mean
@@ -367,7 +368,7 @@ class Taxonomy:
         A link weighs 2^-d, d the depth of its child: sums of powers of 2 are exact.
         """
         offsets, parents = self.parent_offsets.tolist(), self.parent_numbers.tolist()
-        weights = np.exp2(-self.depths.astype(np.float64)).tolist()
+        weights = power_of_two(-self.depths).tolist()
         ways_up = self.ways_up
 
         @functools.lru_cache(maxsize=REMEMBERED)

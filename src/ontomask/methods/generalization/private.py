@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from ontomask.arithmetic import exp
 from ontomask.arrays import Bools, Floats, Longs
 from ontomask.checks import ListOf, Real, Typed, did_you_mean
 from ontomask.data.masked import Masked
@@ -245,7 +246,7 @@ def scheme_costs(schemes: list[Scheme], small: list[Bools]) -> Floats:
 
 def scheme_chances(costs: Floats, epsilon: float, k: int) -> Floats:
     """Exponential mechanism (McSherry and Talwar 2007): exp(-epsilon cost / (2 sensitivity))."""
-    weights = np.exp(-epsilon * (costs - costs.min()) / (2.0 * max(1, k - 1)))
+    weights = exp(-epsilon * (costs - costs.min()) / (2.0 * max(1, k - 1)))
     chances: Floats = weights / weights.sum()
     return chances
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ontomask.arithmetic import log
 from ontomask.arrays import Bools, Codes, Floats, Ints, Longs
 from ontomask.errors import ParameterError
 from ontomask.kernels import groups as kernel
@@ -224,7 +225,7 @@ class Problem:
         kept = []
         for one, looks in zip(self.hierarchies, self.looks, strict=True):
             least = np.full(int(looks.max()) + 1, np.inf)
-            np.minimum.at(least, looks, -np.log(one.shares) / span)
+            np.minimum.at(least, looks, -log(one.shares) / span)
             least[0] = 0.0
             kept.append(least)
         return tuple(kept)

@@ -7,6 +7,7 @@ has to write a row per value.
 from __future__ import annotations
 
 import datetime
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -276,9 +277,11 @@ def _widths(attribute: Attribute) -> list[float]:
     domain = attribute.as_numbers
     span = float(np.ptp(domain.numbers))
     least = max(span / FINEST, 1.0 if domain.whole else 1e-9)
-    power = 10.0 ** np.floor(np.log10(least))
-    width = min((power * one for one in (1, 2, 5, 10)), key=lambda near: abs(np.log(near / least)))
+    power = 10.0 ** math.floor(math.log10(least))
+    width = min(
+        (power * one for one in (1, 2, 5, 10)), key=lambda near: abs(math.log(near / least))
+    )
     widths = [width, 2 * width, 4 * width]
     if span >= 2 * widths[-1]:
-        widths.append(widths[-1] * 2.0 ** np.floor(np.log2(span / widths[-1])))
+        widths.append(widths[-1] * 2.0 ** math.floor(math.log2(span / widths[-1])))
     return [int(one) if float(one).is_integer() else float(one) for one in widths]
