@@ -10,12 +10,14 @@ from ontomask.kernels import ahead as kernel
 from ontomask.kernels import clusters
 from ontomask.kernels.ahead import AROUND, OPPOSITE, beside_clusters, obtain, tell_taken
 from ontomask.kernels.boards import READY, TAKEN, close_now, take
+from ontomask.kernels.centroids import new_tally
 from ontomask.kernels.clusters import mdav, sa_mdav
 from ontomask.kernels.compiling import compiled
 from ontomask.kernels.growing import grow, new_side
 from ontomask.kernels.index import FARTHEST, build_index, search
 from ontomask.kernels.neighbors import prepare
 from ontomask.kernels.records import point_reference
+from ontomask.kernels.shrinking import new_shrinking
 from reference import clusters as oracle
 from reference.points import random_points
 
@@ -95,10 +97,11 @@ class Beside:
     def __init__(self, points, k=3, adaptive=True):
         self.points, self.k, self.size = points, k, points.weights.size
         self.ways = adaptive, adaptive
-        self.taken = np.zeros(1 + self.size, np.int64)
+        self.sums = new_tally(points), new_shrinking(points)
+        self.taken = self.sums[1].taken
         self.labels = np.full(self.size, -1, np.int32)
         self.side = new_side(points, self.index(), k)
-        given = self.labels, self.taken, k, *self.ways
+        given = self.labels, *self.sums, k, *self.ways
         with beside_clusters(points, self.index(), *given, None) as ahead:
             self.ahead = ahead
         ahead.post[kernel.OPEN] = 1
@@ -134,7 +137,7 @@ class Beside:
     def do_works(self):
         """The other thread does all works."""
         close_now(self.ahead.board)  # nobody waits for more
-        kernel._do_works(self.points, self.ahead, self.taken, self.k, *self.ways)
+        kernel._do_works(self.points, self.ahead, *self.sums, self.k, *self.ways)
 
     def expected(self, kind, seed):
         """What grows when all is done one after the other."""
@@ -238,7 +241,7 @@ def test_no_thread_waits_for_works_that_nobody_can_offer(beside):
     with (
         Failing(1) as pool,
         pytest.raises(RuntimeError, match="no more threads"),
-        beside_clusters(points, both.index(), both.labels, both.taken, 3, True, True, pool),
+        beside_clusters(points, both.index(), both.labels, *both.sums, 3, True, True, pool),
     ):
         raise AssertionError("nobody gets here")
     assert len(beside) == 1
@@ -253,7 +256,7 @@ def test_who_gives_signs_of_life_is_waited_for(beside):
     both.obtain(AROUND, 4)
     assert both.obtain(OPPOSITE, 4) == wanted  # whoever compiles first waits anyway
     while wanted not in attempts and len(attempts) < 300:  # others may have its processor
-        given = points, both.index(), both.labels, both.taken, 600, *both.ways
+        given = points, both.index(), both.labels, *both.sums, 600, *both.ways
         with ThreadPoolExecutor(1) as pool, beside_clusters(*given, pool) as ahead:
             both.ahead = ahead
             assert both.obtain(AROUND, 4) is None

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from ontomask.kernels import shrinking as kernel
+from ontomask.kernels.boards import read
 from ontomask.kernels.centroids import Tallying, new_tally, tallied
+from ontomask.kernels.compiling import compiled
 from ontomask.kernels.records import LCS, MINIMUM_HIERARCHY, PRESENT, pack_points
 from reference.points import flat, from_sets, random_points
 
@@ -34,6 +36,15 @@ def points_over(rng, *attributes):
     return pack_points(
         [*attributes], np.array(codes, np.int32), numbers, ones, weights, ones, np.ones(1), 1
     )
+
+
+@compiled
+def help_while(points, tally, shrinking, going):
+    """How many stretches are done as long as something goes on."""
+    count = 0
+    while read(going, 0) == 1:
+        count += kernel.help_subtracting(points, tally, shrinking)
+    return count
 
 
 def centers_of(points, order, step):
@@ -64,6 +75,39 @@ def test_it_is_the_centroid_of_what_is_left(seed):
         put_off += int(shrinking.taken[0] > shrinking.counted.min())
     # it must not have added up everything at every step
     assert put_off > 10
+
+
+@pytest.mark.compiled
+def test_sums_of_many_rows_are_brought_up_to_date_by_whoever_is_free():
+    rng = np.random.default_rng(5)
+    kinds = (MINIMUM_HIERARCHY, True), (PRESENT, False)
+    # stretches of rows, and of the list of those that are candidates
+    points = points_over(rng, *(tree(rng, *kind, nodes=4 * kernel.STRETCH + 9) for kind in kinds))
+    order, helped = rng.permutation(SIZE), 0
+
+    def summed(beside):
+        given, going = (new_tally(points), kernel.new_shrinking(points)), np.ones(1, np.int64)
+        tallied(points, given[0], np.arange(SIZE))
+        center, found = np.empty(3), []
+        with ThreadPoolExecutor(1) as pool:
+            other = pool.submit(help_while, points, *given, going) if beside else None
+            for start in range(0, SIZE - 7, 7):
+                kernel.remaining_center(points, *given, center)
+                found.append(center.tolist())
+                for point in order[start : start + 7]:
+                    kernel.take_out(points, *given, int(point))
+            going[0] = 0
+        return (found, given[0].sums.tolist()), other.result() if other else 0
+
+    alone = summed(beside=False)[0]
+    help_while(points, new_tally(points), kernel.new_shrinking(points), np.zeros(1, np.int64))
+    for _ in range(200):  # others may have its processor
+        together, count = summed(beside=True)
+        assert together == alone
+        helped += count
+        if helped > 20:
+            break
+    assert helped
 
 
 @pytest.mark.parametrize("holes", [False, True])

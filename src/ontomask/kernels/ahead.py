@@ -23,6 +23,7 @@ import numpy as np
 
 from ontomask.arrays import Ints, Longs
 from ontomask.kernels.boards import (
+    CLOSED,
     FIRST,
     READY,
     abandon,
@@ -37,10 +38,12 @@ from ontomask.kernels.boards import (
     take,
 )
 from ontomask.kernels.boxes import LIVE
+from ontomask.kernels.centroids import Tally, new_tally
 from ontomask.kernels.compiling import apart, compiled, later, part, whole
 from ontomask.kernels.growing import Side, drop, grow, new_side, opposite_of
 from ontomask.kernels.index import Index, restore
 from ontomask.kernels.records import Points
+from ontomask.kernels.shrinking import Shrinking, help_subtracting, new_shrinking
 
 __all__ = [
     "AROUND",
@@ -343,13 +346,31 @@ def _settle(ahead: Ahead) -> None:
         post[USED] = 0
 
 
+@part
+def _next_work(points: Points, ahead: Ahead, tally: Tally, shrinking: Shrinking) -> int:
+    """Take a work, and help the first thread as long as there is none; -1: none came for long."""
+    number = whole(-1)
+    for _ in range(WAITING // SOON):
+        number = take(ahead.board, whole(SOON))
+        if number >= 0 or read(ahead.board, CLOSED) != 0:
+            break
+        help_subtracting(points, tally, shrinking)
+    return number
+
+
 @compiled
 def _do_works(
-    points: Points, ahead: Ahead, taken: Longs, k: int, adaptive: bool, dynamic: bool
+    points: Points,
+    ahead: Ahead,
+    tally: Tally,
+    shrinking: Shrinking,
+    k: int,
+    adaptive: bool,
+    dynamic: bool,
 ) -> None:
     """Do works as long as there are any."""
-    side, post = ahead.side, ahead.post
-    number = take(ahead.board, WAITING)
+    side, post, taken = ahead.side, ahead.post, shrinking.taken
+    number = _next_work(points, ahead, tally, shrinking)
     while number >= 0:
         _settle(ahead)
         logged = read(post, LOGGED)
@@ -360,15 +381,13 @@ def _do_works(
         post[USED] += _form(points, side, ahead, OTHER_THREAD, number, begin, k, adaptive, dynamic)
         post[UNSETTLED] += 1
         post[UNSETTLED + post[UNSETTLED]] = number
-        number = take(ahead.board, WAITING)
+        number = _next_work(points, ahead, tally, shrinking)
 
 
-def _wait_for_works(
-    points: Points, ahead: Ahead, taken: Longs, k: int, adaptive: bool, dynamic: bool
-) -> None:
+def _wait_for_works(points: Points, ahead: Ahead, *given: Any) -> None:
     """Do works until there will be no more."""
     while not is_closed(ahead.board):
-        _do_works(points, ahead, taken, k, adaptive, dynamic)
+        _do_works(points, ahead, *given)
         time.sleep(NAP)
 
 
@@ -388,7 +407,8 @@ def beside_clusters(
     points: Points,
     index: Index,
     labels: Ints,
-    taken: Longs,
+    tally: Tally,
+    shrinking: Shrinking,
     k: int,
     adaptive: bool,
     dynamic: bool,
@@ -396,7 +416,7 @@ def beside_clusters(
 ) -> Iterator[Ahead]:
     """A thread that forms clusters ahead, where it pays to have one.
 
-    `taken` holds how many points were taken out of the index, and these in order.
+    `shrinking` knows which points were taken out of the index, in order.
     """
     many = points.weights.size >= LARGE and index.columns.shape[1] >= FEWEST
     slow = points.codes.shape[0] > 0 or points.numbers.shape[0] >= SEVERAL
@@ -409,7 +429,8 @@ def beside_clusters(
         yield ahead
         return
     try:
-        waiting = pool.submit(_wait_for_works, points, ahead, taken, k, adaptive, dynamic)
+        given = tally, shrinking, k, adaptive, dynamic
+        waiting = pool.submit(_wait_for_works, points, ahead, *given)
         post[OPEN] = 1
         yield ahead
     finally:
@@ -419,9 +440,10 @@ def beside_clusters(
 
 def compile_works(points: Points, index: Index) -> list[tuple[Any, tuple[Any, ...]]]:
     """Compile what the other thread runs; what the first one calls, and with which arguments."""
-    nobody, nothing = np.full(points.weights.size, -1, np.int32), np.zeros(1, np.int64)
-    with beside_clusters(points, index, nobody, nothing, 2, True, True, None) as ahead:
+    nobody = np.full(points.weights.size, -1, np.int32)
+    given = new_tally(points), new_shrinking(points), 2, True, True
+    with beside_clusters(points, index, nobody, *given, None) as ahead:
         abandon(ahead.board)  # there are no works
-        _do_works(points, ahead, nothing, 2, True, True)
+        _do_works(points, ahead, *given)
     side = ahead.side
     return [(obtain, (points, side, ahead, 0, 0, 0, 2, True, True)), (forget, (side, ahead))]

@@ -21,6 +21,8 @@ from ontomask.arrays import Longs
 from ontomask.kernels.compiling import compiled, part, whole
 
 __all__ = [
+    "CLOSED",
+    "DONE",
     "FIRST",
     "PATIENCE",
     "READY",

@@ -53,6 +53,7 @@ __all__ = [
     "Tallying",
     "add_costs",
     "add_past_costs",
+    "add_some_costs",
     "best_row",
     "best_row_among",
     "candidate_losses",
@@ -63,6 +64,7 @@ __all__ = [
     "count_point",
     "fill",
     "first_least",
+    "in_one_stream",
     "loss",
     "loss_to",
     "members_by_cluster",
@@ -183,30 +185,60 @@ def turn_value(points: Points, tally: Tally, attribute: int, value: int, step: i
     return True
 
 
+@part
+def in_one_stream(heads: Longs, tally: Tally, attribute: int) -> bool:
+    """Whether so many rows are candidates that costs are added to all; what the others get is lost.
+
+    Their sums begin anew when they become candidates.
+    """
+    return 3 * tally.lengths[1, attribute] > heads[attribute, ROWS]
+
+
+@compiled
+def add_some_costs(
+    points: Points,
+    tally: Tally,
+    attribute: int,
+    value: int,
+    weight: float,
+    streamed: bool,
+    first: int,
+    last: int,
+) -> None:
+    """Add weight times the value's costs, of a table, from the first to the last of the candidates.
+
+    They are slots of the list, or rows where these are `streamed`.
+    """
+    sums, costs, marks = tally.sums, points.costs, tally.marks
+    size, start = points.heads[attribute, ROWS], points.heads[attribute, ROW_START]
+    base = points.heads[attribute, START] + value * size
+    if streamed:
+        for row in range(first, last):
+            sums[start + row] += weight * costs[base + row]
+    else:
+        for slot in range(start + first, start + last):
+            row = marks[LISTED, slot]
+            sums[start + row] += weight * costs[base + row]
+
+
 @compiled
 def add_costs(
     points: Points, tally: Tally, attribute: int, value: int, weight: float, low: int
 ) -> None:
     """Add weight times the value's costs to the candidates from slot low of the list on."""
-    sums, marks = tally.sums, tally.marks
-    costs, heads = points.costs, points.heads
+    sums, heads = tally.sums, points.heads
     size, start = heads[attribute, ROWS], heads[attribute, ROW_START]
-    base, high = heads[attribute, START] + value * size, tally.lengths[1, attribute]
+    high = tally.lengths[1, attribute]
     if heads[attribute, RULE] == LCS:
         return
     if heads[attribute, WAY] != LOOKED_UP:
-        rows, own = marks[LISTED, start + low : start + high], sums[start : start + size]
+        rows, own = tally.marks[LISTED, start + low : start + high], sums[start : start + size]
         lineages, tables = points.lineages, points.tables
         add_to_rows(heads, lineages, tables, attribute, value, weight, rows, own)
         return
-    if low == 0 and 3 * high > size:
-        # in one stream; a row that is not listed may get any sum
-        for row in range(size):
-            sums[start + row] += weight * costs[base + row]
-    else:
-        for slot in range(start + low, start + high):
-            row = marks[LISTED, slot]
-            sums[start + row] += weight * costs[base + row]
+    streamed = low == 0 and in_one_stream(heads, tally, attribute)
+    last = whole(size if streamed else high)
+    add_some_costs(points, tally, attribute, value, weight, streamed, low, last)
 
 
 @compiled

@@ -136,7 +136,7 @@ def _clustered(
             sums.finish()
             shrinking.forget()
             ways = k, adaptive, adaptive and dynamic
-            with beside_clusters(points, index, labels, shrinking.taken, *ways, pool) as ahead:
+            with beside_clusters(points, index, labels, tally, shrinking, *ways, pool) as ahead:
                 more = _form_clusters(
                     *(points, rest, ahead, ranking, center, tally, shrinking, *ways, signal),
                 )

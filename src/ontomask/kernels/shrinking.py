@@ -7,6 +7,9 @@ date, and the few are chosen anew. The answer is that of sums that are all kept 
 
 Where values are equal or not, whatever is taken out makes its own row worse against all others. So
 the best row stays the best as long as nothing is taken out that equals it.
+
+To bring the sums of all rows up to date takes as long as a dozen clusters. So stretches of rows are
+handed out on a board: another thread that waits takes some of them (`help_subtracting`).
 """
 
 from __future__ import annotations
@@ -16,15 +19,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
+from ontomask.kernels.boards import DONE, READY, finish, new_board, note, read, take
 from ontomask.kernels.centroids import (
     LISTED,
     TOLERANCE,
     Tally,
     add_costs,
     add_past_costs,
+    add_some_costs,
     best_row,
     best_row_among,
     count_numbers,
+    in_one_stream,
     turn_value,
     write_means,
 )
@@ -45,16 +51,23 @@ from ontomask.kernels.records import (
     cost,
 )
 
-__all__ = ["Shrinking", "new_shrinking", "remaining_center", "take_out"]
+__all__ = ["Shrinking", "help_subtracting", "new_shrinking", "remaining_center", "take_out"]
 
 FEW = 48
 """How many rows are kept up to date: chapters of a taxonomy, not their codes."""
+
+STRETCH = 512
+"""So many rows, or candidates, are brought up to date at once."""
 
 FLOOR = 0
 """Row of `limits`: no other row has a sum below this; of values that are equal or not, the weight
 that the best row had when it was found."""
 GREATEST = 1
 """Row of `limits`: the greatest cost there is; infinite where it is not known."""
+
+ATTRIBUTE, VALUES_LISTED, STREAMED, BEHIND = 0, 1, 2, 3
+"""Entries of `job`: of which attribute sums are brought up to date; how many values are listed;
+whether stretches are of rows, not of the list of candidates; where their numbers end."""
 
 
 class Shrinking(NamedTuple):
@@ -74,6 +87,10 @@ class Shrinking(NamedTuple):
     """[most values] room for the weights of values, 0 in between."""
     listed: Longs
     """[most values] room for values."""
+    board: Longs
+    """Where stretches are handed out."""
+    job: Longs
+    """[4] what is to be done with them: ATTRIBUTE to BEHIND."""
 
     def forget(self) -> None:
         """The set was tallied anew."""
@@ -99,6 +116,8 @@ def new_shrinking(points: Points) -> Shrinking:
         limits,
         np.zeros(values),
         np.empty(values, np.int64),
+        new_board(),
+        np.zeros(4, np.int64),
     )
     made.forget()
     return made
@@ -141,6 +160,46 @@ def _list_gone(points: Points, shrinking: Shrinking, attribute: int) -> int:
 
 
 @part
+def _subtract_from(points: Points, tally: Tally, shrinking: Shrinking, number: int) -> None:
+    """Take the listed values from the sums of the stretch of this number."""
+    job, listed, gone = shrinking.job, shrinking.listed, shrinking.gone
+    attribute, streamed = whole(job[ATTRIBUTE]), job[STREAMED] == 1
+    every = points.heads[attribute, ROWS] if streamed else tally.lengths[1, attribute]
+    last = whole(every - (job[BEHIND] - 1 - number) * STRETCH)
+    first = whole(max(last - STRETCH, 0))
+    for slot in range(job[VALUES_LISTED]):
+        value = whole(listed[slot])
+        add_some_costs(points, tally, attribute, value, -gone[value], streamed, first, last)
+
+
+@compiled
+def help_subtracting(points: Points, tally: Tally, shrinking: Shrinking) -> int:
+    """Bring stretches of sums up to date as long as some are handed out; how many it were."""
+    count, number = whole(0), take(shrinking.board, whole(1))
+    while number >= 0:
+        _subtract_from(points, tally, shrinking, number)
+        finish(shrinking.board, whole(1))
+        count, number = count + 1, take(shrinking.board, whole(1))
+    return count
+
+
+@part
+def _hand_out(
+    points: Points, tally: Tally, shrinking: Shrinking, attribute: int, count: int
+) -> None:
+    """Have the listed values taken from the sums of all rows, by whoever is free."""
+    board, job = shrinking.board, shrinking.job
+    streamed = in_one_stream(points.heads, tally, attribute)
+    every = points.heads[attribute, ROWS] if streamed else tally.lengths[1, attribute]
+    behind = read(board, READY) + (every + STRETCH - 1) // STRETCH
+    job[ATTRIBUTE], job[VALUES_LISTED] = attribute, count
+    job[STREAMED], job[BEHIND] = streamed, behind
+    note(board, READY, behind)
+    while read(board, DONE) < behind:
+        help_subtracting(points, tally, shrinking)
+
+
+@part
 def _subtract(
     points: Points, tally: Tally, shrinking: Shrinking, attribute: int, count: int
 ) -> None:
@@ -149,9 +208,12 @@ def _subtract(
     start, kept = points.heads[attribute, ROW_START], few[attribute, 0]
     for slot in range(kept):
         shrinking.sums[slot] = sums[start + few[attribute, 1 + slot]]
-    for slot in range(count):
-        value = whole(shrinking.listed[slot])
-        add_costs(points, tally, attribute, value, -shrinking.gone[value], whole(0))
+    if points.heads[attribute, WAY] == LOOKED_UP:
+        _hand_out(points, tally, shrinking, attribute, count)
+    else:
+        for slot in range(count):
+            value = whole(shrinking.listed[slot])
+            add_costs(points, tally, attribute, value, -shrinking.gone[value], whole(0))
     # theirs are so already
     for slot in range(kept):
         sums[start + few[attribute, 1 + slot]] = shrinking.sums[slot]
