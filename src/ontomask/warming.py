@@ -39,6 +39,7 @@ from ontomask.privacy import TCloseness
 from ontomask.protection import protect
 from ontomask.semantics.distances import ValueDistances, column_space
 from ontomask.semantics.operators import Comparison
+from ontomask.taxonomy.pairs import AncestorSets
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = ["METHODS", "compile_ahead", "compile_beside", "compile_for", "warm"]
@@ -121,7 +122,17 @@ def compile_ahead() -> str:
         for late in getattr(kernel, "addresses", ()):
             kernel.inside.compile(late.arguments)
     _swap_concepts()
+    _write_shades()
     return "refinement"
+
+
+def _write_shades() -> None:
+    """Write which of a few distances pairs have, as if there were many pairs."""
+    _, words = _words("word")
+    taxonomy, one = words.vocabulary.taxonomy, np.zeros(3, np.int64)
+    sets = AncestorSets.of(taxonomy, taxonomy.depths, words.concepts, words.concepts)
+    curve, room = np.zeros((1, 1, 4), np.int16), np.empty((3, 3), np.int16)
+    sets.rectangle(slice(0, 3)).write_on_curve(curve, one, one, room)
 
 
 def _swap_concepts() -> None:

@@ -26,8 +26,8 @@ import numpy as np
 from ontomask.arithmetic import summed_products
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import Underway, in_blocks
-from ontomask.kernels.compiling import apart, compiled, part, whole
-from ontomask.kernels.formulas import EQUAL, add_differing
+from ontomask.kernels.compiling import apart, compiled, part, unsigned, whole
+from ontomask.kernels.formulas import EQUAL, PALETTE, SHADED, SHADES, TURNED, add_differing
 from ontomask.kernels.reaching import add_to_rows
 from ontomask.kernels.records import (
     LCS,
@@ -194,6 +194,28 @@ def in_one_stream(heads: Longs, tally: Tally, attribute: int) -> bool:
     return 3 * tally.lengths[1, attribute] > heads[attribute, ROWS]
 
 
+@part
+def _add_shaded_costs(
+    points: Points,
+    tally: Tally,
+    attribute: int,
+    value: int,
+    weight: float,
+    streamed: bool,
+    first: int,
+    last: int,
+) -> None:
+    """The same where the table says which distance it is."""
+    sums, marks, heads, tables = tally.sums, tally.marks, points.heads, points.tables
+    start = unsigned(heads[attribute, ROW_START])
+    palette = unsigned(heads[attribute, PALETTE] + heads[attribute, SHADES])
+    base = unsigned(heads[attribute, TURNED] + value * heads[attribute, ROWS])
+    for slot in range(first, last):
+        row = unsigned(slot if streamed else marks[LISTED, start + unsigned(slot)])
+        shade = unsigned(points.shades[base + row])
+        sums[start + row] += weight * tables[palette + shade]
+
+
 @compiled
 def add_some_costs(
     points: Points,
@@ -209,9 +231,12 @@ def add_some_costs(
 
     They are slots of the list, or rows where these are `streamed`.
     """
-    sums, costs, marks = tally.sums, points.costs, tally.marks
-    size, start = points.heads[attribute, ROWS], points.heads[attribute, ROW_START]
-    base = points.heads[attribute, START] + value * size
+    sums, costs, marks, heads = tally.sums, points.costs, tally.marks, points.heads
+    size, start = heads[attribute, ROWS], heads[attribute, ROW_START]
+    if heads[attribute, WAY] == SHADED:
+        _add_shaded_costs(points, tally, attribute, value, weight, streamed, first, last)
+        return
+    base = heads[attribute, START] + value * size
     if streamed:
         for row in range(first, last):
             sums[start + row] += weight * costs[base + row]
@@ -231,7 +256,7 @@ def add_costs(
     high = tally.lengths[1, attribute]
     if heads[attribute, RULE] == LCS:
         return
-    if heads[attribute, WAY] != LOOKED_UP:
+    if heads[attribute, WAY] not in (LOOKED_UP, SHADED):
         rows, own = tally.marks[LISTED, start + low : start + high], sums[start : start + size]
         lineages, tables = points.lineages, points.tables
         add_to_rows(heads, lineages, tables, attribute, value, weight, rows, own)

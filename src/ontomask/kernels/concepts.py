@@ -166,11 +166,11 @@ def shared_entries(
     targets: Longs,
     size: int,
     chains: bool,
-    curve: Floats,
+    curve: NDArray[Any],
     first_profiles: Longs,
     second_profiles: Longs,
-    room: Floats | None = None,
-) -> Floats:
+    room: NDArray[Any] | None = None,
+) -> NDArray[Any]:
     """For every pair, the entry of a curve by both profiles and the number of common ancestors.
 
     `chains`: every set is a chain from the root on, so that what two share comes first in both.
@@ -199,9 +199,9 @@ def _read_rectangle(
     rows: Sets,
     wholes: Longs,
     kinds: int,
-    curves: Floats,
+    curves: NDArray[Any],
     lines: Longs,
-    result: Floats,
+    result: NDArray[Any],
 ) -> None:
     """Write the entries of the rows from first to last with all columns."""
     offsets, members, _ = rows

@@ -32,14 +32,18 @@ __all__ = [
     "EQUAL",
     "LENGTH",
     "LOOKED_UP",
+    "PALETTE",
     "PATH",
     "PLAIN",
     "RANKED",
     "RELATIVE",
     "REPLACED",
+    "SHADED",
+    "SHADES",
     "SHARED",
     "SQUARED",
     "SUBSUMER",
+    "TURNED",
     "WAY",
     "WORDS",
     "Formula",
@@ -54,6 +58,8 @@ __all__ = [
     "weight_at",
 ]
 
+SHADED = -2
+"""A table says which of a few distances it is, by its place in a palette."""
 LOOKED_UP = -1
 """A table holds the distances."""
 EQUAL = 0
@@ -132,7 +138,11 @@ far the curve of costs lies behind that of contributions."""
 WORDS = 28
 """Column of `heads`: whether the tables of an attribute say no more than whether values are equal;
 a value then has the row of its own number."""
-COLUMNS = 29
+TURNED, PALETTE, SHADES = 29, 30, 31
+"""Columns of `heads`, for SHADED: where the table lies in `shades` value by value, as START says
+where it lies row by row; where the palette lies in `tables`, contributions and behind them costs;
+how many of either there are."""
+COLUMNS = 32
 """How many columns `heads` has."""
 DIVISOR, SPREAD, IMPORTANCE, GAP = 0, 1, 2, 3
 """Figures, from FIGURES on."""

@@ -22,14 +22,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs, Shorts
 from ontomask.kernels.blocks import in_blocks, side_by_side
 from ontomask.kernels.compiling import compiled, part, unsigned, whole
 from ontomask.kernels.formulas import (
     COLUMNS,
     COMPARED,
     LOOKED_UP,
+    PALETTE,
     REPLACED,
+    SHADED,
+    SHADES,
+    TURNED,
     WAY,
     WORDS,
     Formula,
@@ -49,6 +53,7 @@ __all__ = [
     "ROWS",
     "ROW_START",
     "RULE",
+    "SHADED",
     "START",
     "VALUES",
     "VALUE_START",
@@ -56,6 +61,7 @@ __all__ = [
     "WORDS",
     "Attribute",
     "Points",
+    "Shades",
     "coded_cost",
     "compared",
     "contribution",
@@ -84,6 +90,17 @@ LCS = 2
 RANDOM = 3
 
 
+class Shades(NamedTuple):
+    """Tables of an attribute whose pairs have but a few distances: which one each of them has."""
+
+    codes: Shorts
+    """Comparison, r x v."""
+    turned: Shorts
+    """Aggregation, v x r."""
+    palette: Floats
+    """[2 x n] what each distance contributes, and behind that what it costs."""
+
+
 class Attribute(NamedTuple):
     """One coded attribute with v values and r rows, sorted by (depth, id).
 
@@ -109,6 +126,8 @@ class Attribute(NamedTuple):
     """How the entries of both tables are computed where these are not there (empty)."""
     words: bool = False
     """Whether costs are 1 but for the row of a value itself, which has its number."""
+    shades: Shades | None = None
+    """What both tables hold where they are not there (empty), and no formula either."""
 
 
 class Points(NamedTuple):
@@ -130,6 +149,8 @@ class Points(NamedTuple):
     """Comparison tables, one after the other, each rows x values in C order."""
     costs: Floats
     """Aggregation tables at the same starts, values x rows: a value's costs lie together."""
+    shades: Shorts
+    """Tables that say which distance it is: comparison of all such attributes, then aggregation."""
     heads: Longs
     """[coded, COLUMNS] what the columns START to MISSING_ROW say of each coded attribute, and those
     from WAY on of one whose tables are not there."""
@@ -286,6 +307,7 @@ def _laid_out(attributes: Sequence[Attribute], times: int = 1) -> tuple[Longs, L
     heads, lineages = _heads(repeated), [_lineages(repeated)]
     heads[:, START] = np.tile(_heads(attributes)[:, START], times)
     tables = [attribute.table for attribute in attributes]
+    tables += _palettes(attributes, heads, sum(table.size for table in tables))
     for place, attribute in enumerate(attributes):
         if attribute.formula is not None:
             first, second = (sum(one.size for one in parts) for parts in (lineages, tables))
@@ -294,6 +316,19 @@ def _laid_out(attributes: Sequence[Attribute], times: int = 1) -> tuple[Longs, L
             lineages += wholes
             tables += floats
     return heads, _joined(lineages, np.int64), _joined(tables, np.float64)
+
+
+def _palettes(attributes: Sequence[Attribute], heads: Longs, start: int) -> list[Floats]:
+    """The palettes of attributes, to lie from a start on; `heads` is told what will lie where."""
+    shaded = [(place, one.shades) for place, one in enumerate(attributes) if one.shades is not None]
+    codes = _starts([shades.codes.size for _, shades in shaded])
+    turned = codes[-1] + _starts([shades.turned.size for _, shades in shaded])
+    for turn, (place, shades) in enumerate(shaded):
+        own = heads[place :: len(attributes)]
+        own[:, WAY], own[:, PALETTE], own[:, SHADES] = SHADED, start, shades.palette.size // 2
+        own[:, START], own[:, TURNED] = codes[turn], turned[turn]
+        start += shades.palette.size
+    return [shades.palette for _, shades in shaded]
 
 
 def select_points(points: Points, chosen: Longs) -> Points:
@@ -336,7 +371,7 @@ def pack_points(
 ) -> Points:
     """Lay the attributes' tables out as the kernels want them."""
     heads, lineages, tables = _laid_out(attributes)
-    nothing = np.empty(0)
+    nothing, shaded = np.empty(0), [one.shades for one in attributes if one.shades is not None]
     empty = Points(
         codes=codes,
         numbers=numbers,
@@ -346,6 +381,7 @@ def pack_points(
         factors=nothing,
         tables=tables,
         costs=_joined([attribute.costs for attribute in attributes], np.float64),
+        shades=_joined([*(one.codes for one in shaded), *(one.turned for one in shaded)], np.int16),
         heads=heads,
         lineages=lineages,
         owners=np.empty(0, np.int64),
@@ -419,17 +455,23 @@ def _add_differences(points: Points, reference: Floats, point: int, total: float
 def entry(points: Points, attribute: int, row: int, value: int) -> float:
     """What a row and a value of an attribute contribute."""
     heads, tables = points.heads, points.tables
+    place = heads[attribute, START] + row * heads[attribute, VALUES] + value
+    if heads[attribute, WAY] == SHADED:
+        return float(tables[heads[attribute, PALETTE] + points.shades[place]])
     if heads[attribute, WAY] == LOOKED_UP:
-        return float(tables[heads[attribute, START] + row * heads[attribute, VALUES] + value])
+        return float(tables[place])
     return float(formed(heads, points.lineages, tables, attribute, row, value, whole(COMPARED)))
 
 
 @part
 def cost(points: Points, attribute: int, row: int, value: int) -> float:
     """What it costs to replace a value by a row."""
-    heads = points.heads
+    heads, place = points.heads, value * points.heads[attribute, ROWS] + row
+    if heads[attribute, WAY] == SHADED:
+        shade = points.shades[heads[attribute, TURNED] + place]
+        return float(points.tables[heads[attribute, PALETTE] + heads[attribute, SHADES] + shade])
     if heads[attribute, WAY] == LOOKED_UP:
-        return float(points.costs[heads[attribute, START] + value * heads[attribute, ROWS] + row])
+        return float(points.costs[heads[attribute, START] + place])
     lineages, tables = points.lineages, points.tables
     return float(formed(heads, lineages, tables, attribute, row, value, whole(REPLACED)))
 
@@ -472,12 +514,17 @@ def fill_distances(points: Points, reference: Floats, result: Floats) -> None:
     result[:] = 0.0
     for attribute in range(coded):
         row = whole(reference[attribute])
-        if heads[attribute, WAY] != LOOKED_UP:
-            add_to_points(heads, points.lineages, tables, attribute, row, codes, result)
-            continue
         base = unsigned(heads[attribute, START] + row * heads[attribute, VALUES])
-        for point in range(result.size):
-            result[point] += tables[base + unsigned(codes[attribute, point])]
+        if heads[attribute, WAY] == SHADED:
+            palette, shades = unsigned(heads[attribute, PALETTE]), points.shades
+            for point in range(result.size):
+                shade = shades[base + unsigned(codes[attribute, point])]
+                result[point] += tables[palette + unsigned(shade)]
+        elif heads[attribute, WAY] == LOOKED_UP:
+            for point in range(result.size):
+                result[point] += tables[base + unsigned(codes[attribute, point])]
+        else:
+            add_to_points(heads, points.lineages, tables, attribute, row, codes, result)
     for attribute in range(gaps.size):
         number, gap = reference[coded + attribute], gaps[attribute]
         for point in range(result.size):

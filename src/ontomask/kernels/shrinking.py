@@ -35,7 +35,16 @@ from ontomask.kernels.centroids import (
     write_means,
 )
 from ontomask.kernels.compiling import apart, compiled, part, whole
-from ontomask.kernels.formulas import EQUAL, SHARED, greatest_cost, weight_at
+from ontomask.kernels.formulas import (
+    EQUAL,
+    PALETTE,
+    SHADED,
+    SHADES,
+    SHARED,
+    TURNED,
+    greatest_cost,
+    weight_at,
+)
 from ontomask.kernels.records import (
     LCS,
     LOOKED_UP,
@@ -105,6 +114,8 @@ def new_shrinking(points: Points) -> Shrinking:
         if head[WAY] == LOOKED_UP and head[RULE] != LCS:
             costs = points.costs[head[START] : head[START] + head[ROWS] * head[VALUES]]
             limits[GREATEST, attribute] = costs.max(initial=0.0)
+        elif head[WAY] == SHADED and head[RULE] != LCS:
+            limits[GREATEST, attribute] = _greatest_shade(points, head)
         elif head[WAY] == SHARED and head[RULE] != LCS:
             limits[GREATEST, attribute] = greatest_cost(head, points.tables)
     values = int(points.heads[:, VALUES].max(initial=0))
@@ -121,6 +132,13 @@ def new_shrinking(points: Points) -> Shrinking:
     )
     made.forget()
     return made
+
+
+def _greatest_shade(points: Points, head: Longs) -> float:
+    """The greatest cost among distances up to the last one that occurs."""
+    size, start = head[ROWS] * head[VALUES], head[PALETTE] + head[SHADES]
+    last = points.shades[head[TURNED] : head[TURNED] + size].max(initial=0)
+    return float(points.tables[start : start + last + 1].max())
 
 
 @compiled
@@ -208,7 +226,7 @@ def _subtract(
     start, kept = points.heads[attribute, ROW_START], few[attribute, 0]
     for slot in range(kept):
         shrinking.sums[slot] = sums[start + few[attribute, 1 + slot]]
-    if points.heads[attribute, WAY] == LOOKED_UP:
+    if points.heads[attribute, WAY] in (LOOKED_UP, SHADED):
         _hand_out(points, tally, shrinking, attribute, count)
     else:
         for slot in range(count):

@@ -13,9 +13,12 @@ ancestors. Whole numbers lie in one array, `wholes`, as in `formulas`; others sa
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from ontomask.arrays import Floats, Ints, Longs, offsets_of, ranges
+import numpy as np
+from numpy.typing import NDArray
+
+from ontomask.arrays import Ints, Longs, offsets_of, ranges
 from ontomask.kernels.compiling import part, unsigned
 
 __all__ = ["branch_order", "read_along", "step_below", "stretches_below"]
@@ -68,7 +71,13 @@ def step_below(wholes: Longs, starts: int, ancestor: int, step: int, steps: Ints
 
 @part
 def read_along(
-    curves: Floats, start: int, wholes: Longs, kinds: int, steps: Ints, result: Floats, first: int
+    curves: NDArray[Any],
+    start: int,
+    wholes: Longs,
+    kinds: int,
+    steps: Ints,
+    result: NDArray[Any],
+    first: int,
 ) -> None:
     """Write what follows from all that is shared, by place, from the first entry of a result on."""
     beside, behind = unsigned(kinds), unsigned(first)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.compiling import compiled, part, unsigned, whole
-from ontomask.kernels.formulas import EQUAL, move_leaves
+from ontomask.kernels.formulas import EQUAL, PALETTE, SHADED, move_leaves
 from ontomask.kernels.reaching import fill_leaves
 from ontomask.kernels.records import LOOKED_UP, START, VALUE_START, VALUES, WAY, Points, entry
 
@@ -269,8 +269,13 @@ def fill_extremes(
         extremes[filled + attribute] = reference[attribute]
         start, end = unsigned(roots[attribute]), unsigned(roots[attribute + 1])
         first_inner = unsigned((roots[attribute] + roots[attribute + 1] + 1) // 2)
-        if heads[attribute, WAY] == LOOKED_UP:
-            base = unsigned(heads[attribute, START] + row * heads[attribute, VALUES])
+        base = unsigned(heads[attribute, START] + row * heads[attribute, VALUES])
+        if heads[attribute, WAY] == SHADED:
+            palette, shades = unsigned(heads[attribute, PALETTE]), points.shades
+            for slot in range(start, first_inner):
+                shade = unsigned(shades[base + unsigned(turns[slot, SOURCE])])
+                extremes[unsigned(turns[slot, TURN])] = direction * tables[palette + shade]
+        elif heads[attribute, WAY] == LOOKED_UP:
             for slot in range(start, first_inner):
                 value = base + unsigned(turns[slot, SOURCE])
                 extremes[unsigned(turns[slot, TURN])] = direction * tables[value]

@@ -263,7 +263,7 @@ class _Coded:
 
     def swapped(self, run: Loop, everyone: bool) -> tuple[Longs, Longs]:
         """Each record's partner, and how many records are nearer."""
-        matrix = self.operator.arrays.table
+        matrix = self.operator.contributed()
         partners, references = run(kernel.swap_coded, kernel.neighbors(matrix))
         nearer = kernel.nearer_coded(self.codes, matrix, partners, references, everyone)
         return partners, nearer

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ontomask.arithmetic import summed_columns, summed_rows
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs, Shorts
 from ontomask.errors import SchemaError
 from ontomask.kernels.formulas import EQUAL, RANKED, Formula, unrelated
 from ontomask.memory import LARGEST_TABLE, require_memory, row_blocks
-from ontomask.taxonomy.measures import MEASURES, Space
+from ontomask.taxonomy.measures import MEASURES, Shading, Space
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = [
@@ -187,6 +187,29 @@ class ValueDistances:
         distances are written to `room` where that is given.
         """
         return table_between(rows, columns, self._write_known, self._inside, room)
+
+    def shading(self, rows: Longs, columns: Longs) -> Shading | None:
+        """The few distances of different values, ascending, where there are no more.
+
+        Missing values come last. Behind those of known values comes that of a missing one.
+        """
+        first, second = rows[rows >= 0], columns[columns >= 0]
+        if self.space is None or not (self._inside(first).all() and self._inside(second).all()):
+            return None
+        found = self.space.shading(first.astype(np.int32), second.astype(np.int32))
+        if found is None:
+            return None
+
+        def write(table: Shorts) -> None:
+            known = table[: first.size, : second.size]
+            found.write(known)
+            table[first.size :], table[:, second.size :] = (
+                found.distances.size,
+                found.distances.size,
+            )
+            table[first.size :, second.size :] = 0
+
+        return Shading(np.append(found.distances, MISSING_DISTANCE), write)
 
     def paired(self, first: Longs, second: Longs) -> Floats:
         """Distances of the values at the same places of two lists, as `between` has them."""

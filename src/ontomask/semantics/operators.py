@@ -22,16 +22,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from ontomask.arithmetic import summed_products, summed_rows
-from ontomask.arrays import Floats, Ints, Longs, offsets_of
+from ontomask.arrays import Floats, Ints, Longs, Shorts, offsets_of
 from ontomask.kernels import formulas
 from ontomask.kernels import records as kernel
 from ontomask.kernels.blocks import in_blocks
-from ontomask.memory import LARGEST_TABLE, SMALL_TABLE
+from ontomask.memory import LARGEST_TABLE, NEAR_TABLE, SMALL_TABLE, row_blocks
 from ontomask.semantics.distances import (
     MISSING_DISTANCE,
     ValueDistances,
@@ -42,6 +42,7 @@ from ontomask.semantics.distances import (
     table_between,
 )
 from ontomask.semantics.moments import variance
+from ontomask.taxonomy.measures import Shading
 from ontomask.taxonomy.pairs import AncestorSets
 from ontomask.taxonomy.taxonomy import Taxonomy
 
@@ -67,6 +68,9 @@ SMALLEST_SHARE = 500_000
 """… and so many entries are enough work for one more thread."""
 PIECE = 1 << 18
 """So many entries are multiplied by one thread; libraries share among cores what has some more."""
+
+OWN_DISTANCES = ("equality", "consensus")
+"""Operator sets that do not ask for the distances of a measure."""
 
 RULES = {
     "semantic": kernel.MINIMUM_HIERARCHY,
@@ -164,6 +168,19 @@ class Comparison:
         if self.operators == "consensus" and self.distances.space is not None:
             return self._confusion(rows, columns, room)
         return self.distances.between(rows, columns, room)
+
+    def shading(self, rows: Longs, values: Longs) -> Shading | None:
+        """Which of a few distances pairs have, where they have few and many pairs are there."""
+        told = self.distances.space is not None and self.operators not in OWN_DISTANCES
+        if rows.size * values.size < NEAR_TABLE or not told:
+            return None
+        return self.distances.shading(rows, values)
+
+    def palette(self, distances: Floats) -> Floats:
+        """What values at these distances contribute, and behind that what they cost."""
+        known = np.zeros(distances.size, np.int64)
+        compared = self.contributions(distances[None], known[:1], known)[0]
+        return np.concatenate([compared, self.costs(distances)])
 
     def _confusion(self, rows: Longs | Ints, columns: Longs | Ints, room: Floats | None) -> Floats:
         """Links that descend from the LCS to the replaced value, scaled by the height.
@@ -298,11 +315,19 @@ class Coded:
         """What each of some rows and each of some values contribute."""
         return self.comparison.contributions(self.comparison.plain(rows, columns), rows, columns)
 
+    def contributed(self, some: slice = slice(None)) -> Floats:
+        """What some rows and all values contribute, by the table."""
+        shades = self.arrays.shades
+        if shades is None:
+            return self.arrays.table[some]
+        return shades.palette.take(shades.codes[some])
+
     def summed(self, weights: Floats) -> Floats:
         """The weighted sum of what each row and all values contribute."""
         formula = self.arrays.formula
         if formula is None:
-            return summed_rows(self.arrays.table, weights)
+            blocks = row_blocks(self.rows.size, self.values.size, SMALL_TABLE)
+            return np.concatenate([summed_rows(self.contributed(one), weights) for one in blocks])
         if formula.way == formulas.EQUAL:
             equal = np.bincount(formula.nodes, weights, minlength=self.rows.size)
             return np.asarray((weights.sum() - equal[: self.rows.size]) * formula.gap, np.float64)
@@ -323,6 +348,13 @@ class Outline:
 
     operator: Coded
     values: Longs
+
+    def shading(self) -> Shading | None:
+        """Which of a few distances pairs have, if a table is to say that."""
+        operator = self.operator
+        if not operator.looked_up:
+            return None
+        return operator.comparison.shading(operator.rows, self.values)
 
     @property
     def size(self) -> int:
@@ -386,21 +418,61 @@ def coded_operators(outlines: Sequence[Outline], *, aggregates: bool = True) -> 
     for outline in outlines:
         if outline.size:
             require_table(outline.operator.rows.size, outline.values.size)
-    stops = np.cumsum([outline.size for outline in outlines], dtype=np.int64).tolist()
-    total = stops[-1] if stops else 0
-    tables, costs = np.empty(total), np.empty(total if aggregates else 0)
-    operators = []
-    for outline, stop in zip(outlines, stops, strict=True):
-        operator, place = outline.operator, slice(stop - outline.size, stop)
-        if operator.looked_up:
-            shape = operator.rows.size, outline.values.size
-            turned = shape[::-1] if aggregates else (0, 0)
-            both = tables[place].reshape(shape), costs[place].reshape(turned)
-            _write_tables(operator.comparison, operator.rows, outline.values, *both)
-            arrays = operator.arrays._replace(table=both[0], costs=both[1])
-            operator = replace(operator, arrays=arrays)
-        operators.append(operator)
-    return operators
+    shadings = [outline.shading() for outline in outlines]
+    rooms = _rooms([outline.size for outline in outlines], shadings, aggregates)
+    return [
+        replace(outline.operator, arrays=_filled(outline, shading, room))
+        for outline, shading, room in zip(outlines, shadings, rooms, strict=True)
+    ]
+
+
+class _Room(NamedTuple):
+    """Where the tables of a column are written; what is not needed is empty."""
+
+    table: Floats
+    costs: Floats
+    codes: Shorts
+    turned: Shorts
+    palette: Floats
+
+
+def _rooms(
+    sizes: Sequence[int], shadings: Sequence[Shading | None], aggregates: bool
+) -> list[_Room]:
+    """Room for the tables of columns, which lie in a few arrays."""
+    shaded = [size * (one is not None) for size, one in zip(sizes, shadings, strict=True)]
+    plain = [size * (one is None) for size, one in zip(sizes, shadings, strict=True)]
+    palettes = [0 if one is None else 2 * one.distances.size for one in shadings]
+    tables = _together([*plain, *palettes], np.float64)
+    costs = _together([size * aggregates for size in plain], np.float64)
+    shades = _together([*shaded, *(size * aggregates for size in shaded)], np.int16)
+    count = len(sizes)
+    return [*map(_Room, tables[:count], costs, shades[:count], shades[count:], tables[count:])]
+
+
+def _together(sizes: Sequence[int], kind: type) -> list[Any]:
+    """Arrays of these sizes, one after the other in memory."""
+    stops = np.cumsum(sizes, dtype=np.int64).tolist()
+    every = np.empty(stops[-1] if stops else 0, kind)
+    return [every[stop - size : stop] for size, stop in zip(sizes, stops, strict=True)]
+
+
+def _filled(outline: Outline, shading: Shading | None, room: _Room) -> kernel.Attribute:
+    """The arrays of a column with its distances."""
+    operator, values = outline.operator, outline.values
+    shape = operator.rows.size, values.size
+    if shading is not None:
+        turned = shape[::-1] if room.turned.size else (0, 0)
+        shades = kernel.Shades(room.codes.reshape(shape), room.turned.reshape(turned), room.palette)
+        _write_shades(shading, shades.codes, shades.turned)
+        shades.palette[:] = operator.comparison.palette(shading.distances)
+        return operator.arrays._replace(shades=shades)
+    if not operator.looked_up:
+        return operator.arrays
+    turned = shape[::-1] if room.costs.size else (0, 0)
+    both = room.table.reshape(shape), room.costs.reshape(turned)
+    _write_tables(operator.comparison, operator.rows, values, *both)
+    return operator.arrays._replace(table=both[0], costs=both[1])
 
 
 def _write_tables(
@@ -418,6 +490,19 @@ def _write_tables(
             table[some] = comparison.contributions(table[some], rows[some], values)
 
     in_blocks(work, rows.size, 1 + SMALLEST_SHARE // max(1, values.size))
+
+
+def _write_shades(shading: Shading, codes: Shorts, turned: Shorts) -> None:
+    """Write which distance each pair has, row by row and, where there is room, value by value."""
+    shading.write(codes)
+
+    def work(first: int, last: int) -> None:
+        for start in range(first, last, STEP):
+            some = slice(start, min(start + STEP, last))
+            turned[:, some] = codes[some].T
+
+    if turned.size:
+        in_blocks(work, len(codes), 1 + SMALLEST_SHARE // max(1, codes.shape[1]))
 
 
 def _candidates(comparison: Comparison, known: Longs) -> tuple[Longs, Longs, Longs, Longs]:

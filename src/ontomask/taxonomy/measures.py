@@ -11,12 +11,12 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ontomask.arithmetic import log, log2
-from ontomask.arrays import Floats, Ints, Longs
+from ontomask.arrays import Floats, Ints, Longs, Shorts
 from ontomask.checks import Choice, Constraint, Flag, check
 from ontomask.errors import ParameterError
 from ontomask.extensions import declared
@@ -26,13 +26,18 @@ from ontomask.taxonomy.content import IC_KINDS, InformationContent
 from ontomask.taxonomy.pairs import AncestorSets, Pair, Pairs, Summaries
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["MEASURES", "Measure", "Space", "measures"]
+__all__ = ["MEASURES", "Measure", "Shading", "Space", "measures"]
 
 
 MANY = 2**15
 """Of fewer pairs it takes longer to find out what they have in common than to compute distances."""
 BLOCK = 2**21
 """So many pairs are worked on at a time: the memory beyond the result stays small."""
+
+RARE = 64
+"""Distances are few where what tells them is so many times smaller than a table …"""
+MOST_SHADES = 2**15 - 2
+"""… and there are no more than this, so that a short number says which one it is."""
 
 COPIES = 5
 """A curve becomes two, for contributions and costs, which then lie in the arrays of kernels."""
@@ -91,6 +96,21 @@ class Measure:
                 )
             check(name, value, self.options[name])
         return {**self.defaults, **options}
+
+
+class Shading(NamedTuple):
+    """Pairs of concepts that have a few distances only.
+
+    Attributes
+    ----------
+    distances
+        These, ascending, 0 among them.
+    write
+        Writes into a table, or a part of one, which of them each pair has.
+    """
+
+    distances: Floats
+    write: Callable[[Shorts], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,6 +214,23 @@ class Space:
         result = np.empty(rows.size)
         result[order] = self.measure.compute(self, sets.listed(starts, column_places[order]))
         return self._scaled(result)
+
+    def shading(self, rows: Ints, columns: Ints) -> Shading | None:
+        """The few distances that different concepts have, where the measure tells them."""
+        self._check_inside(rows, columns)
+        sets = AncestorSets.of(self.taxonomy, self.depths, rows, columns)
+        told = self._by_profiles(sets, rows.size * columns.size // RARE)
+        if told is None:
+            return None
+        profiles, curve = told
+        every = np.append(self._scaled(curve).ravel(), 0.0)
+        distances, codes = np.unique(every, return_inverse=True)
+        if distances.size > MOST_SHADES:
+            return None
+        shades = codes[:-1].astype(np.int16).reshape(curve.shape)
+        sides = profiles[: rows.size], profiles[rows.size :]
+        pairs = sets.rectangle(slice(0, rows.size))
+        return Shading(distances, functools.partial(pairs.write_on_curve, shades, *sides))
 
     def distance(self, first: int, second: int) -> float:
         """Distance of two concepts, counted from the taxonomy's own root, unscaled."""

@@ -153,7 +153,9 @@ class Pairs:
         """The entries of a curve by the profiles of both and the number of common ancestors."""
         return self._shaped(self._entries(self.starts, curve, first, second))
 
-    def write_on_curve(self, curve: Floats, first: Longs, second: Longs, room: Floats) -> None:
+    def write_on_curve(
+        self, curve: NDArray[Kind], first: Longs, second: Longs, room: NDArray[Kind]
+    ) -> None:
         """Write the same of a rectangle to a table, or a part of one, whose rows lie together."""
         rows, columns = room.shape
         stride, size = room.strides[0] // room.itemsize, room.itemsize
@@ -161,8 +163,8 @@ class Pairs:
         self._entries(np.arange(rows + 1) * stride, curve, first, second, flat)
 
     def _entries(
-        self, starts: Longs, curve: Floats, first: Longs, second: Longs, room: Floats | None = None
-    ) -> Floats:
+        self, starts: Longs, curve: Any, first: Longs, second: Longs, room: Any = None
+    ) -> Any:
         sets, (rows, columns, _, targets) = self.sets, self._arguments()
         given = rows, columns, starts, targets, sets.local.size, sets.chains
         return kernel.shared_entries(*given, curve, first, second, room)
