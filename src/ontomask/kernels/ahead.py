@@ -60,7 +60,7 @@ __all__ = [
     "tell_taken",
 ]
 
-FEWEST = 2048
+FEWEST = 512
 """Below so many points, they are clustered before another thread could begin."""
 LARGE = 8192
 """Where there were fewer points from the first, another thread gains milliseconds, and a first run
