@@ -16,12 +16,12 @@ from ontomask.methods.points import layout_of
 from ontomask.semantics import operators
 from ontomask.semantics.distances import ValueDistances
 from ontomask.semantics.operators import Comparison
-from ontomask.taxonomy import measures
+from ontomask.taxonomy import shades
 from ontomask.taxonomy.taxonomy import Taxonomy
 from reference.points import coded_operator
 from strategies import random_attribute
 
-MEASURES = ("logsc", "tversky")
+MEASURES = ("logsc", "tversky", "path", "leacock-chodorow", "wu-palmer", "resnik")
 OPERATORS = ("semantic", "marginality", "lcs", "mode", "random")
 
 
@@ -52,7 +52,7 @@ def packed(coded, codes):
 def with_shades(patch, *, always):
     """Tables of any size have shades, or none."""
     patch.setattr(operators, "NEAR_TABLE", 1 if always else np.inf)
-    patch.setattr(measures, "RARE", 1e-9)
+    patch.setattr(shades, "RARE", 1e-9)
 
 
 def both_ways(comparison, values, codes, counts):
@@ -113,7 +113,7 @@ def claims(records_=900):
         }
     )
     kept = om.Nominal(icd9, missing="own-category")
-    return frame, om.Schema(one=om.Nominal(icd9, measure="wu-palmer"), two=kept, age=om.Numeric())
+    return frame, om.Schema(one=om.Nominal(icd9, measure="lin"), two=kept, age=om.Numeric())
 
 
 METHODS = [
@@ -183,7 +183,7 @@ def test_pairs_with_many_distances_or_few_pairs_have_a_table(monkeypatch):
     assert [one.arrays.shades is None for _, one in layout().coded] == [True, True]
     with_shades(monkeypatch, always=True)
     assert [one.arrays.shades is None for _, one in layout().coded] == [True, False]
-    for name, few in (("MOST_SHADES", 3), ("RARE", 10**9)):
+    for name, few in (("MOST", 3), ("RARE", 10**9)):
         with monkeypatch.context() as patch:
-            patch.setattr(measures, name, few)
+            patch.setattr(shades, name, few)
             assert [one.arrays.shades is None for _, one in layout().coded] == [True, True]

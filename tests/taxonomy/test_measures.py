@@ -158,7 +158,7 @@ def test_distances_that_are_looked_up_are_those_that_are_computed(kind, measure,
     monkeypatch.setattr(Pairs, "write_on_curve", lambda *given: asked.append(1) or write(*given))
     found = taxonomy.distances(values, measure)
     assert asked
-    monkeypatch.setattr(module.Space, "_by_profiles", lambda *_: None)
+    monkeypatch.setattr(module.Space, "by_profiles", lambda *_: None)
     assert np.array_equal(taxonomy.distances(values, measure), found)
 
 

@@ -13,7 +13,8 @@ from ontomask.arrays import Bools, Floats, Ints, Longs, Shorts
 from ontomask.errors import SchemaError
 from ontomask.kernels.formulas import EQUAL, RANKED, Formula, unrelated
 from ontomask.memory import LARGEST_TABLE, require_memory, row_blocks
-from ontomask.taxonomy.measures import MEASURES, Shading, Space
+from ontomask.taxonomy.measures import MEASURES, Space
+from ontomask.taxonomy.shades import Shading, shading
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = [
@@ -196,7 +197,7 @@ class ValueDistances:
         first, second = rows[rows >= 0], columns[columns >= 0]
         if self.space is None or not (self._inside(first).all() and self._inside(second).all()):
             return None
-        found = self.space.shading(first.astype(np.int32), second.astype(np.int32))
+        found = shading(self.space, first.astype(np.int32), second.astype(np.int32))
         if found is None:
             return None
 

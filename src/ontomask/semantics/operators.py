@@ -42,8 +42,8 @@ from ontomask.semantics.distances import (
     table_between,
 )
 from ontomask.semantics.moments import variance
-from ontomask.taxonomy.measures import Shading
 from ontomask.taxonomy.pairs import AncestorSets
+from ontomask.taxonomy.shades import Shading
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = [

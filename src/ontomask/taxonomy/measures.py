@@ -11,12 +11,12 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ontomask.arithmetic import log, log2
-from ontomask.arrays import Floats, Ints, Longs, Shorts
+from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import Choice, Constraint, Flag, check
 from ontomask.errors import ParameterError
 from ontomask.extensions import declared
@@ -26,18 +26,13 @@ from ontomask.taxonomy.content import IC_KINDS, InformationContent
 from ontomask.taxonomy.pairs import AncestorSets, Pair, Pairs, Summaries
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["MEASURES", "Measure", "Shading", "Space", "measures"]
+__all__ = ["MEASURES", "Measure", "Space", "measures"]
 
 
 MANY = 2**15
 """Of fewer pairs it takes longer to find out what they have in common than to compute distances."""
 BLOCK = 2**21
 """So many pairs are worked on at a time: the memory beyond the result stays small."""
-
-RARE = 64
-"""Distances are few where what tells them is so many times smaller than a table …"""
-MOST_SHADES = 2**15 - 2
-"""… and there are no more than this, so that a short number says which one it is."""
 
 COPIES = 5
 """A curve becomes two, for contributions and costs, which then lie in the arrays of kernels."""
@@ -96,21 +91,6 @@ class Measure:
                 )
             check(name, value, self.options[name])
         return {**self.defaults, **options}
-
-
-class Shading(NamedTuple):
-    """Pairs of concepts that have a few distances only.
-
-    Attributes
-    ----------
-    distances
-        These, ascending, 0 among them.
-    write
-        Writes into a table, or a part of one, which of them each pair has.
-    """
-
-    distances: Floats
-    write: Callable[[Shorts], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +154,7 @@ class Space:
     @functools.cached_property
     def scale(self) -> float:
         """The largest distance between two values of the attribute, or 1 if all are equal."""
-        self._check_inside(self.distinct)
+        self.check_inside(self.distinct)
         sets = AncestorSets.of(self.taxonomy, self.depths, self.distinct, self.distinct)
         return max(float(distances.max()) for _, distances in self._blocks(sets)) or 1.0
 
@@ -205,7 +185,7 @@ class Space:
     def paired(self, first: Iterable[int], second: Iterable[int]) -> Floats:
         """Distances of the concepts at the same places of two sequences, in numbers."""
         rows, columns = np.asarray(first, np.int32), np.asarray(second, np.int32)
-        self._check_inside(rows, columns)
+        self.check_inside(rows, columns)
         unique_rows, row_places = np.unique(rows, return_inverse=True)
         unique_columns, column_places = np.unique(columns, return_inverse=True)
         sets = AncestorSets.of(self.taxonomy, self.depths, unique_rows, unique_columns)
@@ -213,24 +193,7 @@ class Space:
         starts = np.searchsorted(row_places[order], np.arange(unique_rows.size + 1))
         result = np.empty(rows.size)
         result[order] = self.measure.compute(self, sets.listed(starts, column_places[order]))
-        return self._scaled(result)
-
-    def shading(self, rows: Ints, columns: Ints) -> Shading | None:
-        """The few distances that different concepts have, where the measure tells them."""
-        self._check_inside(rows, columns)
-        sets = AncestorSets.of(self.taxonomy, self.depths, rows, columns)
-        told = self._by_profiles(sets, rows.size * columns.size // RARE)
-        if told is None:
-            return None
-        profiles, curve = told
-        every = np.append(self._scaled(curve).ravel(), 0.0)
-        distances, codes = np.unique(every, return_inverse=True)
-        if distances.size > MOST_SHADES:
-            return None
-        shades = codes[:-1].astype(np.int16).reshape(curve.shape)
-        sides = profiles[: rows.size], profiles[rows.size :]
-        pairs = sets.rectangle(slice(0, rows.size))
-        return Shading(distances, functools.partial(pairs.write_on_curve, shades, *sides))
+        return self.scaled(result)
 
     def distance(self, first: int, second: int) -> float:
         """Distance of two concepts, counted from the taxonomy's own root, unscaled."""
@@ -239,11 +202,12 @@ class Space:
         pair = Pair(self.depths, (first, second), (ways_up(first), ways_up(second)))
         return float(self.measure.compute(self, pair))
 
-    def _scaled(self, distances: Floats) -> Floats:
+    def scaled(self, distances: Floats) -> Floats:
+        """Distances as they are between columns that are mixed, if the measure has no bound."""
         return distances / self.scale if self.settings.get("scaled") else distances
 
     def _rectangle(self, rows: Ints, columns: Ints, room: Floats | None) -> Floats:
-        self._check_inside(rows, columns)
+        self.check_inside(rows, columns)
         unique_rows, row_places = np.unique(rows, return_inverse=True)
         unique_columns, column_places = np.unique(columns, return_inverse=True)
         if unique_rows.size == rows.size and unique_columns.size == columns.size:
@@ -263,7 +227,7 @@ class Space:
         sets = AncestorSets.of(self.taxonomy, self.depths, rows, columns)
         # where most pairs have in common what others have, distances are looked up
         many = rows.size * columns.size >= MANY
-        told = self._by_profiles(sets, rows.size * columns.size // 8) if many else None
+        told = self.by_profiles(sets, rows.size * columns.size // 8) if many else None
         if told is not None:
             profiles, curve = told
             both = profiles[: rows.size], profiles[rows.size :]
@@ -282,21 +246,20 @@ class Space:
 
     def formula(self, concepts: Ints) -> formulas.Formula:
         """How the distances between some concepts, ascending, follow from their ancestors."""
-        self._check_inside(concepts)
+        self.check_inside(concepts)
         sets = AncestorSets.of(self.taxonomy, self.depths, concepts, concepts[:0])
         way, plain = self.measure.summary, sets.formula()
         assert way is not None
-        told = self._by_profiles(sets)
+        told = self.by_profiles(sets)
         if told is not None:
             profiles, curve = told
             return plain._replace(way=way, profiles=profiles, curve=curve, width=curve.shape[-1])
         if way == formulas.SUBSUMER:
-            classes, curve = self._by_classes(plain, sets)
+            classes, curve = self.by_classes(sets)
             return plain._replace(way=way, classes=classes, curve=curve, width=curve.shape[-1])
         if way == formulas.PATH:
-            links = np.arange(2 * int(plain.ways.max()) + 1)
-            curve = self._scaled(self.measure.compute(self, Summaries(path=links)))
-            return plain._replace(way=way, curve=np.asarray(curve, np.float64), width=curve.size)
+            curve = self.by_links(sets)
+            return plain._replace(way=way, curve=curve, width=curve.size)
         if way == formulas.LENGTH:
             ways = sets.weighted_ways(sets.rows, self.sample_depth)
             divisor = self.scale if self.settings.get("scaled") else 1.0
@@ -306,7 +269,7 @@ class Space:
             return plain._replace(way=way, contents=contents, divisor=2.0 * self.content.maximum)
         return plain
 
-    def _by_profiles(
+    def by_profiles(
         self, sets: AncestorSets, most: float = math.inf
     ) -> tuple[Longs, Floats] | None:
         """Profiles of rows and columns, and distances by two of them and the common ancestors.
@@ -338,7 +301,12 @@ class Space:
             curve[block] = self.measure.compute(self, pairs)
         return curve
 
-    def _by_classes(self, plain: formulas.Formula, sets: AncestorSets) -> tuple[Longs, Floats]:
+    def by_links(self, sets: AncestorSets) -> Floats:
+        """Distances by the links on the least way."""
+        lengths = Summaries(path=np.arange(2 * sets.farthest_up + 1))
+        return np.asarray(self.scaled(self.measure.compute(self, lengths)), np.float64)
+
+    def by_classes(self, sets: AncestorSets) -> tuple[Longs, Floats]:
         """Pairs whose deepest common ancestor is of the same class are as far apart."""
         keys = [self.depths[sets.local].astype(np.float64)]
         if "ic" in self.settings:
@@ -346,7 +314,7 @@ class Space:
         _, firsts, classes = np.unique(
             np.stack(keys), axis=1, return_index=True, return_inverse=True
         )
-        links = np.arange(2 * int(plain.ways.max()) + 1)
+        links = np.arange(2 * sets.farthest_up + 1)
         subsumers = sets.local[firsts][:, None]
         # identical concepts, and no others, are no link apart
         pairs = Summaries(
@@ -354,7 +322,8 @@ class Space:
         )
         return classes.ravel(), np.asarray(self.measure.compute(self, pairs), np.float64)
 
-    def _check_inside(self, *groups: Ints) -> None:
+    def check_inside(self, *groups: Ints) -> None:
+        """Refuse concepts that are not below the attribute's root."""
         for numbers in groups:
             outside = numbers[self.depths[numbers] == 0]
             if outside.size:

@@ -82,6 +82,11 @@ class AncestorSets:
         sides = self.rows, self.columns
         return all((np.diff(one.offsets) == self.depths[one.own]).all() for one in sides)
 
+    @property
+    def farthest_up(self) -> int:
+        """The most links from a concept up to one of its ancestors."""
+        return max(int(side.ups.max(initial=0)) for side in (self.rows, self.columns))
+
     def rectangle(self, block: slice) -> Pairs:
         """Each of a block of rows with each column."""
         rows = self.rows.cut(block)
