@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -98,6 +99,7 @@ class Grouper:
         self._nowhere = self._shifts.size - nothing.size
         """Where a level begins that adds nothing to a key."""
         self.finest = self._finest()
+        self._rooms = threading.local()
 
     def _finest(self) -> Grouping:
         """Every tuple is a class of its own."""
@@ -120,7 +122,7 @@ class Grouper:
 
     def places(self, levels: Levels) -> Ints:
         """The class of each tuple, numbered by first appearance."""
-        return self._united(self.finest, levels)[0]
+        return self._united(self.finest, levels)[0].copy()
 
     def without(self, grouping: Grouping, attribute: int) -> Ints:
         """Number classes so that those that differ only in one attribute are the same."""
@@ -167,8 +169,16 @@ class Grouper:
             self._shifts,
             *self._told(changes),
             words,
+            self._own_room(),
         )
         return united
+
+    def _own_room(self) -> kernel.Room:
+        """Room for this thread: in memory that is new each time it takes three times as long."""
+        room: kernel.Room | None = getattr(self._rooms, "own", None)
+        if room is None:
+            room = self._rooms.own = kernel.room_for(len(self.finest.keys), len(self.finest))
+        return room
 
     def _changes(self, before: Levels, levels: Levels) -> list[Change]:
         """What must be added to keys and taken away for other levels."""
@@ -246,12 +256,12 @@ class Snapshots:
         last = self._leaps.pop(finer.levels, None)
         return finer.levels if last is None else tuple(map(min, levels, last))
 
-    def offer(self, made: Grouping, finer: Grouping) -> None:
-        """Keep a grouping, unless it is hardly smaller than the one it was made from."""
+    def offer(self, made: Grouping, finer: Grouping, *, wanted: bool = True) -> None:
+        """Keep a grouping that is wanted and not hardly smaller than the one it was made from."""
         if len(finer) >= LARGE and FAR * len(made) < len(finer):
             self._leaps[finer.levels] = made.levels
         # one that is hardly smaller saves no work to those that start from it
-        if len(made) < 0.7 * len(finer):
+        if wanted and len(made) < 0.7 * len(finer):
             self._keep(made)
 
     def nearest(self, levels: Levels) -> Grouping:
