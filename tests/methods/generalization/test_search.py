@@ -22,7 +22,7 @@ from ontomask.methods.generalization import examination, groupings, search
 from ontomask.methods.generalization.best_effort import best_effort
 from ontomask.methods.generalization.evaluation import Evaluator
 from ontomask.methods.generalization.groupings import Grouper, Snapshots
-from ontomask.methods.generalization.lattice import Lattice
+from ontomask.methods.generalization.lattice import Bounds, Lattice, at_all_nodes, in_memory
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.projections import possible_nodes
 from ontomask.methods.generalization.search import exhaustive, make_evaluator, optimal
@@ -651,3 +651,20 @@ def test_what_two_columns_exclude_spares_nodes_and_changes_no_answer(monkeypatch
             checked[first] += found[first].checked
         assert (found[True].levels, found[True].loss) == (found[False].levels, found[False].loss)
     assert checked[True] < checked[False] or limit == 0.4
+
+
+@pytest.mark.parametrize("aggregate", list(quality.AGGREGATES))
+def test_bounds_of_all_nodes_are_those_of_each(aggregate):
+    problem = skewed_table(1, 4)
+    weights = {name: 1.0 + place / 3 for place, name in enumerate(problem.names)}
+    measure = quality.Loss(aggregate=aggregate, weights=weights).prepare(problem.facts)
+    nodes = at_all_nodes(measure, measure.floors)
+    assert nodes.shape == Lattice(problem.heights).shape
+    bounds = Bounds(measure, Lattice(problem.heights))
+    for number, levels in enumerate(itertools.product(*map(range, nodes.shape[::-1]))):
+        node = levels[::-1]
+        each = np.array([floor[level] for floor, level in zip(measure.floors, node, strict=True)])
+        assert nodes[node] == measure.scalar(each) == measure.scalar(each.tolist())
+        # the first attribute's nodes lie next to each other
+        assert in_memory(nodes)[number] == nodes[node] == bounds.at(node)
+        assert bounds.of(np.array([number])) == [nodes[node]]

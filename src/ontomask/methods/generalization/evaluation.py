@@ -202,12 +202,12 @@ class Evaluator:
         if self.unmendable and not (kept.all() and self._nowhere_failing(everything)):
             kept = np.zeros(len(grouping), bool)
             partition = self._partition(grouping, ~kept)
-        outliers = int(classes.sizes @ partition.suppressed)
         # the very same array where no other model was asked
         whole = partition.suppressed if kept is firm else most == 0
         lost = Lost(whole, classes.sizes - most)
-        lasting = outliers if self._all_last else int(classes.sizes @ ~last)
-        lasting = max(lasting, int(lost.amounts.sum()))
+        least = int(lost.amounts.sum())
+        outliers = least if kept is firm else int(classes.sizes @ partition.suppressed)
+        lasting = max(least, outliers if self._all_last else int(classes.sizes @ ~last))
         valid = outliers <= self.limit
         return Evaluation(partition, outliers, lasting, lost, valid, asked, self)
 

@@ -18,7 +18,13 @@ from ontomask.methods.base import Paced, Progress, record_limit, silent
 from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
 from ontomask.methods.generalization.examination import Examiner
 from ontomask.methods.generalization.groupings import Grouping, Levels
-from ontomask.methods.generalization.lattice import Bounds, Lattice, below, spread
+from ontomask.methods.generalization.lattice import (
+    Bounds,
+    Lattice,
+    at_all_nodes,
+    below,
+    in_memory,
+)
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.projections import possible_nodes
 from ontomask.privacy import PrivacyModel
@@ -236,7 +242,7 @@ def granularity(problem: Problem) -> Floats:
     """The loss of every node if no record were suppressed: where to look first."""
     measure = Loss().prepare(problem.facts)
     assert measure.floors is not None
-    return np.array(measure.scalar(spread(measure.floors)), np.float64)
+    return at_all_nodes(measure, measure.floors)
 
 
 class _Way:
@@ -275,7 +281,7 @@ class _Optimal:
         self._tell = Paced(progress)
         self._examiner = examiner
         self._bounds = Bounds(evaluator.measure, lattice)
-        self._open = np.ones(lattice.shape, bool)
+        self._open = np.ones(lattice.shape, bool, order="F")
         self._guide = granularity(evaluator.problem)
         self._incumbent = Incumbent(evaluator)
 
@@ -299,9 +305,10 @@ class _Optimal:
 
     def _starts(self) -> Iterator[Levels]:
         """Yield the promising nodes by lower bound, then level sum, then vector."""
-        nodes = np.flatnonzero(self._open)
-        sums = np.add.reduce(np.unravel_index(nodes, self._lattice.shape))
-        order = nodes[np.lexsort((sums, self._guide.ravel()[nodes], self._bounds.of(nodes)))]
+        levels = np.nonzero(self._open)
+        nodes = np.ravel_multi_index(levels, self._lattice.shape, order="F")
+        guide = in_memory(self._guide)[nodes]
+        order = nodes[np.lexsort((np.add.reduce(levels), guide, self._bounds.of(nodes)))]
         start = 0
         while start < order.size:
             ahead = order[start : start + AHEAD]
@@ -309,13 +316,13 @@ class _Optimal:
             first = int(promising.argmax())
             start += first + 1 if promising[first] else ahead.size
             if promising[first]:
-                node = np.unravel_index(ahead[first], self._lattice.shape)
+                node = np.unravel_index(ahead[first], self._lattice.shape, order="F")
                 yield tuple(int(level) for level in node)
 
     def _bounds_of(self, nodes: Longs) -> Floats:
         """The lower bounds of nodes given by their places, infinite for those that are excluded."""
         bounds = self._bounds.of(nodes)
-        promising = self._open.ravel()[nodes] & (bounds <= self._incumbent.ceiling)
+        promising = in_memory(self._open)[nodes] & (bounds <= self._incumbent.ceiling)
         return np.where(promising, bounds, np.inf)
 
     def _promising(self, levels: Levels) -> bool:
