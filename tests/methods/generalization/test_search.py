@@ -653,6 +653,31 @@ def test_what_two_columns_exclude_spares_nodes_and_changes_no_answer(monkeypatch
     assert checked[True] < checked[False] or limit == 0.4
 
 
+@pytest.mark.parametrize("limit", [0.02, 1.0])
+def test_what_nothing_is_left_above_of_is_not_kept_and_changes_no_answer(monkeypatch, limit):
+    problem, model, offer = skewed_table(1, 5), [privacy.KAnonymity(5)], Snapshots.offer
+    found, kept, united = [], [0, 0], [0, 0]
+    roll_up = Grouper.roll_up
+    for every in (0, 1):
+
+        def counted(self, made, finer, *, wanted=True, every=every):
+            before = len(self._kept)
+            offer(self, made, finer, wanted=wanted or bool(every))
+            kept[every] += len(self._kept) - before
+
+        def measured(self, finer, levels, every=every):
+            united[every] += len(finer)
+            return roll_up(self, finer, levels)
+
+        monkeypatch.setattr(Snapshots, "offer", counted)
+        monkeypatch.setattr(Grouper, "roll_up", measured)
+        solution = optimal(problem, model, limit)
+        found.append((solution.levels, solution.loss, solution.checked))
+    assert found[0] == found[1]
+    assert kept[0] < 0.8 * kept[1]
+    assert united[0] < 1.1 * united[1]  # it is not missed
+
+
 @pytest.mark.parametrize("aggregate", list(quality.AGGREGATES))
 def test_bounds_of_all_nodes_are_those_of_each(aggregate):
     problem = skewed_table(1, 4)

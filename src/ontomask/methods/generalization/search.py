@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs, stretches
 from ontomask.brevity import Brief
 from ontomask.checks import Real, check
 from ontomask.errors import MethodError
@@ -38,9 +39,9 @@ AHEAD = 512
 LARGE = 500
 """In lattices of so many nodes it saves time to look at pairs of attributes first."""
 
-WAYS = 4
-"""So many are searched side by side: the nodes of two take too different times to share two cores
-evenly, and more of them look at nodes that fewer would have excluded."""
+WAYS = 3
+"""So many have a node that is looked at: one for each of two cores, and one for the core that is
+done first. More of them look at nodes that fewer would have excluded."""
 
 TOLERANCE = 1e-12
 """Losses that differ by less than this, relatively, are equal."""
@@ -185,7 +186,12 @@ def suppressed_records(problem: Problem, evaluation: Evaluation) -> Bools:
     partition = evaluation.partition
     if not partition.suppressed.any():
         return np.zeros(problem.tuples.places.size, bool)
-    return partition.suppressed[partition.places].take(problem.tuples.places)
+    gone, places = partition.suppressed[partition.places], problem.tuples.places
+    suppressed = np.empty(places.size, bool)
+    # in stretches: places are widened to index by them, and memory that is new takes longest
+    for some in stretches(places.size):
+        suppressed[some] = gone.take(places[some])
+    return suppressed
 
 
 def optimal(
@@ -292,15 +298,17 @@ class _Optimal:
             evaluator, shares = self._evaluator, self._examiner.shares
             asked = evaluator.problem, evaluator.smallest, evaluator.limit
             self._open &= possible_nodes(*asked, shares=shares)
-        # several ways at a time where nodes share the cores, however many there are
+        # several ways where nodes share the cores, however many there are: nodes are taken into
+        # account in the order in which they were begun, so that the answer is always the same
         most = WAYS if self._examiner.shares else 1
-        ways: list[_Way] = []
-        for start in self._starts():
-            ways.append(self._way_up(start))
-            if len(ways) == most:
-                self._search_ways(ways)
-                ways = []
-        self._search_ways(ways)
+        begun: deque[_Way] = deque()
+        for way in map(self._way_up, self._starts()):
+            if self._begin(way):
+                begun.append(way)
+            while len(begun) == most:
+                self._go_on(begun)
+        while begun:
+            self._go_on(begun)
         return self._incumbent.solution(self._lattice.size)
 
     def _starts(self) -> Iterator[Levels]:
@@ -345,13 +353,23 @@ class _Optimal:
             place += int(steps[raised[best]])
             way.append(tuple(level.tolist()))
 
-    def _search_ways(self, ways: list[_Way]) -> None:
-        """Search ways by halves, side by side."""
-        while asked := {node: way for way in ways if (node := way.next(self._promising))}:
-            for way, evaluation in zip(
-                asked.values(), self._examiner.examine(list(asked)), strict=True
-            ):
-                way.turn(down=self._take(evaluation))
+    def _begin(self, way: _Way) -> bool:
+        """Have the next node of a way looked at, if there is any."""
+        node = way.next(self._promising)
+        if node is not None:
+            # other ways need not look at it, too
+            self._open[node] = False
+            self._examiner.begin(node)
+        return node is not None
+
+    def _go_on(self, begun: deque[_Way]) -> None:
+        """Take the oldest node that is looked at into account, and begin the next of its way."""
+        way, evaluation = begun.popleft(), self._examiner.first()
+        way.turn(down=self._take(evaluation))
+        above = self._lattice.successors(evaluation.levels)
+        self._examiner.keep(wanted=any(map(self._promising, above)))
+        if self._begin(way):
+            begun.append(way)
 
     def _take(self, evaluation: Evaluation) -> bool:
         """Take an evaluated node into account; tell whether finer nodes may be valid."""
