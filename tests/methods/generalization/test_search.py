@@ -693,3 +693,26 @@ def test_bounds_of_all_nodes_are_those_of_each(aggregate):
         # the first attribute's nodes lie next to each other
         assert in_memory(nodes)[number] == nodes[node] == bounds.at(node)
         assert bounds.of(np.array([number])) == [nodes[node]]
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "3"])
+def test_threads_share_which_tuples_and_records_are_suppressed(monkeypatch, threads):
+    monkeypatch.setenv("ONTOMASK_THREADS", threads)
+    generator, seen = np.random.default_rng(1), set()
+    for problem in (make_problem(random_table(9)[0]), skewed_table(1, 5)):
+        monkeypatch.setattr(groupings, "SHARED", 10**9)
+        monkeypatch.setattr(search, "MANY", 10**9)
+        expected = optimal(problem, [privacy.KAnonymity(5)], 0.1).suppressed
+        monkeypatch.setattr(groupings, "SHARED", 0)
+        monkeypatch.setattr(search, "MANY", 0)
+        found = optimal(problem, [privacy.KAnonymity(5)], 0.1).suppressed
+        assert found.tolist() == expected.tolist()
+        seen |= set(found.tolist())
+        grouper = Grouper(problem)
+        for levels in itertools.islice(Lattice(problem.heights).nodes(), 0, None, 5):
+            made, places = grouper.roll_up(grouper.finest, levels), grouper.places(levels)
+            chosen = generator.random(len(made)) < 0.5
+            asked = generator.random(len(made)) < 0.8
+            at_tuples = grouper.at_tuples(levels, made.keys[:, asked], chosen[asked])
+            assert at_tuples.tolist() == (chosen & asked)[places].tolist()
+    assert seen == {False, True}

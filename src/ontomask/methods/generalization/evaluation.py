@@ -78,6 +78,11 @@ class KernelPartition(Partition):
         largest: tuple[Longs, Longs] = self.known[target]
         return largest
 
+    def at_tuples(self, chosen: Bools) -> Bools:
+        """For each tuple whether its class is among those chosen."""
+        assert self.grouper is not None
+        return self.grouper.at_tuples(self.levels, self.keys, chosen)
+
     @remembered
     def places(self) -> Longs:
         """The class of each tuple."""
@@ -108,7 +113,7 @@ class Evaluation:
         What judged it.
     """
 
-    partition: Partition
+    partition: KernelPartition
     outliers: int
     lasting: int
     lost: Lost
@@ -258,7 +263,7 @@ class Evaluator:
             return np.ones(len(classes), bool), classes.sizes, False
         return *model.judge(classes, kept, goes_on), not enough
 
-    def _partition(self, grouping: Grouping, suppressed: Bools) -> Partition:
+    def _partition(self, grouping: Grouping, suppressed: Bools) -> KernelPartition:
         return KernelPartition(
             self.problem.facts,
             grouping.levels,

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ontomask.arrays import Ints, Longs
+from ontomask.arrays import Bools, Ints, Longs
 from ontomask.kernels import groups as kernel
+from ontomask.kernels.blocks import allowed_threads, side_by_side
 from ontomask.methods.generalization.problem import LARGEST_KEY, Pairs, Problem
 
 __all__ = ["Grouper", "Grouping", "Levels", "Snapshots"]
@@ -29,6 +30,9 @@ NOTHING = np.empty(0, np.int64)
 
 CAPACITY = 64
 """Places for snapshots to begin with."""
+
+SHARED = 50_000
+"""So many tuples are enough for threads to share them."""
 
 FAR, LARGE = 8, 1000
 """A grouping that has so many times fewer classes than a large one is far from it."""
@@ -123,6 +127,22 @@ class Grouper:
     def places(self, levels: Levels) -> Ints:
         """The class of each tuple, numbered by first appearance."""
         return self._united(self.finest, levels)[0].copy()
+
+    def at_tuples(self, levels: Levels, keys: Longs, chosen: Bools) -> Bools:
+        """For each tuple whether its class is among those chosen, the others having other keys."""
+        count, found = len(self.finest), np.zeros(self.tuples.shape[1], bool)
+        # classes that are not among those asked about have the numbers behind them
+        known = np.append(chosen, False)
+
+        def work(first: int, last: int) -> None:
+            places, _, own, _ = self._united(self.finest.part(first, last), levels)
+            numbers = kernel.number_keys(np.concatenate([keys, own], axis=1), 0)[0]
+            found[first:last] = known.take(numbers[chosen.size :], mode="clip").take(places)
+
+        parts = allowed_threads() if count >= SHARED else 1
+        bounds = [count * part // parts for part in range(parts + 1)]
+        side_by_side(work, bounds[:-1], bounds[1:])
+        return found
 
     def without(self, grouping: Grouping, attribute: int) -> Ints:
         """Number classes so that those that differ only in one attribute are the same."""

@@ -15,6 +15,7 @@ from ontomask.arrays import Bools, Floats, Ints, Longs, stretches
 from ontomask.brevity import Brief
 from ontomask.checks import Real, check
 from ontomask.errors import MethodError
+from ontomask.kernels.blocks import side_by_side
 from ontomask.methods.base import Paced, Progress, record_limit, silent
 from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
 from ontomask.methods.generalization.examination import Examiner
@@ -38,6 +39,9 @@ AHEAD = 512
 
 LARGE = 500
 """In lattices of so many nodes it saves time to look at pairs of attributes first."""
+
+MANY = 500_000
+"""So many records are enough for threads to share them in the end."""
 
 WAYS = 3
 """So many have a node that is looked at: one for each of two cores, and one for the core that is
@@ -186,11 +190,14 @@ def suppressed_records(problem: Problem, evaluation: Evaluation) -> Bools:
     partition = evaluation.partition
     if not partition.suppressed.any():
         return np.zeros(problem.tuples.places.size, bool)
-    gone, places = partition.suppressed[partition.places], problem.tuples.places
+    gone, places = partition.at_tuples(partition.suppressed), problem.tuples.places
     suppressed = np.empty(places.size, bool)
-    # in stretches: places are widened to index by them, and memory that is new takes longest
-    for some in stretches(places.size):
+
+    def work(some: slice) -> None:
+        # in stretches: places are widened to index by them, and memory that is new takes longest
         suppressed[some] = gone.take(places[some])
+
+    side_by_side(work, stretches(places.size), shares=places.size >= MANY)
     return suppressed
 
 
