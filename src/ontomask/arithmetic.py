@@ -111,9 +111,9 @@ def power_of_two(exponents: Numbers) -> Floats:
 
 def raised(numbers: Numbers, exponents: Numbers) -> Floats:
     """A few numbers that are at least 0, raised to powers that are at least 0."""
-    bases, powers = np.broadcast_arrays(
-        np.asarray(numbers, np.float64), np.asarray(exponents, np.float64)
-    )
+    bases, powers = np.asarray(numbers, np.float64), np.asarray(exponents, np.float64)
+    if bases.shape != powers.shape:  # which takes longer than to raise a few
+        bases, powers = np.broadcast_arrays(bases, powers)
     found = map(math.pow, bases.ravel().tolist(), powers.ravel().tolist())
     return np.fromiter(found, np.float64, bases.size).reshape(bases.shape)
 

@@ -1,3 +1,4 @@
+import functools
 import importlib
 import pkgutil
 import threading
@@ -9,6 +10,7 @@ from numba.core.dispatcher import Dispatcher
 
 from ontomask import kernels
 from ontomask.kernels.blocks import (
+    InTurn,
     Threads,
     allowed_threads,
     in_blocks,
@@ -167,3 +169,74 @@ def test_kept_threads_end_where_a_work_fails(monkeypatch):
     with pytest.raises(ZeroDivisionError), Threads() as threads:
         threads.side_by_side(lambda one: 1 // one, [1, 0, 1, 0])
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+@pytest.mark.parametrize("small", [False, True])
+def test_works_in_turn_give_what_they_make_in_order(monkeypatch, threads, small):
+    monkeypatch.setenv("ONTOMASK_THREADS", threads)
+    with Threads() as some:
+        line, made = InTurn(some), []
+        for number in range(30):
+            line.add(functools.partial(pow, number, 2), small=small)
+            if number >= 3:
+                made.append(line.first())
+        made += [line.first() for _ in range(3)]
+    assert made == [number**2 for number in range(30)]
+
+
+def test_who_waits_for_a_work_does_those_behind_it(monkeypatch):
+    monkeypatch.setenv("ONTOMASK_THREADS", "2")
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow():
+        begun.set()
+        return go_on.wait(30), threading.get_ident()
+
+    def release():
+        go_on.set()
+        return allowed_threads(), threading.get_ident()
+
+    with Threads() as some:
+        line = InTurn(some)
+        line.add(slow)
+        assert begun.wait(30)
+        line.add(release)
+        (released, other), (allowed, this) = line.first(), line.first()
+    assert released
+    assert allowed == 1  # others are at work beside it
+    assert other != threading.get_ident() == this
+    assert allowed_threads() == 2
+
+
+def test_a_work_in_turn_that_fails_says_so():
+    line = InTurn(Threads())
+    line.add(functools.partial(divmod, 1, 0))
+    with pytest.raises(ZeroDivisionError):
+        line.first()
+
+
+def test_works_that_nobody_has_begun_are_left_where_this_one_is_interrupted(monkeypatch):
+    monkeypatch.setenv("ONTOMASK_THREADS", "2")
+    begun, go_on, done = threading.Event(), threading.Event(), []
+
+    def slow():
+        begun.set()
+        return go_on.wait(30)
+
+    def interrupt():
+        threading.Timer(0.05, go_on.set).start()
+        raise KeyboardInterrupt
+
+    def works():
+        with Threads() as some:
+            line = InTurn(some)
+            for work in (slow, interrupt, functools.partial(done.append, 1)):
+                line.add(work)
+            assert begun.wait(30)
+            line.first()
+
+    with pytest.raises(KeyboardInterrupt):
+        works()
+    assert go_on.is_set()
+    assert not done

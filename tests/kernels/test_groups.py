@@ -83,6 +83,7 @@ def test_roll_up_unites_what_is_equal_after_raising():
         starts[raised] + sizes[raised],
         sizes[raised],
         np.empty(0, np.int64),
+        groups.room_for(1, 200),
     )
     seen = [(a // 2, b // 2, c) for a, b, c in tuples.T.tolist()]
     expected, firsts = numbered(seen)
@@ -100,10 +101,13 @@ def test_rolling_up_in_two_steps_is_rolling_up_at_once():
     tuples, shifts, starts, sizes, keys = small_table(generator)
     amounts = np.ones((1, 200), np.int64)
     everything = np.arange(200, dtype=np.int32)
+    room = groups.room_for(1, 300)
+    for one in room:
+        one[...] = 7  # what was left there is not looked at
 
     def raised(representatives, keys, amounts, attributes):
         chosen = np.array(attributes)
-        return groups.roll_up(
+        places, *others = groups.roll_up(
             tuples,
             representatives,
             keys,
@@ -115,7 +119,9 @@ def test_rolling_up_in_two_steps_is_rolling_up_at_once():
             starts[chosen] + sizes[chosen],
             sizes[chosen],
             np.empty(0, np.int64),
+            room,
         )
+        return places.copy(), *others  # the room is used again
 
     at_once = raised(everything, keys, amounts, [1, 2])
     first = raised(everything, keys, amounts, [2])

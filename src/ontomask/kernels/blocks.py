@@ -8,8 +8,9 @@ What Numba starts for `parallel=True` stays alive: it hangs in a process that is
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
@@ -19,6 +20,7 @@ import numpy as np
 from ontomask.cores import available_cores
 
 __all__ = [
+    "InTurn",
     "Threads",
     "Underway",
     "allowed_threads",
@@ -110,16 +112,67 @@ class Threads(AbstractContextManager["Threads"]):
 
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:
-            self._pool.shutdown()
+            # where this one was interrupted, nothing is left for the others
+            self._pool.shutdown(cancel_futures=True)
+
+    def hand_over(self, work: Callable[[], Result]) -> Future[Result]:
+        """Let another thread do a work when one is free; whoever cancels it does it."""
+        if self.most < 2:
+            return Future()
+        return self._others().submit(work)
 
     def side_by_side(self, work: Callable[..., Result], *given: Sequence[Any]) -> list[Result]:
         """Call ``work`` for what is at each place of some lists."""
         others = min(self.most, len(given[0])) - 1
         if others < 1:
             return list(map(work, *given))
+        return Underway(work, given, self._others(), others).finish()
+
+    def _others(self) -> ThreadPoolExecutor:
         if self._pool is None:  # which starts no more threads than there are works for
             self._pool = _pool(self.most - 1, shares=True)
-        return Underway(work, given, self._pool, others).finish()
+        return self._pool
+
+
+class InTurn(Generic[Result]):
+    """Works that are added one by one and done on all cores, and what they give in that order.
+
+    Who asks for the oldest one does those that nobody has begun, as long as it is not there.
+
+    Parameters
+    ----------
+    threads
+        Who works.
+    """
+
+    def __init__(self, threads: Threads) -> None:
+        self._threads = threads
+        self._line: deque[tuple[Callable[[], Result], Future[Result]]] = deque()
+
+    def add(self, work: Callable[[], Result], *, small: bool = False) -> None:
+        """Add a work; one that is small is not worth handing over."""
+        handed = Future[Result]() if small else self._threads.hand_over(work)
+        self._line.append((work, handed))
+
+    def first(self) -> Result:
+        """What the oldest work gives, which leaves the line."""
+        for place, (work, handed) in enumerate(tuple(self._line)):
+            if self._line[0][1].done():
+                break
+            # what can be canceled has not been begun
+            if handed.cancel():
+                self._line[place] = work, self._done(work)
+        return self._line.popleft()[1].result()
+
+    def _done(self, work: Callable[[], Result]) -> Future[Result]:
+        """A work that this thread has done, while others may be at work beside it."""
+        done = Future[Result]()
+        before = SHARING.set(SHARING.get() or self._threads.most > 1)
+        try:
+            done.set_result(work())
+        finally:
+            SHARING.reset(before)
+        return done
 
 
 class Underway(Generic[Result]):

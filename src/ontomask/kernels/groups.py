@@ -27,9 +27,13 @@ __all__ = [
     "number_keys",
     "raise_keys",
     "roll_up",
+    "room_for",
     "sum_groups",
     "two_largest",
 ]
+
+Room = tuple[Longs, Longs, Longs, Ints, Ints, Ints]
+"""Keys, different ones, keys mixed to one word, a hash table, first groups, and places."""
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """Two to the 64 divided by the golden ratio: multiplying by it spreads consecutive keys."""
@@ -102,21 +106,41 @@ def number_keys(keys: Longs, span: int) -> tuple[Ints, Ints]:
     if keys.shape[0] == 1 and 0 < span <= 1 << bits:
         # small keys are addresses themselves: no hashing, no collisions
         factor, shift = uint64(1), 0
-    owners, known = np.full(1 << bits, -1, np.int32), np.empty(size, np.int64)
+    owners, known = np.empty(1 << bits, np.int32), np.empty(size, np.int64)
     firsts, places = np.empty(size, np.int32), np.empty(size, np.int32)
-    mixed, salt = keys[0], GOLDEN
+    mixed = keys[0]
     if keys.shape[0] > 1:
         mixed = np.empty(size, np.int64)
+    count = _number_words(keys, factor, shift, owners, known, firsts, places, mixed)
+    return places, firsts[:count].copy()
+
+
+@apart
+@compiled
+def _number_words(
+    keys: Longs,
+    factor: int,
+    shift: int,
+    owners: Ints,
+    known: Longs,
+    firsts: Ints,
+    places: Ints,
+    mixed: Longs,
+) -> int:
+    """Write the number of each key of one or more words; `mixed` is the word if there is only one.
+
+    The loops make no arrays: else the compiler would count in every turn who holds these.
+    """
+    salt = GOLDEN
     while True:
-        # the loops make no arrays: else the compiler would count in every turn who holds these
         if keys.shape[0] > 1:
             _mix(keys, salt, mixed)
+        owners[:] = -1
         count = _number(mixed, factor, shift, owners, known, firsts, places)
         if keys.shape[0] == 1 or _agree(keys, firsts, places):
-            return places, firsts[:count].copy()
+            return count
         # different keys were mixed to the same word: so they must be mixed in another way
         salt += uint64(2)
-        owners[:] = -1
 
 
 @compiled
@@ -197,6 +221,15 @@ def nearest_finer(kept: Ints, sizes: Longs, levels: Ints) -> int:
     return best
 
 
+def room_for(words: int, size: int) -> Room:
+    """Room for keys of so many groups and what is found of them, to roll up again and again."""
+    narrow, wide = np.int32, np.int64
+    raised, known = np.empty((words, size), wide), np.empty(size, wide)
+    mixed = np.empty(size if words > 1 else 0, wide)
+    firsts, places = np.empty(size, narrow), np.empty(size, narrow)
+    return raised, known, mixed, np.empty(1 << _table_bits(size), narrow), firsts, places
+
+
 @allocating
 def roll_up(
     tuples: Ints,
@@ -210,27 +243,32 @@ def roll_up(
     new: Longs,
     sizes: Longs,
     anew: Longs,
+    room: Room,
 ) -> tuple[Ints, Ints, Longs, Longs]:
     """Unite the groups that are equal after raising some attributes.
 
     Where a word is given for each of the keys in `anew`, attributes are added to these instead of
-    to the keys. Returns for each group its place, and for each place the representative, the key,
-    and the sums of the amounts (rows x places).
+    to the keys. Returns for each group its place, which lies in the room, and for each place the
+    representative, the key, and the sums of the amounts (rows x places).
     """
-    raised = np.empty(keys.shape, np.int64)
+    size, bits = representatives.size, _table_bits(representatives.size)
+    raised, known, mixed, owners, firsts, places = room
     for word in range(keys.shape[0]):
-        for group in range(representatives.size):
+        for group in range(size):
             raised[word, group] = anew[word] if anew.size else keys[word, group]
     raise_keys(tuples, representatives, raised, shifts, attributes, words, old, new, sizes)
-    places, firsts = number_keys(raised, 0)
-    count = firsts.size
+    own, places, owners = raised[0, :size], places[:size], owners[: 1 << bits]
+    if keys.shape[0] > 1:
+        own = mixed[:size]
+    count = _number_words(raised, GOLDEN, 64 - bits, owners, known, firsts, places, own)
     new_keys = np.empty((keys.shape[0], count), np.int64)
     chosen = np.empty(count, np.int32)
     # written out: lists of places and slices take the compiler seconds
     for place in range(count):
-        chosen[place] = representatives[firsts[place]]
+        first = uint64(firsts[place])
+        chosen[place] = representatives[first]
         for word in range(keys.shape[0]):
-            new_keys[word, place] = raised[word, firsts[place]]
+            new_keys[word, place] = raised[word, first]
     return places, chosen, new_keys, sum_groups(places, amounts, count)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -34,8 +35,18 @@ Parts = Sequence[Any] | Floats
 
 
 def _geometric(parts: Parts, weights: Floats) -> Any:
-    total = weights.sum()
-    factors = (raised(np.maximum(1.0 + part, 0.0), w / total) for part, w in _pairs(parts, weights))
+    shares = weights / weights.sum()
+    if isinstance(parts, np.ndarray) and parts.ndim == 1:
+        return math.prod(raised(np.maximum(1.0 + parts, 0.0), shares).tolist()) - 1.0
+    # all of them are raised at once: most are a few numbers, and a call takes longer
+    sizes = [np.size(part) for part in parts]
+    flat = 1.0 + np.concatenate([np.ravel(part) for part in parts])
+    flat = raised(np.maximum(flat, 0.0, out=flat), shares.repeat(sizes))
+    ends = itertools.accumulate(sizes, initial=0)
+    factors = (
+        flat[first:last].reshape(np.shape(part))
+        for part, (first, last) in zip(parts, itertools.pairwise(ends), strict=True)
+    )
     return functools.reduce(np.multiply, factors) - 1.0
 
 

@@ -22,7 +22,7 @@ from ontomask.methods.generalization import examination, groupings, search
 from ontomask.methods.generalization.best_effort import best_effort
 from ontomask.methods.generalization.evaluation import Evaluator
 from ontomask.methods.generalization.groupings import Grouper, Snapshots
-from ontomask.methods.generalization.lattice import Lattice
+from ontomask.methods.generalization.lattice import Bounds, Lattice, at_all_nodes, in_memory
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.projections import possible_nodes
 from ontomask.methods.generalization.search import exhaustive, make_evaluator, optimal
@@ -651,3 +651,68 @@ def test_what_two_columns_exclude_spares_nodes_and_changes_no_answer(monkeypatch
             checked[first] += found[first].checked
         assert (found[True].levels, found[True].loss) == (found[False].levels, found[False].loss)
     assert checked[True] < checked[False] or limit == 0.4
+
+
+@pytest.mark.parametrize("limit", [0.02, 1.0])
+def test_what_nothing_is_left_above_of_is_not_kept_and_changes_no_answer(monkeypatch, limit):
+    problem, model, offer = skewed_table(1, 5), [privacy.KAnonymity(5)], Snapshots.offer
+    found, kept, united = [], [0, 0], [0, 0]
+    roll_up = Grouper.roll_up
+    for every in (0, 1):
+
+        def counted(self, made, finer, *, wanted=True, every=every):
+            before = len(self._kept)
+            offer(self, made, finer, wanted=wanted or bool(every))
+            kept[every] += len(self._kept) - before
+
+        def measured(self, finer, levels, every=every):
+            united[every] += len(finer)
+            return roll_up(self, finer, levels)
+
+        monkeypatch.setattr(Snapshots, "offer", counted)
+        monkeypatch.setattr(Grouper, "roll_up", measured)
+        solution = optimal(problem, model, limit)
+        found.append((solution.levels, solution.loss, solution.checked))
+    assert found[0] == found[1]
+    assert kept[0] < 0.8 * kept[1]
+    assert united[0] < 1.1 * united[1]  # it is not missed
+
+
+@pytest.mark.parametrize("aggregate", list(quality.AGGREGATES))
+def test_bounds_of_all_nodes_are_those_of_each(aggregate):
+    problem = skewed_table(1, 4)
+    weights = {name: 1.0 + place / 3 for place, name in enumerate(problem.names)}
+    measure = quality.Loss(aggregate=aggregate, weights=weights).prepare(problem.facts)
+    nodes = at_all_nodes(measure, measure.floors)
+    assert nodes.shape == Lattice(problem.heights).shape
+    bounds = Bounds(measure, Lattice(problem.heights))
+    for number, levels in enumerate(itertools.product(*map(range, nodes.shape[::-1]))):
+        node = levels[::-1]
+        each = np.array([floor[level] for floor, level in zip(measure.floors, node, strict=True)])
+        assert nodes[node] == measure.scalar(each) == measure.scalar(each.tolist())
+        # the first attribute's nodes lie next to each other
+        assert in_memory(nodes)[number] == nodes[node] == bounds.at(node)
+        assert bounds.of(np.array([number])) == [nodes[node]]
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "3"])
+def test_threads_share_which_tuples_and_records_are_suppressed(monkeypatch, threads):
+    monkeypatch.setenv("ONTOMASK_THREADS", threads)
+    generator, seen = np.random.default_rng(1), set()
+    for problem in (make_problem(random_table(9)[0]), skewed_table(1, 5)):
+        monkeypatch.setattr(groupings, "SHARED", 10**9)
+        monkeypatch.setattr(search, "MANY", 10**9)
+        expected = optimal(problem, [privacy.KAnonymity(5)], 0.1).suppressed
+        monkeypatch.setattr(groupings, "SHARED", 0)
+        monkeypatch.setattr(search, "MANY", 0)
+        found = optimal(problem, [privacy.KAnonymity(5)], 0.1).suppressed
+        assert found.tolist() == expected.tolist()
+        seen |= set(found.tolist())
+        grouper = Grouper(problem)
+        for levels in itertools.islice(Lattice(problem.heights).nodes(), 0, None, 5):
+            made, places = grouper.roll_up(grouper.finest, levels), grouper.places(levels)
+            chosen = generator.random(len(made)) < 0.5
+            asked = generator.random(len(made)) < 0.8
+            at_tuples = grouper.at_tuples(levels, made.keys[:, asked], chosen[asked])
+            assert at_tuples.tolist() == (chosen & asked)[places].tolist()
+    assert seen == {False, True}

@@ -78,6 +78,11 @@ class KernelPartition(Partition):
         largest: tuple[Longs, Longs] = self.known[target]
         return largest
 
+    def at_tuples(self, chosen: Bools) -> Bools:
+        """For each tuple whether its class is among those chosen."""
+        assert self.grouper is not None
+        return self.grouper.at_tuples(self.levels, self.keys, chosen)
+
     @remembered
     def places(self) -> Longs:
         """The class of each tuple."""
@@ -108,7 +113,7 @@ class Evaluation:
         What judged it.
     """
 
-    partition: Partition
+    partition: KernelPartition
     outliers: int
     lasting: int
     lost: Lost
@@ -202,12 +207,12 @@ class Evaluator:
         if self.unmendable and not (kept.all() and self._nowhere_failing(everything)):
             kept = np.zeros(len(grouping), bool)
             partition = self._partition(grouping, ~kept)
-        outliers = int(classes.sizes @ partition.suppressed)
         # the very same array where no other model was asked
         whole = partition.suppressed if kept is firm else most == 0
         lost = Lost(whole, classes.sizes - most)
-        lasting = outliers if self._all_last else int(classes.sizes @ ~last)
-        lasting = max(lasting, int(lost.amounts.sum()))
+        least = int(lost.amounts.sum())
+        outliers = least if kept is firm else int(classes.sizes @ partition.suppressed)
+        lasting = max(least, outliers if self._all_last else int(classes.sizes @ ~last))
         valid = outliers <= self.limit
         return Evaluation(partition, outliers, lasting, lost, valid, asked, self)
 
@@ -258,7 +263,7 @@ class Evaluator:
             return np.ones(len(classes), bool), classes.sizes, False
         return *model.judge(classes, kept, goes_on), not enough
 
-    def _partition(self, grouping: Grouping, suppressed: Bools) -> Partition:
+    def _partition(self, grouping: Grouping, suppressed: Bools) -> KernelPartition:
         return KernelPartition(
             self.problem.facts,
             grouping.levels,

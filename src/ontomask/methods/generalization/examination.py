@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
-from ontomask.kernels.blocks import Threads
+from ontomask.kernels.blocks import InTurn, Threads
 from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
 from ontomask.methods.generalization.groupings import Grouper, Grouping, Levels, Snapshots
 
@@ -59,6 +59,7 @@ class Examiner(AbstractContextManager["Examiner"]):
         self.shares = len(evaluator.grouper.finest) >= ENOUGH
         """Whether nodes that are evaluated together share the cores."""
         self._threads = Threads(shares=self.shares)
+        self._begun: InTurn[tuple[list[Grouping], Evaluation]] = InTurn(self._threads)
 
     def __exit__(self, *error: object) -> None:
         self._threads.__exit__(*error)
@@ -79,6 +80,36 @@ class Examiner(AbstractContextManager["Examiner"]):
         for place, start in enumerate(starts):
             self._snapshots.offer(found[place][0], start)
         return [found[place][1] for place in range(len(nodes))]
+
+    def begin(self, levels: Levels) -> None:
+        """Have a node evaluated, from what is known now, until it is found to be invalid."""
+        start = self._snapshots.nearest(levels)
+        between = self._snapshots.between(start, levels)
+        way = [one for one in dict.fromkeys([between, levels]) if one != start.levels]
+
+        def work() -> tuple[list[Grouping], Evaluation]:
+            made = [start]
+            for one in way:
+                made.append(self._evaluator.grouper.roll_up(made[-1], one))
+            evaluation = self._evaluator.evaluate(made[-1])
+            self._count(evaluation)
+            return made, evaluation
+
+        self._begun.add(work, small=len(start) < WORTH)
+
+    def first(self) -> Evaluation:
+        """The node that was begun before all others that are left."""
+        made, evaluation = self._begun.first()
+        # one that had been made already is made of itself
+        self._last = (made[0], *made)[-2:]
+        for finer, coarser in itertools.pairwise(made[:-1]):
+            self._snapshots.offer(coarser, finer)
+        return evaluation
+
+    def keep(self, *, wanted: bool) -> None:
+        """Keep what the last of these nodes was made of, if it is wanted to start from."""
+        finer, made = self._last
+        self._snapshots.offer(made, finer, wanted=wanted)
 
     def _roll_up(
         self,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ontomask.arrays import Ints, Longs
+from ontomask.arrays import Bools, Ints, Longs
 from ontomask.kernels import groups as kernel
+from ontomask.kernels.blocks import allowed_threads, side_by_side
 from ontomask.methods.generalization.problem import LARGEST_KEY, Pairs, Problem
 
 __all__ = ["Grouper", "Grouping", "Levels", "Snapshots"]
@@ -28,6 +30,9 @@ NOTHING = np.empty(0, np.int64)
 
 CAPACITY = 64
 """Places for snapshots to begin with."""
+
+SHARED = 50_000
+"""So many tuples are enough for threads to share them."""
 
 FAR, LARGE = 8, 1000
 """A grouping that has so many times fewer classes than a large one is far from it."""
@@ -98,6 +103,7 @@ class Grouper:
         self._nowhere = self._shifts.size - nothing.size
         """Where a level begins that adds nothing to a key."""
         self.finest = self._finest()
+        self._rooms = threading.local()
 
     def _finest(self) -> Grouping:
         """Every tuple is a class of its own."""
@@ -120,7 +126,23 @@ class Grouper:
 
     def places(self, levels: Levels) -> Ints:
         """The class of each tuple, numbered by first appearance."""
-        return self._united(self.finest, levels)[0]
+        return self._united(self.finest, levels)[0].copy()
+
+    def at_tuples(self, levels: Levels, keys: Longs, chosen: Bools) -> Bools:
+        """For each tuple whether its class is among those chosen, the others having other keys."""
+        count, found = len(self.finest), np.zeros(self.tuples.shape[1], bool)
+        # classes that are not among those asked about have the numbers behind them
+        known = np.append(chosen, False)
+
+        def work(first: int, last: int) -> None:
+            places, _, own, _ = self._united(self.finest.part(first, last), levels)
+            numbers = kernel.number_keys(np.concatenate([keys, own], axis=1), 0)[0]
+            found[first:last] = known.take(numbers[chosen.size :], mode="clip").take(places)
+
+        parts = allowed_threads() if count >= SHARED else 1
+        bounds = [count * part // parts for part in range(parts + 1)]
+        side_by_side(work, bounds[:-1], bounds[1:])
+        return found
 
     def without(self, grouping: Grouping, attribute: int) -> Ints:
         """Number classes so that those that differ only in one attribute are the same."""
@@ -167,8 +189,16 @@ class Grouper:
             self._shifts,
             *self._told(changes),
             words,
+            self._own_room(),
         )
         return united
+
+    def _own_room(self) -> kernel.Room:
+        """Room for this thread: in memory that is new each time it takes three times as long."""
+        room: kernel.Room | None = getattr(self._rooms, "own", None)
+        if room is None:
+            room = self._rooms.own = kernel.room_for(len(self.finest.keys), len(self.finest))
+        return room
 
     def _changes(self, before: Levels, levels: Levels) -> list[Change]:
         """What must be added to keys and taken away for other levels."""
@@ -246,12 +276,12 @@ class Snapshots:
         last = self._leaps.pop(finer.levels, None)
         return finer.levels if last is None else tuple(map(min, levels, last))
 
-    def offer(self, made: Grouping, finer: Grouping) -> None:
-        """Keep a grouping, unless it is hardly smaller than the one it was made from."""
+    def offer(self, made: Grouping, finer: Grouping, *, wanted: bool = True) -> None:
+        """Keep a grouping that is wanted and not hardly smaller than the one it was made from."""
         if len(finer) >= LARGE and FAR * len(made) < len(finer):
             self._leaps[finer.levels] = made.levels
         # one that is hardly smaller saves no work to those that start from it
-        if len(made) < 0.7 * len(finer):
+        if wanted and len(made) < 0.7 * len(finer):
             self._keep(made)
 
     def nearest(self, levels: Levels) -> Grouping:

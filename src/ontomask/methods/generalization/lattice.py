@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ontomask.arrays import Floats, Longs
 from ontomask.errors import MethodError
@@ -74,13 +76,23 @@ def above(levels: Levels) -> tuple[slice, ...]:
     return tuple(slice(level, None) for level in levels)
 
 
-def spread(values: Sequence[Floats]) -> list[Floats]:
-    """Arrays per attribute, each along its own axis of the lattice."""
+def at_all_nodes(measure: Measure, values: Sequence[Floats]) -> Floats:
+    """What values per attribute and level make of every node.
+
+    Nodes that differ in the first attribute lie next to each other in memory: what one attribute
+    after the other is combined with are long rows then.
+    """
     count = len(values)
-    return [
-        np.reshape(one, [-1 if axis == place else 1 for axis in range(count)])
+    spread = [
+        np.reshape(one, [-1 if axis == place else 1 for axis in reversed(range(count))])
         for place, one in enumerate(values)
     ]
+    return np.array(measure.scalar(spread), np.float64).T
+
+
+def in_memory(nodes: NDArray[Any]) -> NDArray[Any]:
+    """What is told of every node as it lies in memory, without a copy."""
+    return nodes.T.reshape(-1)
 
 
 class Bounds:
@@ -95,12 +107,12 @@ class Bounds:
         self._floors = measure.floors
         self.by_levels = self._floors is not None
         """Whether the levels alone give a floor."""
-        self._surplus = np.zeros(lattice.shape)
-        self._least = np.full(lattice.shape, -np.inf)
         if self._floors is None:
-            self._floor = np.full(lattice.shape, -np.inf)
+            self._floor = np.full(lattice.shape, -np.inf, order="F")
+            self._surplus = np.zeros(lattice.shape, order="F")
+            self._least = np.full(lattice.shape, -np.inf, order="F")
         else:
-            self._floor = np.array(measure.scalar(spread(self._floors)), np.float64)
+            self._floor = at_all_nodes(measure, self._floors)
 
     def at(self, levels: Levels) -> float:
         """The bound of a node."""
@@ -108,11 +120,13 @@ class Bounds:
         return floor if self.by_levels else max(floor + self._surplus[levels], self._least[levels])
 
     def of(self, nodes: Longs) -> Floats:
-        """The bounds of nodes, given by their places in the lattice."""
-        floor, surplus, least = (
-            one.ravel()[nodes] for one in (self._floor, self._surplus, self._least)
-        )
-        return np.maximum(floor + surplus, least)
+        """The bounds of nodes, given by their places in memory."""
+        floor: Floats = in_memory(self._floor)[nodes]
+        if self.by_levels:
+            return floor
+        surplus, least = (in_memory(one)[nodes] for one in (self._surplus, self._least))
+        bounds: Floats = np.maximum(floor + surplus, least)
+        return bounds
 
     def raise_above(self, levels: Levels, floor: Floats) -> None:
         """No coarser node has a smaller floor."""
@@ -129,7 +143,7 @@ class Bounds:
             floor[: level + 1] + more
             for floor, level, more in zip(self._floors, levels, surplus.tolist(), strict=True)
         ]
-        _raise(self._floor[region], self._measure.scalar(spread(parts)))
+        _raise(self._floor[region], at_all_nodes(self._measure, parts))
 
 
 def _raise(region: Floats, bound: Floats | float) -> None:

@@ -5,20 +5,28 @@ from __future__ import annotations
 import functools
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ontomask.arrays import Bools, Floats, Ints, Longs
+from ontomask.arrays import Bools, Floats, Ints, Longs, stretches
 from ontomask.brevity import Brief
 from ontomask.checks import Real, check
 from ontomask.errors import MethodError
+from ontomask.kernels.blocks import side_by_side
 from ontomask.methods.base import Paced, Progress, record_limit, silent
 from ontomask.methods.generalization.evaluation import Evaluation, Evaluator
 from ontomask.methods.generalization.examination import Examiner
 from ontomask.methods.generalization.groupings import Grouping, Levels
-from ontomask.methods.generalization.lattice import Bounds, Lattice, below, spread
+from ontomask.methods.generalization.lattice import (
+    Bounds,
+    Lattice,
+    at_all_nodes,
+    below,
+    in_memory,
+)
 from ontomask.methods.generalization.problem import Problem
 from ontomask.methods.generalization.projections import possible_nodes
 from ontomask.privacy import PrivacyModel
@@ -32,9 +40,12 @@ AHEAD = 512
 LARGE = 500
 """In lattices of so many nodes it saves time to look at pairs of attributes first."""
 
-WAYS = 4
-"""So many are searched side by side: the nodes of two take too different times to share two cores
-evenly, and more of them look at nodes that fewer would have excluded."""
+MANY = 500_000
+"""So many records are enough for threads to share them in the end."""
+
+WAYS = 3
+"""So many have a node that is looked at: one for each of two cores, and one for the core that is
+done first. More of them look at nodes that fewer would have excluded."""
 
 TOLERANCE = 1e-12
 """Losses that differ by less than this, relatively, are equal."""
@@ -179,7 +190,15 @@ def suppressed_records(problem: Problem, evaluation: Evaluation) -> Bools:
     partition = evaluation.partition
     if not partition.suppressed.any():
         return np.zeros(problem.tuples.places.size, bool)
-    return partition.suppressed[partition.places].take(problem.tuples.places)
+    gone, places = partition.at_tuples(partition.suppressed), problem.tuples.places
+    suppressed = np.empty(places.size, bool)
+
+    def work(some: slice) -> None:
+        # in stretches: places are widened to index by them, and memory that is new takes longest
+        suppressed[some] = gone.take(places[some])
+
+    side_by_side(work, stretches(places.size), shares=places.size >= MANY)
+    return suppressed
 
 
 def optimal(
@@ -236,7 +255,7 @@ def granularity(problem: Problem) -> Floats:
     """The loss of every node if no record were suppressed: where to look first."""
     measure = Loss().prepare(problem.facts)
     assert measure.floors is not None
-    return np.array(measure.scalar(spread(measure.floors)), np.float64)
+    return at_all_nodes(measure, measure.floors)
 
 
 class _Way:
@@ -275,7 +294,7 @@ class _Optimal:
         self._tell = Paced(progress)
         self._examiner = examiner
         self._bounds = Bounds(evaluator.measure, lattice)
-        self._open = np.ones(lattice.shape, bool)
+        self._open = np.ones(lattice.shape, bool, order="F")
         self._guide = granularity(evaluator.problem)
         self._incumbent = Incumbent(evaluator)
 
@@ -286,22 +305,25 @@ class _Optimal:
             evaluator, shares = self._evaluator, self._examiner.shares
             asked = evaluator.problem, evaluator.smallest, evaluator.limit
             self._open &= possible_nodes(*asked, shares=shares)
-        # several ways at a time where nodes share the cores, however many there are
+        # several ways where nodes share the cores, however many there are: nodes are taken into
+        # account in the order in which they were begun, so that the answer is always the same
         most = WAYS if self._examiner.shares else 1
-        ways: list[_Way] = []
-        for start in self._starts():
-            ways.append(self._way_up(start))
-            if len(ways) == most:
-                self._search_ways(ways)
-                ways = []
-        self._search_ways(ways)
+        begun: deque[_Way] = deque()
+        for way in map(self._way_up, self._starts()):
+            if self._begin(way):
+                begun.append(way)
+            while len(begun) == most:
+                self._go_on(begun)
+        while begun:
+            self._go_on(begun)
         return self._incumbent.solution(self._lattice.size)
 
     def _starts(self) -> Iterator[Levels]:
         """Yield the promising nodes by lower bound, then level sum, then vector."""
-        nodes = np.flatnonzero(self._open)
-        sums = np.add.reduce(np.unravel_index(nodes, self._lattice.shape))
-        order = nodes[np.lexsort((sums, self._guide.ravel()[nodes], self._bounds.of(nodes)))]
+        levels = np.nonzero(self._open)
+        nodes = np.ravel_multi_index(levels, self._lattice.shape, order="F")
+        guide = in_memory(self._guide)[nodes]
+        order = nodes[np.lexsort((np.add.reduce(levels), guide, self._bounds.of(nodes)))]
         start = 0
         while start < order.size:
             ahead = order[start : start + AHEAD]
@@ -309,13 +331,13 @@ class _Optimal:
             first = int(promising.argmax())
             start += first + 1 if promising[first] else ahead.size
             if promising[first]:
-                node = np.unravel_index(ahead[first], self._lattice.shape)
+                node = np.unravel_index(ahead[first], self._lattice.shape, order="F")
                 yield tuple(int(level) for level in node)
 
     def _bounds_of(self, nodes: Longs) -> Floats:
         """The lower bounds of nodes given by their places, infinite for those that are excluded."""
         bounds = self._bounds.of(nodes)
-        promising = self._open.ravel()[nodes] & (bounds <= self._incumbent.ceiling)
+        promising = in_memory(self._open)[nodes] & (bounds <= self._incumbent.ceiling)
         return np.where(promising, bounds, np.inf)
 
     def _promising(self, levels: Levels) -> bool:
@@ -338,13 +360,23 @@ class _Optimal:
             place += int(steps[raised[best]])
             way.append(tuple(level.tolist()))
 
-    def _search_ways(self, ways: list[_Way]) -> None:
-        """Search ways by halves, side by side."""
-        while asked := {node: way for way in ways if (node := way.next(self._promising))}:
-            for way, evaluation in zip(
-                asked.values(), self._examiner.examine(list(asked)), strict=True
-            ):
-                way.turn(down=self._take(evaluation))
+    def _begin(self, way: _Way) -> bool:
+        """Have the next node of a way looked at, if there is any."""
+        node = way.next(self._promising)
+        if node is not None:
+            # other ways need not look at it, too
+            self._open[node] = False
+            self._examiner.begin(node)
+        return node is not None
+
+    def _go_on(self, begun: deque[_Way]) -> None:
+        """Take the oldest node that is looked at into account, and begin the next of its way."""
+        way, evaluation = begun.popleft(), self._examiner.first()
+        way.turn(down=self._take(evaluation))
+        above = self._lattice.successors(evaluation.levels)
+        self._examiner.keep(wanted=any(map(self._promising, above)))
+        if self._begin(way):
+            begun.append(way)
 
     def _take(self, evaluation: Evaluation) -> bool:
         """Take an evaluated node into account; tell whether finer nodes may be valid."""
