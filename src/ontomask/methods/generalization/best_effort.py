@@ -276,12 +276,13 @@ class _BestEffort:
         """Look for the level that each attribute needs at least, all others being at the top."""
         if not target.lasts or target.outliers >= self._everyone:
             return
-        for place, height in enumerate(self._lattice.heights):
-            low, high = 0, height
-            while low < high:
-                middle = (low + high) // 2
-                fits = self._look(self._lowered(place, middle))[0] <= target.outliers
-                low, high = (low, middle) if fits else (middle + 1, high)
+        spans = dict(enumerate((0, height) for height in self._lattice.heights))
+        # all attributes at once, so that they share the cores
+        while asked := {at: (low + high) // 2 for at, (low, high) in spans.items() if low < high}:
+            self._look_at([self._lowered(*one) for one in asked.items()])
+            for place, middle in asked.items():
+                outliers, (low, high) = self._look(self._lowered(place, middle))[0], spans[place]
+                spans[place] = (low, middle) if outliers <= target.outliers else (middle + 1, high)
 
     def _lowered(self, place: int, level: int) -> Levels:
         """The highest node with one attribute at another level."""
