@@ -93,6 +93,14 @@ def test_the_ends_of_what_there_is():
     assert float(log(math.e)) == 1.0
 
 
+def test_single_numbers_have_the_logarithms_of_many():
+    for logarithm in (log, log2, log10):
+        some = POSITIVE[::7]
+        assert [logarithm(one) for one in some.tolist()] == logarithm(some).tolist()
+        assert logarithm(0.0) == -np.inf
+        assert math.isnan(logarithm(-1.0))
+
+
 @given(st.lists(st.floats(0.0, 1e6), min_size=1, max_size=30), st.floats(0.0, 50.0))
 def test_rarer_functions_are_those_of_the_c_library(numbers, power):
     given_ = np.array(numbers)

@@ -10,6 +10,7 @@ and square roots of two numbers are rounded by the standard, everywhere.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontomask.arrays import PIECE, STRETCH, Floats
-from ontomask.elementary import BASE_2, BASE_10, NATURAL, exponentials, logarithms
+from ontomask.elementary import BASE_2, BASE_10, NATURAL, Base, exponentials, logarithms
 
 __all__ = [
     "combined",
@@ -42,6 +43,9 @@ __all__ = [
 FACTORS = 256
 """So many numbers between 1/2 and 1 are multiplied at a time."""
 
+ONES = 4096
+"""Logarithms of so many single numbers are remembered: to start anything for one takes longer."""
+
 Numbers = NDArray[Any] | float
 
 
@@ -50,17 +54,30 @@ Numbers = NDArray[Any] | float
 
 def log(numbers: Numbers) -> Floats:
     """Natural logarithms; of 0 minus infinity."""
-    return logarithms(np.asarray(numbers), NATURAL)
+    return _logarithms(numbers, NATURAL)
 
 
 def log2(numbers: Numbers) -> Floats:
     """Logarithms to the base 2; of 0 minus infinity."""
-    return logarithms(np.asarray(numbers), BASE_2)
+    return _logarithms(numbers, BASE_2)
 
 
 def log10(numbers: Numbers) -> Floats:
     """Logarithms to the base 10; of 0 minus infinity."""
-    return logarithms(np.asarray(numbers), BASE_10)
+    return _logarithms(numbers, BASE_10)
+
+
+def _logarithms(numbers: Numbers, base: Base) -> Floats:
+    if isinstance(numbers, float):
+        one: Floats = _logarithm(numbers, base)
+        return one
+    return logarithms(np.asarray(numbers), base)
+
+
+@functools.lru_cache(ONES)
+def _logarithm(number: float, base: Base) -> Any:
+    """That of a single number: distances of single pairs ask for the same few again and again."""
+    return logarithms(np.asarray(number), base)[()]
 
 
 def log1p(numbers: Numbers) -> Floats:

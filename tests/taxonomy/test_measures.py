@@ -1,9 +1,12 @@
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ontomask as om
+from ontomask import arithmetic
 from ontomask.taxonomy import measures as module
 from ontomask.taxonomy.pairs import Pairs
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -160,6 +163,43 @@ def test_distances_that_are_looked_up_are_those_that_are_computed(kind, measure,
     assert asked
     monkeypatch.setattr(module.Space, "by_profiles", lambda *_: None)
     assert np.array_equal(taxonomy.distances(values, measure), found)
+
+
+@pytest.mark.parametrize("name", SYMMETRIC_ZERO)
+def test_single_pairs_start_nothing_that_is_made_for_arrays(name, icd9, monkeypatch):
+    started = []
+
+    def counted(*given):
+        started.append(given)
+        return logarithms(*given)
+
+    logarithms = arithmetic.logarithms
+    monkeypatch.setattr(arithmetic, "logarithms", counted)
+    some = icd9.ids[1:61]
+    for first in some:
+        for second in some:
+            icd9.distance(first, second, name)
+    assert len(started) < 100, "each takes longer than all the rest of a distance"
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("root", ["attribute", "taxonomy"])
+def test_single_pairs_with_options_are_those_of_lists(case, root, icd9, monkeypatch):
+    name, options = case.split()[0], {"root": root, **CASES[case]}
+    some = icd9.ids[1:9]
+    pairs = [(first, second) for first in some for second in some]
+    found = [icd9.distance(*pair, name, **options) for pair in pairs]
+    assert found == [icd9.paired([one], [other], name, **options)[0] for one, other in pairs]
+
+    def refused(*_given, **_options):
+        raise AssertionError("made ready once more")
+
+    monkeypatch.setattr(module.Space, "of", refused)
+    # depths below the pair's own subsumer, and contents by the pair, are others for the next pair
+    rebased = root == "attribute" and module.MEASURES[name].uses_depth
+    depends = rebased or options.get("ic") == "column"
+    with pytest.raises(AssertionError) if depends else contextlib.nullcontext():
+        icd9.distance(*some[:2], name, **options)
 
 
 def test_path_goes_through_a_common_ancestor_not_through_a_common_child():

@@ -16,7 +16,7 @@ from ontomask.errors import FormatError, ParameterError
 from ontomask.taxonomy.readers.sources import numbered_lines
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["IC_KINDS", "InformationContent"]
+__all__ = ["IC_KINDS", "INTRINSIC", "InformationContent"]
 
 IC_KINDS = ("seco", "sanchez", "corpus", "column")
 
@@ -73,6 +73,7 @@ def _sanchez(taxonomy: Taxonomy) -> Floats:
 
 
 INTRINSIC = {"seco": _seco, "sanchez": _sanchez}
+"""Kinds that depend on the taxonomy alone."""
 
 
 def _smoothed(taxonomy: Taxonomy, frequencies: Floats) -> Floats:

@@ -22,7 +22,7 @@ from ontomask.errors import ParameterError
 from ontomask.extensions import declared
 from ontomask.kernels import formulas
 from ontomask.memory import LARGEST_TABLE, require_memory, row_blocks
-from ontomask.taxonomy.content import IC_KINDS, InformationContent
+from ontomask.taxonomy.content import IC_KINDS, INTRINSIC, InformationContent
 from ontomask.taxonomy.pairs import AncestorSets, Pair, Pairs, Summaries
 from ontomask.taxonomy.taxonomy import Taxonomy
 
@@ -105,6 +105,8 @@ class Space:
         The number of the concept that depths are counted from.
     depths
         Depth of every concept counted from `root`, 0 for concepts outside its subtree.
+    rebased
+        Whether `root` is that of the values, which other values may move.
     """
 
     taxonomy: Taxonomy
@@ -113,6 +115,7 @@ class Space:
     root: int
     depths: Ints
     settings: Mapping[str, Any]
+    rebased: bool = False
 
     @classmethod
     def of(cls, taxonomy: Taxonomy, values: Ints, measure: str, root: str, **options: Any) -> Space:
@@ -128,7 +131,8 @@ class Space:
         depths = taxonomy.depths
         if top:
             depths = taxonomy.depths_below(top)
-        return cls(taxonomy, np.asarray(values, np.int32), chosen, top, depths, settings)
+        own = np.asarray(values, np.int32)
+        return cls(taxonomy, own, chosen, top, depths, settings, rebased)
 
     @functools.cached_property
     def distinct(self) -> Ints:
@@ -157,6 +161,15 @@ class Space:
         self.check_inside(self.distinct)
         sets = AncestorSets.of(self.taxonomy, self.depths, self.distinct, self.distinct)
         return max(float(distances.max()) for _, distances in self._blocks(sets)) or 1.0
+
+    @property
+    def is_of_pairs(self) -> bool:
+        """Whether single pairs have distances that depend on nothing but the pair."""
+        measure, settings = self.measure, self.settings
+        # the least way of two concepts depends on them alone, too
+        of_sample = measure.of_sample and measure.summary != formulas.LENGTH
+        of_values = settings.get("ic", "seco") not in INTRINSIC
+        return not (of_sample or of_values or settings.get("scaled") or self.rebased)
 
     def without_values(self) -> Space:
         """The same distances; of the values only what the distances need of them is kept."""

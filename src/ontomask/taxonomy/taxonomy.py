@@ -24,7 +24,6 @@ from ontomask.cards import card
 from ontomask.checks import Integer, check, did_you_mean
 from ontomask.errors import ParameterError, UnknownConceptError
 from ontomask.kernels import concepts as kernel
-from ontomask.kernels.formulas import LENGTH
 
 if TYPE_CHECKING:
     from ontomask.taxonomy.mapping import Mapping as TermMapping
@@ -536,22 +535,26 @@ class Taxonomy:
         self, a: str, b: str, measure: str = "logsc", root: str = "taxonomy", **options: Any
     ) -> float:
         """Distance of two concepts; depth counts from the taxonomy's root unless said otherwise."""
-        if root == "taxonomy" and not options and measure in self._own_spaces:
-            return self._own_spaces[measure].distance(self.index_of(a), self.index_of(b))
-        return float(self.paired([a], [b], measure, root, **options)[0])
+        space = self._own_space(measure, root, options)
+        if space is None:
+            return float(self.paired([a], [b], measure, root, **options)[0])
+        return space.distance(self.index_of(a), self.index_of(b))
+
+    def _own_space(self, measure: str, root: str, options: Mapping[str, Any]) -> Space | None:
+        """A measure where it depends on two concepts alone, ready for any; others have none."""
+        asked = (measure, root, *sorted(options.items())) if options else (measure, root)
+        try:
+            if asked not in self._own_spaces:
+                space = self.space(np.zeros(1, np.int32), measure, root, **options)
+                self._own_spaces[asked] = space if space.is_of_pairs else None
+            return self._own_spaces[asked]
+        except TypeError:  # frequencies that may be others next time
+            return None
 
     @functools.cached_property
-    def _own_spaces(self) -> dict[str, Space]:
-        """The measures that do not depend on an attribute."""
-        from ontomask.taxonomy.measures import measures
-
-        names = [
-            measure.name
-            for measure in measures()
-            # the least way of two concepts depends on them alone, too
-            if not measure.of_sample or measure.summary == LENGTH
-        ]
-        return {name: self.space(np.zeros(1, np.int32), name, "taxonomy") for name in names}
+    def _own_spaces(self) -> dict[tuple[Any, ...], Space | None]:
+        """The measures that single pairs were compared by."""
+        return {}
 
     def space(
         self, numbers: Ints, measure: str = "logsc", root: str = "attribute", **options: Any
