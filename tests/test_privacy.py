@@ -22,6 +22,7 @@ from ontomask.privacy import (
     KMap,
     LDiversity,
     PopulationNoAttack,
+    PopulationUniques,
     SampleUniqueness,
     TCloseness,
     grassberger,
@@ -327,7 +328,28 @@ def test_among_equal_classes_the_cheapest_go_first_then_the_first():
     everything = np.ones(4, bool)
     assert AverageRisk(0.24).stays(sizes, everything).tolist() == [False, True, True, True]
     costs = np.array([3.0, 1.0, 2.0, 0.0])
-    assert AverageRisk(0.24).stays(sizes, everything, costs).tolist() == [True, False, True, True]
+    left = AverageRisk(0.24).stays(sizes, everything, costs.take)
+    assert left.tolist() == [True, False, True, True]
+
+
+@pytest.mark.parametrize(
+    "model", [AverageRisk(0.2), AverageRisk(0.35), PopulationUniques(0.05, 0.5)]
+)
+def test_only_classes_of_which_some_go_are_asked_what_they_cost(model):
+    sizes = np.array([1, 2, 1, 1, 9, 1, 2])
+    asked = []
+
+    def costs(classes):
+        asked.append(classes.tolist())
+        return -classes.astype(float)
+
+    stays = model.stays(sizes, sizes < 99, costs)
+    (classes,) = asked
+    assert len({int(sizes[one]) for one in classes}) == 1
+    gone = [one for one in classes if not stays[one]]
+    assert gone == classes[-len(gone) :]
+    assert 0 < len(gone) < len(classes)
+    assert model.stays(sizes, sizes > 99, costs).tolist() == [False] * 7
 
 
 def test_sample_uniqueness():

@@ -283,6 +283,21 @@ def test_mistakes():
         quality.quality_model("classification")
 
 
+@pytest.mark.parametrize("aggregate", list(quality.AGGREGATES))
+def test_classes_of_equal_size_cost_what_their_records_do(aggregate):
+    partition = at_north_south()
+    measure = quality.Loss(aggregate, weights={"city": 3.0}).prepare(partition.facts)
+    # each covers half of the cities and all ages of its own: 1/2 and 0, 1/2
+    chosen = np.array([1, 3])
+    each = measure.scalar(np.array([0.5, 0.5]))
+    assert measure.class_costs(partition, chosen).tolist() == [each, each]
+    assert measure.class_costs(partition, np.array([0])) == [measure.scalar(np.array([1.5, 1.5]))]
+    for model in (quality.Discernibility(), quality.Ambiguity(), quality.Semantic()):
+        made = model.prepare(partition.facts)
+        found = [made.class_costs(partition, np.array([one]))[0] for one in range(4)]
+        assert made.class_costs(partition, np.arange(4)).tolist() == found
+
+
 def test_models_are_found_by_name():
     assert quality.quality_model("loss") == quality.Loss()
     assert quality.quality_model("precision", factor=0.2) == quality.Precision(factor=0.2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -20,6 +21,7 @@ from ontomask.wording import only
 __all__ = [
     "AverageRisk",
     "BetaLikeness",
+    "Costs",
     "DeltaDisclosure",
     "DeltaPresence",
     "KAnonymity",
@@ -30,8 +32,10 @@ __all__ = [
     "SmallestGo",
     "TCloseness",
     "TableModel",
+    "cheapest",
     "enough_people",
     "grassberger",
+    "no_costs",
     "population_of",
 ]
 
@@ -412,6 +416,14 @@ class BetaLikeness(PrivacyModel):
 # Models on the whole table --------------------------------------------------------------------
 
 
+Costs = Callable[[Longs], Floats | None]
+"""What some classes of equal size cost by themselves, where that is known."""
+
+
+def no_costs(_classes: Longs) -> None:
+    """As if all cost the same."""
+
+
 @dataclass(frozen=True)
 class TableModel(PrivacyModel):
     """A condition on all classes together, met by suppressing some of them."""
@@ -426,24 +438,34 @@ class TableModel(PrivacyModel):
         return self.stays(classes.sizes, np.ones(len(classes), bool))
 
     @abstractmethod
-    def stays(self, sizes: Longs, kept: Bools, costs: Floats | None = None) -> Bools:
+    def stays(self, sizes: Longs, kept: Bools, costs: Costs = no_costs) -> Bools:
         """Which of the kept classes may stay; of equal ones those that cost less go first."""
+
+
+def cheapest(classes: Longs, count: int, costs: Costs) -> Longs:
+    """So many of some classes of equal size that cost least, and of these the first ones."""
+    if not 0 < count < classes.size:
+        return classes[:count]
+    found = costs(classes)
+    return classes[:count] if found is None else classes[np.argsort(found, kind="stable")[:count]]
 
 
 class SmallestGo(TableModel):
     """A condition on all classes together, met by suppressing the smallest of them."""
 
-    def stays(self, sizes: Longs, kept: Bools, costs: Floats | None = None) -> Bools:
+    def stays(self, sizes: Longs, kept: Bools, costs: Costs = no_costs) -> Bools:
         """Which of the kept classes may stay.
 
         Of equally large classes those that cost less go first, and of those the first ones.
         """
-        candidates = np.flatnonzero(kept)
-        ties = (sizes[candidates],) if costs is None else (costs[candidates], sizes[candidates])
-        order = candidates[np.lexsort(ties)]
-        gone = int(np.argmax(self._met(sizes[order])))
-        result = kept.copy()
-        result[order[:gone]] = False
+        ascending = np.sort(sizes[kept])
+        gone = int(np.argmax(self._met(ascending)))
+        if not gone:
+            return kept.copy()
+        last = ascending[gone - 1]
+        smaller, equal = kept & (sizes < last), np.flatnonzero(kept & (sizes == last))
+        result: Bools = kept & ~smaller
+        result[cheapest(equal, gone - int(smaller.sum()), costs)] = False
         return result
 
     @abstractmethod

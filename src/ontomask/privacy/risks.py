@@ -16,11 +16,14 @@ from ontomask.population import estimated_uniques
 from ontomask.privacy.classes import Classes, Domain
 from ontomask.privacy.closeness import ROUNDING
 from ontomask.privacy.models import (
+    Costs,
     KAnonymity,
     PrivacyModel,
     SmallestGo,
     TableModel,
+    cheapest,
     enough_people,
+    no_costs,
     population_of,
 )
 
@@ -153,19 +156,18 @@ class PopulationUniques(TableModel):
         """Estimates may rise when classes are united."""
         return False
 
-    def stays(self, sizes: Longs, kept: Bools, costs: Floats | None = None) -> Bools:
+    def stays(self, sizes: Longs, kept: Bools, costs: Costs = no_costs) -> Bools:
         """Leave out as few unique records as needed; without any, none is expected."""
-        uniques = np.flatnonzero(kept & (sizes == 1))
-        order = uniques if costs is None else uniques[np.argsort(costs[uniques], kind="stable")]
+        ascending, uniques = np.sort(sizes[kept]), np.flatnonzero(kept & (sizes == 1))
         low, high = 0, uniques.size
         while low < high:
             middle = (low + high) // 2
-            if self._estimated(np.delete(sizes, order[:middle])[np.delete(kept, order[:middle])]):
+            if self._estimated(ascending[middle:]):
                 high = middle
             else:
                 low = middle + 1
         result = kept.copy()
-        result[order[:low]] = False
+        result[cheapest(uniques, low, costs)] = False
         return result
 
     def _estimated(self, sizes: Longs) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ontomask.remembering import remembered
 
 __all__ = [
     "AGGREGATES",
+    "Aggregate",
     "AmbiguityMeasure",
     "ClassMeasure",
     "ClassSizeMeasure",
@@ -34,44 +36,59 @@ __all__ = [
 Parts = Sequence[Any] | Floats
 
 
-def _geometric(parts: Parts, weights: Floats) -> Any:
-    shares = weights / weights.sum()
-    if isinstance(parts, np.ndarray) and parts.ndim == 1:
-        return math.prod(raised(np.maximum(1.0 + parts, 0.0), shares).tolist()) - 1.0
-    # all of them are raised at once: most are a few numbers, and a call takes longer
-    sizes = [np.size(part) for part in parts]
-    flat = 1.0 + np.concatenate([np.ravel(part) for part in parts])
-    flat = raised(np.maximum(flat, 0.0, out=flat), shares.repeat(sizes))
-    ends = itertools.accumulate(sizes, initial=0)
-    factors = (
-        flat[first:last].reshape(np.shape(part))
-        for part, (first, last) in zip(parts, itertools.pairwise(ends), strict=True)
-    )
-    return functools.reduce(np.multiply, factors) - 1.0
+class Aggregate(NamedTuple):
+    """How the costs of attributes are combined: each is turned, then all are joined.
+
+    Attributes
+    ----------
+    turned
+        What costs become, given the weights of their attributes and the sum of all weights.
+    joined
+        What two of these make.
+    ended
+        The result, given what all of them make and the sum of all weights.
+    """
+
+    turned: Callable[[Floats, Floats, float], Floats]
+    joined: Callable[[Any, Any], Any]
+    ended: Callable[[Any, float], Any]
+
+    def of(self, parts: Parts, weights: Floats) -> Any:
+        """Combine entries per attribute, each a number or an array, into one."""
+        total = weights.sum()
+        if isinstance(parts, np.ndarray) and parts.ndim == 1:
+            turned = self.turned(parts, weights, total).tolist()
+            return self.ended(functools.reduce(self.joined, turned), total)
+        # all of them are turned at once: most are a few numbers, and a call takes longer
+        sizes = [np.size(part) for part in parts]
+        every = np.concatenate([np.ravel(part) for part in parts])
+        turned = self.turned(every, weights.repeat(sizes), total)
+        ends = itertools.accumulate(sizes, initial=0)
+        shaped = (
+            turned[first:last].reshape(np.shape(part))
+            for part, (first, last) in zip(parts, itertools.pairwise(ends), strict=True)
+        )
+        return self.ended(functools.reduce(self.joined, shaped), total)
 
 
-def _arithmetic(parts: Parts, weights: Floats) -> Any:
-    return _sum(parts, weights) / weights.sum()
+def _factors(costs: Floats, weights: Floats, total: float) -> Floats:
+    return raised(np.maximum(1.0 + costs, 0.0), weights / total)
 
 
-def _sum(parts: Parts, weights: Floats) -> Any:
-    return functools.reduce(np.add, (part * w for part, w in _pairs(parts, weights)))
+def _weighted(costs: Floats, weights: Floats, _total: float) -> Floats:
+    return costs * weights
 
 
-def _max(parts: Parts, weights: Floats) -> Any:
-    return functools.reduce(np.maximum, (part * w for part, w in _pairs(parts, weights)))
+def _as_it_is(found: Any, _total: float) -> Any:
+    return found
 
 
-def _pairs(parts: Parts, weights: Floats) -> zip[tuple[Any, float]]:
-    return zip(parts, weights.tolist(), strict=True)
-
-
-AGGREGATES: dict[str, Callable[[Parts, Floats], Any]] = {
-    "geometric": _geometric,
-    "arithmetic": _arithmetic,
-    "sum": _sum,
-    "max": _max,
-    "rank": _max,
+AGGREGATES: dict[str, Aggregate] = {
+    "geometric": Aggregate(_factors, operator.mul, lambda product, _: product - 1.0),
+    "arithmetic": Aggregate(_weighted, operator.add, operator.truediv),
+    "sum": Aggregate(_weighted, operator.add, _as_it_is),
+    "max": Aggregate(_weighted, np.maximum, _as_it_is),
+    "rank": Aggregate(_weighted, np.maximum, _as_it_is),
 }
 """How the costs of attributes are combined; `rank` compares the largest, then the next, …"""
 
@@ -124,8 +141,8 @@ class Measure(ABC):
             return partition.suppressed
         return np.ones(partition.sizes.size, bool)
 
-    def class_costs(self, partition: Partition) -> Floats | None:  # noqa: ARG002
-        """What each class costs by itself if kept, where the model can tell."""
+    def class_costs(self, partition: Partition, chosen: Longs) -> Floats | None:  # noqa: ARG002
+        """What some classes of equal size cost by themselves if kept, where the model can tell."""
         return None
 
     def mixed(self, recoded: Recoded) -> Floats:  # noqa: ARG002
@@ -138,7 +155,7 @@ class Measure(ABC):
 
     def scalar(self, parts: Parts) -> Any:
         """Combine entries per attribute, each a number or an array, into one."""
-        return AGGREGATES[self.aggregate](parts, self.weights)
+        return AGGREGATES[self.aggregate].of(parts, self.weights)
 
     def key(self, vector: Floats) -> tuple[float, ...]:
         """What two losses are compared by."""
@@ -220,11 +237,30 @@ class LevelMeasure(Measure):
         costs = np.where(recoded.suppressed[:, None], dropped[cells], self.kept[cells])
         return (summed_columns(self.facts.weights, costs) - self.offset) / self.scale
 
-    def class_costs(self, partition: Partition) -> Floats:
-        """The cost of each class, attributes combined."""
-        cells = self.facts.level_starts(partition.levels) + partition.rows
-        costs: Floats = self.scalar(list((self.kept[cells] * partition.sizes[:, None]).T))
-        return costs
+    @remembered
+    def _different(self) -> tuple[Floats, Longs, Longs]:
+        """What kept records cost, each cost of an attribute once; whose it is, and where it is."""
+        ends = [*self.facts.starts[1:], self.kept.size]
+        found = [
+            np.unique(self.kept[start:end], return_inverse=True)
+            for start, end in zip(self.facts.starts, ends, strict=True)
+        ]
+        sizes = [values.size for values, _ in found]
+        firsts = itertools.accumulate(sizes, initial=0)
+        places = [first + own for first, (_, own) in zip(firsts, found, strict=False)]
+        owners = np.arange(len(found)).repeat(sizes)
+        return np.concatenate([values for values, _ in found]), owners, np.concatenate(places)
+
+    def class_costs(self, partition: Partition, chosen: Longs) -> Floats:
+        """The cost of some classes of equal size, attributes combined."""
+        values, owners, places = self._different
+        way, total = AGGREGATES[self.aggregate], self.weights.sum()
+        size = partition.sizes[chosen[0]]
+        turned = way.turned(values * size, self.weights[owners], total)
+        tuples = self.facts.tuples[partition.representatives[chosen]]
+        cells = self.facts.level_starts(partition.levels) + tuples
+        costs: Floats = functools.reduce(way.joined, turned.take(places.take(cells)).T)
+        return np.asarray(way.ended(costs, total), np.float64)
 
     def surplus(self, partition: Partition, lost: Lost) -> Floats:
         """What they cost beyond the floor: records of a class cost the same, whichever they are."""
@@ -312,9 +348,9 @@ class ClassMeasure(Measure):
         saved = np.maximum(least - dropped, 0)[self.escaping(partition)].sum()
         return np.array([(least.sum() - saved * self.counts_suppression) / self.scale])
 
-    def class_costs(self, partition: Partition) -> Floats:
-        """What each class costs if kept."""
-        return self._costs(partition)[0]
+    def class_costs(self, partition: Partition, chosen: Longs) -> Floats:
+        """What some classes cost if kept."""
+        return self._costs(partition)[0][chosen]
 
     def surplus(self, partition: Partition, lost: Lost) -> Floats:
         """What classes that are lost as wholes cost beyond the cheaper of both."""

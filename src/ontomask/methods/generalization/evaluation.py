@@ -200,8 +200,9 @@ class Evaluator:
         kept, last, most, asked = self._ask_others(classes, firm, complete)
         partition = self._partition(grouping, ~kept)
         if self._table_models:
+            alike = last is kept
             kept = self._after_table_models(partition, kept)
-            last = self._after_table_models(partition, last)
+            last = kept if alike else self._after_table_models(partition, last)
             partition = self._partition(grouping, ~kept)
         # where suppression cannot mend a failure, one failing class makes all fail
         if self.unmendable and not (kept.all() and self._nowhere_failing(everything)):
@@ -282,7 +283,7 @@ class Evaluator:
         return bool(_all_hold(self.unmendable, classes).all())
 
     def _after_table_models(self, partition: Partition, kept: Bools) -> Bools:
-        costs = self.measure.class_costs(partition)
+        costs = functools.partial(self.measure.class_costs, partition)
         for model in self._table_models:
             kept = model.stays(partition.sizes, kept, costs)
         return kept
