@@ -96,7 +96,8 @@ def _exponentials(numbers: Floats) -> Floats:
     low -= rest
     low -= high
     np.subtract(1.0, low, out=low)
-    return np.ldexp(low, np.nan_to_num(powers, copy=False).astype(np.int32))
+    # what is no number stays none, whatever power of 2 it is taken for
+    return np.ldexp(low, powers.astype(np.int32))
 
 
 def _logarithms(numbers: Floats, base: Base) -> Floats:
