@@ -67,10 +67,13 @@ def test_clusters_are_those_of_one_thread(kind, k, size, beside):
 @pytest.mark.parametrize("k", [3, 10])
 def test_clusters_of_large_tables_are_those_of_one_thread(kind, k, beside, monkeypatch):
     points = random_points(np.random.default_rng(k), 6000, **kind)
-    together = [sa_mdav(points, k, True, signal()), mdav(points, k, signal())]
+    attempts, took_part = 0, False
+    while attempts < 100 and not took_part:  # others may have its processor
+        together = [sa_mdav(points, k, True, signal()), mdav(points, k, signal())]
+        took_part = any(ahead.post[kernel.SEEN] > 0 for ahead in beside)
+        attempts += 1
     assert beside
-    if together[0].max() > 100:
-        assert any(ahead.post[kernel.SEEN] > 0 for ahead in beside)
+    assert took_part or together[0].max() <= 100
     monkeypatch.setenv("ONTOMASK_THREADS", "1")
     alone = [sa_mdav(points, k, True, signal()), mdav(points, k, signal())]
     assert [one.tolist() for one in together] == [one.tolist() for one in alone]

@@ -1,5 +1,7 @@
 """Works that one kernel hands over to others beside it."""
 
+import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,10 +14,12 @@ from ontomask.kernels.boards import (
     call_off,
     close_now,
     finish,
+    give_way,
     is_at_rest,
     is_closed,
     new_board,
     offer,
+    read,
     start_round,
     take,
 )
@@ -130,3 +134,48 @@ def test_of_what_is_abandoned_nothing_is_begun():
     abandon(board)
     assert take(board, PATIENCE) == -1
     assert is_closed(board)
+
+
+@compiled
+def answer_all(board, amount):
+    for _ in range(amount):
+        while take(board, PATIENCE) < 0:
+            pass
+        finish(board, 1)
+
+
+@compiled
+def ask_one_by_one(board, amount, gives_way):
+    """Offer a work and look again and again whether it is done, before the next one."""
+    for number in range(1, amount + 1):
+        offer(board)
+        looks = 0
+        while read(board, DONE) < number:
+            looks += 1
+            if gives_way:
+                give_way(looks)
+
+
+def seconds_on_one_processor(amount, gives_way):
+    board, began = new_board(), time.perf_counter()
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(answer_all, board, amount)
+        ask_one_by_one(board, amount, gives_way)
+        other.result()
+    return time.perf_counter() - began
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads choose their processor")
+def test_who_looks_for_what_another_one_does_lets_it_have_the_processor():
+    """Where others keep all cores but one busy, that one is not spent on looking."""
+    every = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(every)})  # this thread's, and those that it starts
+    try:
+        seconds_on_one_processor(1, True)  # compile
+        in_vain, giving = (
+            min(seconds_on_one_processor(40, g) for _ in "123") for g in (False, True)
+        )
+    finally:
+        os.sched_setaffinity(0, every)
+    assert giving < in_vain / 4

@@ -29,6 +29,7 @@ from ontomask.kernels.boards import (
     abandon,
     call_off,
     exchange,
+    give_way,
     is_closed,
     new_board,
     note,
@@ -67,7 +68,7 @@ LARGE = 8192
 would wait for seconds until what it does is compiled."""
 SEVERAL = 4
 """Points of fewer numbers, and nothing else, are compared so soon that nobody can be asked to."""
-WAITING = 1 << 19
+WAITING = 1 << 18
 """So often a thread looks whether the other one is done, or lives: some hundred microseconds."""
 SOON = 4
 """So often the first thread tries to take a work, which the other one may take at the same time."""
@@ -225,7 +226,8 @@ def _comes_in_time(ahead: Ahead, number: int) -> bool:
     """Wait for a work as long as the other thread gives signs of life; whether it is done."""
     before, pulse = whole(-1), read(ahead.side.pulse, 0)
     while pulse != before and not _is_done(ahead, number):
-        for _ in range(WAITING):
+        for look in range(WAITING):
+            give_way(look)
             if _is_done(ahead, number):
                 break
         before, pulse = pulse, read(ahead.side.pulse, 0)
@@ -350,7 +352,8 @@ def _settle(ahead: Ahead) -> None:
 def _next_work(points: Points, ahead: Ahead, tally: Tally, shrinking: Shrinking) -> int:
     """Take a work, and help the first thread as long as there is none; -1: none came for long."""
     number = whole(-1)
-    for _ in range(WAITING // SOON):
+    for look in range(WAITING // SOON):
+        give_way(look)
         number = take(ahead.board, whole(SOON))
         if number >= 0 or read(ahead.board, CLOSED) != 0:
             break

@@ -4,11 +4,13 @@ One thread makes works ready, one after the other; whoever is free takes the nex
 know of each other lies on a *board*. Through Python it would take longer than many a work does.
 Nobody has to wait for a work that is not begun: who has made them ready takes part, and does all of
 them where no other thread comes. Works may come in rounds: once those of one are called off and the
-ones that were begun are done, what they looked at can be changed.
+ones that were begun are done, what they looked at can be changed. Who looks for something again and
+again gives way now and then: what it waits for may be what has no processor.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
@@ -32,6 +34,7 @@ __all__ = [
     "count_up",
     "exchange",
     "finish",
+    "give_way",
     "is_at_rest",
     "is_closed",
     "new_board",
@@ -47,9 +50,11 @@ READY, TAKEN, CLOSED, DONE, FIRST = 0, 8, 16, 24, 32
 many are done or called off, and the number of the first one of a round. They lie so far apart that
 one thread's writing does not hold up another's reading."""
 SIZE = 40
-PATIENCE = 1 << 20
+PATIENCE = 1 << 19
 """So often one looks for a work before one leaves, or whether it is done: some two hundred
 microseconds, longer than anybody takes between two rounds."""
+LOOKS = 1 << 11
+"""After so many looks, which take half a microsecond, one gives way, which takes as long."""
 
 
 def new_board() -> Longs:
@@ -106,6 +111,25 @@ read: Any = _plain_read if _settings.DISABLE_JIT else intrinsic(_read_at_once)
 exchange: Any = _plain_exchange if _settings.DISABLE_JIT else intrinsic(_exchange_at_once)
 """Write a new number where the old one still is; whether it was."""
 
+# Whose turn it is --------------------------------------------------------------------------------
+
+
+def _keep_on() -> None:
+    """What threads do where they cannot give way."""
+
+
+_next_one: Any = getattr(os, "sched_yield", _keep_on)
+if not _settings.DISABLE_JIT:
+    known = hasattr(os, "sched_yield")
+    _next_one = types.ExternalFunction("sched_yield", types.int32()) if known else part(_keep_on)
+
+
+@part
+def give_way(look: int) -> None:
+    """After every so many looks, let another thread have this processor, if one waits for it."""
+    if look % LOOKS == LOOKS - 1:
+        _next_one()
+
 
 # Works -------------------------------------------------------------------------------------------
 
@@ -134,7 +158,8 @@ def take(board: Longs, patience: int) -> int:
 
     One looks for it so often, at most.
     """
-    for _ in range(patience):
+    for look in range(patience):
+        give_way(look)
         taken = read(board, TAKEN)
         if taken < read(board, READY):
             if exchange(board, TAKEN, taken, taken + 1):
@@ -168,7 +193,8 @@ def call_off(board: Longs, patience: int) -> None:
     while not exchange(board, TAKEN, taken, ready):
         taken = read(board, TAKEN)
     finish(board, ready - taken)
-    for _ in range(patience):
+    for look in range(patience):
+        give_way(look)
         if read(board, DONE) == ready:
             break
 

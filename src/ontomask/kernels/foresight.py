@@ -27,6 +27,7 @@ from ontomask.kernels.boards import (
     close_now,
     exchange,
     finish,
+    give_way,
     is_at_rest,
     is_closed,
     new_board,
@@ -196,7 +197,8 @@ def has_list(
     While another thread is at it, others are listed here. Whether they are: one that does not come
     to an end, because something else has its processor, is not waited for.
     """
-    for _ in range(PATIENCE):
+    for look in range(PATIENCE):
+        give_way(look)
         if read(foreseen.found, slot) != UNLISTED:
             return True
         another = take(foreseen.board, whole(1))

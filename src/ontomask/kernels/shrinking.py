@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Floats, Ints, Longs
-from ontomask.kernels.boards import DONE, READY, finish, new_board, note, read, take
+from ontomask.kernels.boards import DONE, READY, finish, give_way, new_board, note, read, take
 from ontomask.kernels.centroids import (
     LISTED,
     TOLERANCE,
@@ -213,8 +213,11 @@ def _hand_out(
     job[ATTRIBUTE], job[VALUES_LISTED] = attribute, count
     job[STREAMED], job[BEHIND] = streamed, behind
     note(board, READY, behind)
+    looks = whole(0)
     while read(board, DONE) < behind:
         help_subtracting(points, tally, shrinking)
+        give_way(looks)
+        looks += 1
 
 
 @part
