@@ -1,5 +1,8 @@
 """Sentences count right: one record, two records, and no more than was looked at."""
 
+import re
+from pathlib import Path
+
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -7,7 +10,7 @@ from typer.testing import CliRunner
 import ontomask as om
 from ontomask.cli import app
 from ontomask.data import evidence
-from ontomask.wording import enumerated, numbered, plural, quoted
+from ontomask.wording import enumerated, numbered, percent, plural, quoted, terse_percent
 
 RUNNER = CliRunner()
 ONE = pl.DataFrame({"age": [30], "sex": ["f"], "paid": [1]})
@@ -20,6 +23,28 @@ def test_counts_with_their_nouns():
     ]
     assert plural(2, "class", "classes") == "2 classes"
     assert plural(1.0, "record") == "1 record"
+
+
+@pytest.mark.parametrize(
+    ("share", "said", "tersely"),
+    [
+        (0.0, "0%", "0%"),
+        (2 / 32561, "less than 0.1%", "<0.1%"),
+        (0.0006, "0.1%", "0.1%"),
+        (0.123, "12.3%", "12.3%"),
+        (0.9996, "more than 99.9%", ">99.9%"),
+        (1.0, "100%", "100%"),
+    ],
+)
+def test_few_are_not_called_none_nor_many_all(share, said, tersely):
+    assert (percent(share, 1), terse_percent(share, 1)) == (said, tersely)
+
+
+def test_shares_are_written_in_one_way():
+    """A format of its own would call two of 30,000 records 0.0%."""
+    own = re.compile(r":\.[12]%\}")
+    root = Path(om.__file__).parent
+    assert not [path for path in root.rglob("*.py") if own.search(path.read_text())]
 
 
 def test_lists_of_names_and_numbers():

@@ -14,6 +14,7 @@ from ontomask.methods.base import Method
 from ontomask.plan.plan import Plan
 from ontomask.protection import protect
 from ontomask.release import Release
+from ontomask.wording import terse_percent
 
 __all__ = ["Recommendation", "recommend"]
 
@@ -64,7 +65,10 @@ class Recommendation:
         return f"Recommendation({self})"
 
     def __str__(self) -> str:
-        return f"{self.cell.title} (loss {self.cell.loss:.2%}, linkage {self.cell.risk:.2%})"
+        assert self.cell.loss is not None
+        assert self.cell.risk is not None
+        loss, risk = terse_percent(self.cell.loss, 2), terse_percent(self.cell.risk, 2)
+        return f"{self.cell.title} (loss {loss}, linkage {risk})"
 
     def _repr_html_(self) -> str:
         facts = [("steps", " → ".join(step.name for step in self.steps)), ("why", str(self))]

@@ -35,7 +35,7 @@ from ontomask.findings import Verification
 from ontomask.methods.base import Method, Progress, silent
 from ontomask.promises import Promise
 from ontomask.proof import recount
-from ontomask.wording import all_alike
+from ontomask.wording import all_alike, terse_percent
 from ontomask.writing import require_new, write_new
 
 if TYPE_CHECKING:
@@ -241,7 +241,8 @@ class Release(Framed, Generic[Frame]):
         frame = original if original is not None else self._original and self._original.frame()
         if frame is None:
             raise DataError(
-                f"The original table is gone; give it to {asked}: release.{asked}(original=…)."
+                "The original table is gone, since a release does not hold it; keep it in a "
+                f"variable, or give it to {asked}: release.{asked}(original=…)."
             )
         table = open_table(frame)
         self._require_same(table)
@@ -403,7 +404,7 @@ class Release(Framed, Generic[Frame]):
         gone = [("given up", one.describe(), "") for one in self.given_up]
         promises = cards.table(["", "promise", "recounted"], [*kept, *gone])
         changed = sorted(self.changed.items(), key=lambda pair: -pair[1])
-        shares = [(name, f"{share:.1%}") for name, share in changed]
+        shares = [(name, terse_percent(share, 1)) for name, share in changed]
         return cards.card(
             "Release", facts, promises, cards.table(["column", "values changed"], shares)
         )

@@ -1,11 +1,22 @@
-"""Counts, and lists of names and places, as they stand in a sentence."""
+"""Counts, shares, and lists of names and places, as they stand in a sentence."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
 
-__all__ = ["all_alike", "enumerated", "left_out", "numbered", "only", "option", "plural", "quoted"]
+__all__ = [
+    "all_alike",
+    "enumerated",
+    "left_out",
+    "numbered",
+    "only",
+    "option",
+    "percent",
+    "plural",
+    "quoted",
+    "terse_percent",
+]
 
 SHOWN = 5
 
@@ -13,6 +24,24 @@ SHOWN = 5
 def plural(count: float, one: str, many: str = "") -> str:
     """A count with its noun: 1 record, 2 records."""
     return f"{count:,.10g} {one if count == 1 else many or one + 's'}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share as a percentage; small ones are never written as 0, nor large ones as 100."""
+    shown = 100.0 * share
+    least = 10.0**-digits
+    if shown in (0.0, 100.0):
+        return f"{shown:.0f}%"
+    if 0.0 < shown <= least / 2:
+        return f"less than {least:g}%"
+    if 100.0 - least / 2 <= shown < 100.0:
+        return f"more than {100 - least:g}%"
+    return f"{shown:.{digits}f}%"
+
+
+def terse_percent(share: float, digits: int = 0) -> str:
+    """The same in signs: <1%, >99%."""
+    return percent(share, digits).replace("less than ", "<").replace("more than ", ">")
 
 
 def left_out(count: int, one: str) -> str:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import shutil
 import signal
@@ -237,6 +238,19 @@ def test_being_told_to_end_is_an_interruption(tmp_path):
     assert "Interrupted; nothing was put in place." in said
     assert "Traceback" not in said
     assert names_in(tmp_path) == ["plan.toml", "small.csv"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["run", "plan.toml"], ["run", "plan.toml", "--json"], ["schema"], ["--version"]]
+)
+def test_what_is_done_counts_though_nobody_reads_what_is_said(plan, arguments):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "ontomask.cli", *arguments]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert arguments[0] != "run" or "plan-release" in names_in(plan.parent)
 
 
 def test_an_existing_release_is_kept(plan):

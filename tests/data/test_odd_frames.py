@@ -5,6 +5,7 @@ import decimal
 import math
 import re
 import uuid
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -235,3 +236,15 @@ def test_an_odd_frame_gets_an_answer(library, seed):
         answered(lambda: om.evaluate(frame, frame, schema))
     answered(lambda: om.Schema.infer(frame))
     answered(lambda: om.file_risk(frame, schema))
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_quarters_and_years_are_not_taken_for_times(zone):
+    """pandas reads texts such as 2020-Q1 as times, and warns of what it will not read one day."""
+    days = pd.date_range("2020-01-01", periods=40, freq="9D", tz=zone)
+    frame = pd.DataFrame({"age": [20 + place % 7 for place in range(40)], "seen": days})
+    schema = om.Schema(age=om.Numeric(), seen=om.Date())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        release = om.protect(frame, schema, om.Generalization(k=3, suppression_limit=0.1), seed=1)
+    assert any("Q" in str(one) or len(str(one)) == 4 for one in release.frame["seen"])

@@ -125,6 +125,30 @@ def test_every_change_is_noticed(release, change, broken, compared):
     )
 
 
+@pytest.mark.parametrize("change", [a_record_less, a_column_more])
+def test_what_else_is_broken_is_counted_in_a_table_of_another_shape(release, change):
+    folder, original = release
+    changed(folder / "small.csv", lambda rows: (change(rows), one_alone(rows)))
+    for source in (None, original):
+        found = recount_folder(folder, source)
+        broken = [one.promise.describe() for one in found.verification.findings if not one.kept]
+        assert any("shared by at least 3" in one for one in broken)
+        left = [note for note in found.notes if note.startswith("Not counted")]
+        why = "that needs the original" if source is None else "the table has other columns or"
+        assert len(left) == 1
+        assert left[0].startswith(f"Not counted, since {why}")
+
+
+def test_what_a_table_cannot_tell_without_a_column_is_said_so(release):
+    folder, original = release
+    changed(folder / "small.csv", lambda rows: [row.pop(0) for row in rows])
+    for source in (None, original):
+        notes = recount_folder(folder, source).notes
+        left = [note for note in notes if note.startswith("Not counted")]
+        assert sum("since the table has no column 'age': " in note for note in left) == 3
+        assert not any("survey weights" in note for note in left)
+
+
 def test_invented_values_are_noticed_with_the_original(release):
     folder, original = release
     changed(folder / "small.csv", lambda rows: rows[2].__setitem__(1, "astronaut"))

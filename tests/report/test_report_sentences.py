@@ -33,7 +33,7 @@ from ontomask.report.facts import UNCHANGED, Limit, Run, gather
 from ontomask.report.promised import in_words
 from ontomask.report.sentences import judged
 from ontomask.report.steps import UNTOLD, describe_step
-from ontomask.report.words import bucket
+from ontomask.report.words import bucket, percent
 from ontomask.verify import verify
 
 PUBLIC = Discretion(5, internal=False)
@@ -254,7 +254,7 @@ def test_whom_unchanged_columns_single_out_is_on_the_first_screen(case):
     alone = (counts == 1).sum() / len(case.frame)
     account = case.gathered(limits=[Limit(UNCHANGED, alone, 0.1)])
     first = render(account).partition("<nav")[0]
-    assert f"{alone:.1%} of the records are alone with what is published unchanged" in first
+    assert f"{percent(alone, 1)} of the records are alone with what is published unchanged" in first
     assert "of records alone by unchanged columns" in first
     assert "the plan allows 10%" in first
     assert "the plan sets no limit" in render(case.account)

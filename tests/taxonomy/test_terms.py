@@ -399,7 +399,7 @@ def test_an_empty_column_is_covered(icd: Taxonomy) -> None:
     mapping = map_values(icd, []).require()
     assert (mapping.coverage.value_share, mapping.coverage.record_share) == (1.0, 1.0)
     assert mapping.resolve().tolist() == []
-    assert str(mapping) == "0 of 0 values mapped (100.0%), 0 of 0 records (100.0%)."
+    assert str(mapping) == "0 of 0 values mapped (100%), 0 of 0 records (100%)."
 
 
 def test_concepts_and_treatments_of_unmapped_values(icd: Taxonomy) -> None:

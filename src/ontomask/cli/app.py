@@ -10,6 +10,7 @@ import typer
 
 import ontomask
 from ontomask.cli import deciding, knowledge, measuring, running, verifying
+from ontomask.cli.voice import echo
 
 __all__ = ["app", "main"]
 
@@ -27,7 +28,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"ontomask {ontomask.__version__}")
+        echo(f"ontomask {ontomask.__version__}")
         raise typer.Exit
 
 

@@ -23,6 +23,7 @@ from ontomask.cli.tables import (
     require_columns,
 )
 from ontomask.cli.voice import EXCEEDED, Force, Json, Quiet, Voice, grid
+from ontomask.wording import terse_percent
 from ontomask.writing import require_new, write_new
 
 if TYPE_CHECKING:
@@ -306,21 +307,24 @@ def _known(voice: Voice, frame: Any, quasi: str | None, unit: str | None) -> Sch
 
 def _show_risk(voice: Voice, found: FileRisk) -> None:
     structure, prosecutor = found.structure, found.prosecutor
+    alone = terse_percent(structure.unique_share, 1)
     facts = {
         "people": f"{structure.people:,}",
         "different combinations": f"{structure.classes:,}",
         "smallest class": f"{structure.smallest:,}",
-        "alone in their class": f"{structure.uniques:,} ({structure.unique_share:.1%})",
-        "highest risk": f"{prosecutor.highest:.1%}",
-        "average risk": f"{prosecutor.average:.1%}",
-        f"people at a risk above {100 * found.threshold:g}%": f"{prosecutor.above:.1%}",
+        "alone in their class": f"{structure.uniques:,} ({alone})",
+        "highest risk": terse_percent(prosecutor.highest, 1),
+        "average risk": terse_percent(prosecutor.average, 1),
+        f"people at a risk above {100 * found.threshold:g}%": terse_percent(prosecutor.above, 1),
     }
     if found.persons is not None:
         joined = found.persons.joined_average
-        facts["average risk of any of a person's records"] = f"{joined:.1%}"
+        facts["average risk of any of a person's records"] = terse_percent(joined, 1)
     if found.population is not None:
         share = found.population.dankar.share
-        facts["alone in the population (estimate)"] = "?" if share is None else f"{share:.1%}"
+        facts["alone in the population (estimate)"] = (
+            "?" if share is None else terse_percent(share, 1)
+        )
     table = grid("", "", numbers=())
     for name, value in facts.items():
         table.add_row(f"[dim]{name}", value)

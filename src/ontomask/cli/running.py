@@ -16,7 +16,8 @@ from rich.markup import escape
 from rich.text import Text
 
 from ontomask.cli.tables import Decimal, Encoding, Header, Quote, Reading, Separator, Sheet, Skip
-from ontomask.cli.voice import EXCEEDED, USAGE, Json, Quiet, Voice, grid
+from ontomask.cli.voice import EXCEEDED, USAGE, Json, Quiet, Voice, echo, grid
+from ontomask.wording import percent, terse_percent
 
 if TYPE_CHECKING:
     from ontomask.data.inference import Proposal
@@ -197,9 +198,10 @@ def _show_examination(voice: Voice, found: Examination) -> None:
     voice.say(table)
     if found.risk is not None:
         structure = found.risk.structure
+        alone = percent(structure.unique_share, 1)
         voice.say(
-            f"\nAs it is, {structure.unique_share:.1%} of the {structure.people:,} people are "
-            f"alone with their combination of {', '.join(map(escape, found.risk.columns))}."
+            f"\nAs it is, {alone} of the {structure.people:,} people are alone with their "
+            f"combination of {', '.join(map(escape, found.risk.columns))}."
         )
     _show_unchanged(voice, found.unchanged)
     for note in found.notes:
@@ -269,12 +271,20 @@ def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     release, found = outcome.release, outcome.evaluation
     before, after = found.risk_before, found.risk_after
     table = grid("measured", "before", "after", numbers=("before", "after"))
-    table.add_row("people alone in their class", f"{before.uniques:.1%}", f"{after.uniques:.1%}")
-    table.add_row("highest risk", f"{before.highest_risk:.1%}", f"{after.highest_risk:.1%}")
-    table.add_row("average risk", f"{before.average_risk:.1%}", f"{after.average_risk:.1%}")
+    table.add_row(
+        "people alone in their class",
+        terse_percent(before.uniques, 1),
+        terse_percent(after.uniques, 1),
+    )
+    table.add_row(
+        "highest risk", terse_percent(before.highest_risk, 1), terse_percent(after.highest_risk, 1)
+    )
+    table.add_row(
+        "average risk", terse_percent(before.average_risk, 1), terse_percent(after.average_risk, 1)
+    )
     for link in found.linkage:
-        table.add_row(f"records linked rightly, {link.distance}", "", f"{link.risk:.1%}")
-    table.add_row("information loss", "", f"{found.loss.loss:.1%}")
+        table.add_row(f"records linked rightly, {link.distance}", "", terse_percent(link.risk, 1))
+    table.add_row("information loss", "", terse_percent(found.loss.loss, 1))
     table.add_row("records left out", "", f"{release.left_out:,}")
     if release.starred:
         table.add_row("records starred", "", f"{release.starred:,}")
@@ -328,7 +338,7 @@ def schema() -> None:
     """
     from ontomask.plan.schema import plan_schema
 
-    typer.echo(json.dumps(plan_schema(), indent=1))
+    echo(json.dumps(plan_schema(), indent=1))
 
 
 def warm(quiet: Quiet = False) -> None:

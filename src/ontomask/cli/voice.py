@@ -6,13 +6,14 @@ import contextlib
 import itertools
 import json
 import math
+import os
 import sys
 import textwrap
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -23,6 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ontomask.errors import CancelledError, OntomaskError, PlanError, PromiseError
+from ontomask.wording import percent
 
 if TYPE_CHECKING:
     from ontomask.plan.problems import Problem
@@ -39,6 +41,7 @@ __all__ = [
     "Json",
     "Quiet",
     "Voice",
+    "echo",
     "grid",
 ]
 
@@ -86,6 +89,25 @@ class Careful(Console):
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(_visible(segment.text), segment.style)
 
+    def on_broken_pipe(self) -> None:
+        """Nobody reads any more: what is done stays done, and its exit code says so."""
+        _let_nobody_read(self.file)
+
+
+def echo(text: str) -> None:
+    """Print a text as it is, for machines."""
+    try:
+        typer.echo(text)
+    except BrokenPipeError:
+        _let_nobody_read(sys.stdout)
+
+
+def _let_nobody_read(stream: IO[str]) -> None:
+    """Have all that is still said go nowhere, what waits to be written included."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
 
 def _visible(text: str) -> str:
     return "".join(
@@ -116,7 +138,7 @@ class Voice:
         """Tell a person which limits of a plan are exceeded."""
         for one in limits:
             self.say(
-                f"[bold red]Limit exceeded:[/] {one.name} is {one.measured:.2%}, "
+                f"[bold red]Limit exceeded:[/] {one.name} is {percent(one.measured, 2)}, "
                 f"allowed are {100 * one.allowed:g}%."
             )
 
@@ -135,7 +157,7 @@ class Voice:
     def result(self, value: Mapping[str, Any]) -> None:
         """Give a machine the result."""
         if self.as_json:
-            typer.echo(json.dumps(_strict(value), indent=1, ensure_ascii=False, default=str))
+            echo(json.dumps(_strict(value), indent=1, ensure_ascii=False, default=str))
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:

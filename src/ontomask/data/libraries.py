@@ -40,6 +40,9 @@ SEVERAL, AHEAD = 100, 1000
 UNKNOWN = -2
 """The place of a text that is not among those looked for."""
 
+TIMES = "mM"
+"""Kinds of pandas' types that hold times."""
+
 Distinct = tuple[Ints, list[object], set[type]]
 """For each record the position of its value, -1 where missing; the values; all their types."""
 
@@ -266,6 +269,8 @@ class _Pandas:
 
     def made(self, values: list[object] | Floats, like: Any) -> Any:
         own = None if isinstance(like.dtype, self.library.CategoricalDtype) else like.dtype
+        if getattr(own, "kind", "") in TIMES and any(isinstance(one, str) for one in values):
+            own = None  # texts would be read as times
         return _first_fitting(
             values,
             (own, self._roomy(own), None, "Int64", "UInt64", object),

@@ -37,7 +37,7 @@ from ontomask.evaluation.classifiers import CLASSIFIERS, Predict, learn, require
 from ontomask.evaluation.features import INTERVALS, Features, read_features
 from ontomask.evaluation.maskings import Columns, Masking, Protected, read_masking
 from ontomask.evaluation.scores import SCORE_DEFINITIONS, Scores, relative_accuracy, score
-from ontomask.wording import only, plural
+from ontomask.wording import only, plural, terse_percent
 
 __all__ = [
     "DEFINITIONS",
@@ -170,7 +170,8 @@ class ClassificationReport(Brief):
         lines = [
             f"Predicting {self.target!r} ({len(self.classes)} classes) from "
             f"{len(self.features)} columns, {self.records:,} records, {self.folds} folds, "
-            f"{self.suppressed:,} suppressed; baseline accuracy {self.baseline.accuracy:.1%}",
+            f"{self.suppressed:,} suppressed; baseline accuracy "
+            f"{terse_percent(self.baseline.accuracy, 1)}",
             f"{'classifier':<12}{'original':>10}{'masked':>10}{'relative':>10}"
             f"{'supported':>11}{'relative':>10}",
         ]
@@ -180,7 +181,7 @@ class ClassificationReport(Brief):
 
 def _line(one: ClassifierReport) -> str:
     shown = [
-        "-" if share is None else f"{share:.1%}"
+        "-" if share is None else terse_percent(share, 1)
         for share in (one.relative_accuracy, one.relative_accuracy_supported)
     ]
     return (

@@ -24,6 +24,7 @@ from ontomask.evaluation.structure import ClassRisk, class_risk, disclosed_inter
 from ontomask.evaluation.unchanged import NOTHING_UNCHANGED, UnchangedRisk, unchanged_risk
 from ontomask.evaluation.utility import Loss, made_ready, measure_loss
 from ontomask.kernels.blocks import allowed_threads
+from ontomask.wording import terse_percent
 
 __all__ = ["DEFINITIONS", "Evaluation", "Row", "Settings", "evaluate_paired"]
 
@@ -159,7 +160,8 @@ class Evaluation:
         return json.dumps(self.as_dict(), indent=1, sort_keys=True)
 
     def __repr__(self) -> str:
-        return f"Evaluation(loss {self.loss.loss:.2%}, risk {self.risk:.2%})"
+        loss, risk = terse_percent(self.loss.loss, 2), terse_percent(self.risk, 2)
+        return f"Evaluation(loss {loss}, risk {risk})"
 
     def __str__(self) -> str:
         ordered = sorted(self.rows(), key=_importance)
@@ -169,14 +171,20 @@ class Evaluation:
     def _repr_html_(self) -> str:
         before, after = self.risk_before, self.risk_after
         facts = [
-            ("information loss", f"{self.loss.loss:.2%}"),
-            ("records linked correctly", f"{self.risk:.2%}"),
-            ("score", f"{self.score:.2%}"),
+            ("information loss", terse_percent(self.loss.loss, 2)),
+            ("records linked correctly", terse_percent(self.risk, 2)),
+            ("score", terse_percent(self.score, 2)),
             ("smallest class", f"{before.smallest_class:,} → {after.smallest_class:,}"),
-            ("unique records", f"{before.uniques:.1%} → {after.uniques:.1%}"),
+            (
+                "unique records",
+                f"{terse_percent(before.uniques, 1)} → {terse_percent(after.uniques, 1)}",
+            ),
             ("suppressed", f"{self.loss.left_out:,} left out, {self.loss.starred:,} starred"),
         ]
-        columns = [(one.name, f"{one.changed:.1%}", one.semantic_loss) for one in self.loss.columns]
+        columns = [
+            (one.name, terse_percent(one.changed, 1), one.semantic_loss)
+            for one in self.loss.columns
+        ]
         moved = table(["column", "values changed", "mean distance"], columns)
         return card("Evaluation", [*facts, *(("note", one) for one in self.notes)], moved)
 

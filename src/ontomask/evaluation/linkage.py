@@ -42,6 +42,7 @@ from ontomask.semantics.distances import MISSING_DISTANCE
 from ontomask.semantics.operators import Comparison
 from ontomask.taxonomy.measures import MEASURES
 from ontomask.taxonomy.taxonomy import Taxonomy
+from ontomask.wording import terse_percent
 
 __all__ = [
     "DISTANCES",
@@ -91,7 +92,7 @@ class LinkageRisk(Brief):
 
     def __str__(self) -> str:
         return (
-            f"{self.distance} linkage on {', '.join(self.known)}: {self.risk:.2%} "
+            f"{self.distance} linkage on {', '.join(self.known)}: {terse_percent(self.risk, 2)} "
             f"(by chance {100 * self.chance:.2g}%)"
         )
 

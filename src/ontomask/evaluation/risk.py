@@ -26,6 +26,7 @@ from ontomask.errors import DataError, ParameterError
 from ontomask.evaluation.persons import PersonRisk, PersonRisks, person_risk
 from ontomask.evaluation.selection import chosen_columns
 from ontomask.population import PopulationUniqueness, population_uniqueness
+from ontomask.wording import terse_percent
 
 __all__ = [
     "DEFINITIONS",
@@ -205,13 +206,16 @@ class FileRisk(Brief):
             ("known to an intruder", ", ".join(self.columns)),
             ("people", f"{structure.people:,} in {structure.classes:,} classes"),
             ("smallest class", f"{structure.smallest:,}"),
-            ("alone in their class", f"{structure.uniques:,} ({structure.unique_share:.1%})"),
+            (
+                "alone in their class",
+                f"{structure.uniques:,} ({terse_percent(structure.unique_share, 1)})",
+            ),
             ("highest risk", f"{self.prosecutor.highest:.3g}"),
             ("average risk", f"{self.prosecutor.average:.3g}"),
-            (f"share above {self.threshold:g}", f"{self.prosecutor.above:.1%}"),
+            (f"share above {self.threshold:g}", terse_percent(self.prosecutor.above, 1)),
         ]
         rows = [
-            (one.column, one.distinct_l, f"{one.homogeneous:.1%}", one.closeness_t)
+            (one.column, one.distinct_l, terse_percent(one.homogeneous, 1), one.closeness_t)
             for one in self.sensitive
         ]
         head = ["sensitive column", "least distinct", "in classes of one value", "largest distance"]

@@ -18,6 +18,7 @@ from ontomask.data.grouping import group_sizes
 from ontomask.data.schema import Schema
 from ontomask.data.tables import Table
 from ontomask.evaluation.pairing import Paired
+from ontomask.wording import percent
 
 __all__ = ["MOSTLY", "NOTHING_UNCHANGED", "UnchangedRisk", "unchanged_in_table", "unchanged_risk"]
 
@@ -51,11 +52,12 @@ class UnchangedRisk(Brief):
         many = len(self.columns) > NAMED
         shown = f"{len(self.columns)} columns" if many else ", ".join(self.columns)
         worst = sorted((one for one in self.single if one[1] > 0), key=lambda one: -one[1])[:NAMED]
-        by_one = ", ".join(f"by {name} alone {share:.1%}" for name, share in worst)
+        by_one = ", ".join(f"by {name} alone {percent(share, 1)}" for name, share in worst)
         if not self.alone:
             return f"No record is alone with what is published unchanged ({shown})."
+        alone = percent(self.alone, 1).capitalize()
         return (
-            f"{self.alone:.1%} of the records are alone with what is published unchanged ({shown}"
+            f"{alone} of the records are alone with what is published unchanged ({shown}"
             f"{f'; {by_one}' if by_one else ''}): whoever knows these values of a person finds the "
             "record, whatever k is."
         )

@@ -35,7 +35,7 @@ from ontomask.plan.requirements import absent, needed
 from ontomask.plan.vocabulary import COLUMNS
 from ontomask.privacy import PrivacyModel
 from ontomask.toml_text import toml_value
-from ontomask.wording import enumerated, plural
+from ontomask.wording import enumerated, percent, plural
 
 __all__ = [
     "Examination",
@@ -191,8 +191,9 @@ def exceeded(unchanged: UnchangedRisk, most: float | None) -> tuple[str, ...]:
     """Say that the columns published as they are exceed the limit of the plan, if they do."""
     if most is None or unchanged.alone <= most:
         return ()
+    alone = percent(unchanged.alone, 1).capitalize()
     return (
-        f"{unchanged.alone:.1%} of the records are alone with what is published unchanged "
+        f"{alone} of the records are alone with what is published unchanged "
         f"({enumerated(unchanged.columns)}), where the limit of the plan is {100 * most:g} %: say "
         "that others may know some of these columns, so that they are masked, leave them out, or "
         "raise the limit.",

@@ -37,6 +37,7 @@ from ontomask.release import Release
 from ontomask.report.document import render
 from ontomask.report.facts import Limit, Run
 from ontomask.verdict import Judgment, judge
+from ontomask.wording import terse_percent
 from ontomask.writing import write_new
 
 __all__ = ["Job", "Measured", "Outcome", "Workbench", "execute", "judgment_of", "measure"]
@@ -99,9 +100,10 @@ class Outcome(Run):
 
     def __repr__(self) -> str:
         found = self.evaluation
+        loss, risk = terse_percent(found.loss.loss, 1), terse_percent(found.risk, 1)
         return (
-            f"Outcome({self.folder}: {self.release!r}, loss {found.loss.loss:.1%}, linkage "
-            f"{found.risk:.1%}, {len(self.exceeded)} limits exceeded)"
+            f"Outcome({self.folder}: {self.release!r}, loss {loss}, linkage {risk}, "
+            f"{len(self.exceeded)} limits exceeded)"
         )
 
     @property

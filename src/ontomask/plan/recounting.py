@@ -149,20 +149,39 @@ def recount_folder(folder: Path, original: Path | None = None) -> Recounted:
     if original is not None and described.rewritten:
         listed = ", ".join(described.rewritten)
         notes.append(f"Not compared, since several spellings were written as one: {listed}.")
-    counted = {(one.promise.columns, one.promise.describe()) for one in findings}
-    done = () if original is None else (Permutation, Unchanged)
-    left = [
-        one
-        for one in described.promises
-        if not isinstance(one, done) and (one.columns, one.describe()) not in counted
-    ]
-    needed = "the original" if original is None else "survey weights or distances"
-    notes += [f"Not counted, since that needs {needed}: {one.describe()}." for one in left]
+    left = _left(described, findings, cells, compared=original is not None)
+    notes += [f"Not counted, since {why}: {one.describe()}." for one, why in left]
     notes += [f"Given up by a later step: {one}." for one in described.manifest["given_up"]]
     verification = Verification(tuple(findings))
     aside = described.of_kind("count")
     to_cover = [name for name in described.published if name not in aside]
-    return Recounted(verification, judge(verification, to_cover, left), tuple(notes))
+    return Recounted(
+        verification, judge(verification, to_cover, [one for one, _ in left]), tuple(notes)
+    )
+
+
+def _left(
+    described: _Described, findings: Sequence[Finding], cells: Cells, *, compared: bool
+) -> list[tuple[Promise, str]]:
+    """The promises that were not counted, and why."""
+    counted = {(one.promise.columns, one.promise.describe()) for one in findings}
+    left = []
+    for promise in described.promises:
+        by_values = isinstance(promise, (Permutation, Unchanged))
+        lacking = described.lacking(promise, cells)
+        if (promise.columns, promise.describe()) in counted:
+            continue
+        if lacking:
+            left.append((promise, f"the table has no column {lacking[0]!r}"))
+        elif not (by_values or getattr(promise, "unit", None)):
+            left.append((promise, "that needs survey weights or distances"))
+        elif not compared:
+            left.append((promise, "that needs the original"))
+        elif not described.is_whole(cells):
+            left.append((promise, "the table has other columns or records than were released"))
+        elif not by_values:  # spellings are spoken of apart
+            left.append((promise, "that needs files whose records have kept their order"))
+    return left
 
 
 def _same_file(what: str, done: str, path: Path, digest: str) -> str:
@@ -190,18 +209,19 @@ def _stars(described: _Described, cells: Cells) -> Iterator[str]:
 
 def _counted(described: _Described, cells: Cells) -> Iterator[Finding]:
     """The promises that table and manifest alone can tell."""
-    found = shape(cells.names, cells.rows, described.published, described.records)
-    yield from found
-    if all(one.kept for one in found):
-        claims = [one for one in described.promises if described.is_countable(one)]
-        needed = [name for one in claims for name in one.needs]
-        table = cells.columns([*needed, *described.of_kind("count")])
+    yield from shape(cells.names, cells.rows, described.published, described.records)
+    countable = filter(described.is_countable, described.promises)
+    # of a table with other columns or records, too: whoever changed it may have broken more
+    claims = [one for one in countable if not described.lacking(one, cells)]
+    if claims:
+        needed = [name for one in claims for name in described.needed(one)]
+        table = cells.columns(list(dict.fromkeys(needed)))
         yield from table.recounted(claims, described.counts(table))
 
 
 def _compared(described: _Described, cells: Cells, before: Cells) -> Iterator[Finding]:
     """The promises that compare with the original, with numbers written in one way."""
-    if cells.names != described.published or cells.rows != described.records:
+    if not described.is_whole(cells):
         return
     for promise in described.promises:
         if isinstance(promise, (Permutation, Unchanged)):
@@ -313,6 +333,18 @@ class _Described:
     @property
     def quasi(self) -> list[str]:
         return [name for name, one in self.columns.items() if one.get("role", "quasi") == "quasi"]
+
+    def is_whole(self, cells: Cells) -> bool:
+        """Whether a table has the columns and the number of records that were released."""
+        return cells.names == self.published and cells.rows == self.records
+
+    def needed(self, promise: Promise) -> tuple[str, ...]:
+        """The columns that are looked at when a promise is counted."""
+        return (*promise.needs, *self.of_kind("count"))
+
+    def lacking(self, promise: Promise, cells: Cells) -> list[str]:
+        """Those of them that a table has not."""
+        return [name for name in self.needed(promise) if name not in cells.names]
 
     def of_kind(self, *kinds: str) -> list[str]:
         return [name for name, one in self.columns.items() if one["kind"] in kinds]

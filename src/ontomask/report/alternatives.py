@@ -10,7 +10,7 @@ from ontomask.report.charts import Dot, Scatter, scatter_chart
 from ontomask.report.document import drawing, environment
 from ontomask.report.figures import Grid
 from ontomask.report.scatter import swatch
-from ontomask.report.words import listing, plural
+from ontomask.report.words import listing, plural, terse_percent
 
 if TYPE_CHECKING:
     from ontomask.comparison import Cell, Comparison
@@ -105,7 +105,9 @@ def picture(comparison: Comparison, max_risk: float | None = None, *, wide: bool
 
 
 def _two(cell: Cell) -> str:
-    return f"loss {cell.loss:.2%}, linkage {cell.risk:.2%}"
+    assert cell.loss is not None
+    assert cell.risk is not None
+    return f"loss {terse_percent(cell.loss, 2)}, linkage {terse_percent(cell.risk, 2)}"
 
 
 def described(comparison: Comparison) -> str:
@@ -137,8 +139,8 @@ def _before(comparison: Comparison) -> str:
     for cell in comparison.cells:
         if cell.accuracy_before is not None and cell.baseline is not None:
             return (
-                f"From the original it is {cell.accuracy_before:.1%}, and {cell.baseline:.1%} "
-                "for always the most frequent value."
+                f"From the original it is {terse_percent(cell.accuracy_before, 1)}, and "
+                f"{terse_percent(cell.baseline, 1)} for always the most frequent value."
             )
     return ""
 

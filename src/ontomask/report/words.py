@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from ontomask.wording import plural
+from ontomask.wording import percent, plural, terse_percent
 
 __all__ = [
     "STEPS",
@@ -39,24 +39,6 @@ def listing(names: Sequence[str], most: int = NAMED, last: str = "and") -> str:
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} {last} {names[-1]}"
-
-
-def percent(share: float, digits: int = 0) -> str:
-    """A share as a percentage; small ones are never written as 0, nor large ones as 100."""
-    shown = 100.0 * share
-    least = 10.0**-digits
-    if shown in (0.0, 100.0):
-        return f"{shown:.0f}%"
-    if 0.0 < shown <= least / 2:
-        return f"less than {least:g}%"
-    if 100.0 - least / 2 <= shown < 100.0:
-        return f"more than {100 - least:g}%"
-    return f"{shown:.{digits}f}%"
-
-
-def terse_percent(share: float, digits: int = 0) -> str:
-    """The same in signs: <1%, >99%."""
-    return percent(share, digits).replace("less than ", "<").replace("more than ", ">")
 
 
 def capital(text: str) -> str:

@@ -24,7 +24,7 @@ from ontomask.taxonomy import mapping_report as report
 from ontomask.taxonomy.mapping_file import Overrides, read_overrides
 from ontomask.taxonomy.suggestions import Suggester, Suggestion
 from ontomask.taxonomy.term_index import Match, TermIndex, is_number
-from ontomask.wording import plural
+from ontomask.wording import percent, plural
 from ontomask.writing import write_rows
 
 if TYPE_CHECKING:
@@ -134,9 +134,10 @@ class Coverage:
     def __str__(self) -> str:
         records = plural(self.records, "record")
         missing = f"; {self.records_missing:,} missing" if self.records_missing else ""
+        values = percent(self.value_share, 1)
         return (
-            f"{self.values_mapped:,} of {self.values:,} values mapped ({self.value_share:.1%}), "
-            f"{self.records_mapped:,} of {records} ({self.record_share:.1%}){missing}"
+            f"{self.values_mapped:,} of {self.values:,} values mapped ({values}), "
+            f"{self.records_mapped:,} of {records} ({percent(self.record_share, 1)}){missing}"
         )
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from ontomask.checks import did_you_mean
 from ontomask.data.files.formats import FileFormat
 from ontomask.errors import DataError
-from ontomask.wording import enumerated, numbered, quoted
+from ontomask.wording import enumerated, numbered, plural, quoted
 
 __all__ = ["Loaded", "Top", "check_columns", "check_names", "with_missing", "with_readings"]
 
@@ -90,7 +90,16 @@ def with_readings(loaded: Loaded, shown: str, asked: Sequence[str] | None = None
     if asked is None:
         check_columns(said, frame.columns, shown)
     changed = [_read(frame[name], how) for name in frame.columns if name in said]
-    return replace(loaded, frame=frame.with_columns(changed)) if changed else loaded
+    if not changed:
+        return loaded
+    gone = [(one.name, one.null_count() - frame[one.name].null_count()) for one in changed]
+    notes = [
+        f"{plural(count, 'value')} of {name!r} that, as missing_in says, "
+        f"{'stands' if count == 1 else 'stand'} for a missing one: written as missing, too."
+        for name, count in gone
+        if count
+    ]
+    return replace(loaded, frame=frame.with_columns(changed), notes=(*loaded.notes, *notes))
 
 
 def _read(column: pl.Series, how: FileFormat) -> pl.Series:

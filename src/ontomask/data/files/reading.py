@@ -177,7 +177,7 @@ def as_declared(
     declared = _as_written(kinds, frame.columns)
     _check_declared(declared, loaded, None, shown)
     typed, notes = with_kinds(loaded, declared)
-    return Source(typed, how, "", notes)
+    return Source(typed, how, "", (*loaded.notes, *notes))
 
 
 def read_top(path: str | os.PathLike[str], how: FileFormat) -> Top:
