@@ -68,6 +68,26 @@ def test_population_uniques_leave_as_few_as_needed():
     assert population_uniqueness(sizes[gone - 1 :], 0.2).zayatz.share > 0.01
 
 
+def test_population_uniques_leave_all_where_few_are_estimated():
+    """SNB can tell of two of 10 records that are unique, but not of one of 9."""
+    sizes = np.array([1, 1, 2, 2, 2, 2])
+    model = PopulationUniques(0.1, 0.01, "snb")
+    assert population_uniqueness(sizes, 0.01).snb.share <= 0.1
+    assert population_uniqueness(sizes[1:], 0.01).snb.share is None
+    assert model.holds(Classes(sizes)).all()
+
+
+@pytest.mark.parametrize("estimator", ["pitman", "zayatz", "snb"])
+def test_who_stays_may_stay_once_more(estimator):
+    """Releases are asked again: what is left must hold."""
+    generator = np.random.default_rng(1)
+    model = PopulationUniques(0.01, 0.1, estimator)
+    for _ in range(60):
+        sizes = generator.integers(1, generator.integers(2, 8), generator.integers(1, 40))
+        stays = model.holds(Classes(sizes))
+        assert model.holds(Classes(sizes[stays])).all()
+
+
 def test_nobody_attacks_where_it_does_not_pay():
     """Gain 100 and cost 20: 100 / 5 = 20 is no loss yet, 100 / 6 is."""
     assert NoAttack(100, 20).holds(classes(4, 5, 6)).tolist() == [False, False, True]

@@ -16,7 +16,7 @@ from ontomask.kernels.compiling import compiled
 from ontomask.kernels.growing import grow, new_side
 from ontomask.kernels.index import FARTHEST, build_index, search
 from ontomask.kernels.neighbors import prepare
-from ontomask.kernels.records import point_reference
+from ontomask.kernels.records import flat_owners, point_reference
 from ontomask.kernels.shrinking import new_shrinking
 from reference import clusters as oracle
 from reference.points import random_points
@@ -60,6 +60,23 @@ def test_clusters_are_those_of_one_thread(kind, k, size, beside):
         assert found.tolist() == oracle.sa_mdav(points, k, dynamic)
     assert mdav(points, k, signal()).tolist() == oracle.mdav(points, k)
     assert beside
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("seed", "size"), [(38, 60), (1, 120)])
+def test_clusters_of_persons_are_those_of_one_thread(seed, size, beside, monkeypatch):
+    """Persons have several points, and points are of several: more or fewer remain of either."""
+    generator = np.random.default_rng(seed)
+    points = random_points(generator, size, rules=(), numeric=2)
+    most = generator.choice([1, 1, 1, 2, 3], size)
+    units = [np.unique(generator.integers(0, size, one)) for one in most]
+    starts = np.cumsum([0, *map(len, units)])
+    numbers = np.unique(np.concatenate(units), return_inverse=True)[1]
+    points = points._replace(owners=flat_owners(starts, numbers))
+    together = {tuple(mdav(points, 2, signal()).tolist()) for _ in range(20)}
+    assert len(beside) >= 20
+    monkeypatch.setenv("ONTOMASK_THREADS", "1")
+    assert together == {tuple(mdav(points, 2, signal()).tolist())}
 
 
 @pytest.mark.compiled

@@ -214,8 +214,9 @@ def _form_clusters(
     luck = whole(MOST_LUCK)
     while left[RECORDS] >= (k if adaptive else 2 * k):
         spare = left[RECORDS] - left[NUMBER]
-        # once it is shared it stays so: there are never more records for the points that remain
-        shared = is_shared(ahead) and (adaptive or spare == 0.0)
+        # once it is shared it stays so: there are never more records for the points that remain;
+        # of persons, whose points may share records, who forms clusters ahead needs not be told
+        shared = is_shared(ahead) and (adaptive or points.owners.size > 0 or spare == 0.0)
         if kind == AROUND:
             if _interrupted(rest, signal):
                 return True

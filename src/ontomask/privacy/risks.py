@@ -159,7 +159,10 @@ class PopulationUniques(TableModel):
     def stays(self, sizes: Longs, kept: Bools, costs: Costs = no_costs) -> Bools:
         """Leave out as few unique records as needed; without any, none is expected."""
         ascending, uniques = np.sort(sizes[kept]), np.flatnonzero(kept & (sizes == 1))
-        low, high = 0, uniques.size
+        # estimates may rise when records go: what holds as it is must not be searched for by halves
+        if self._estimated(ascending):
+            return kept.copy()
+        low, high = min(1, uniques.size), uniques.size
         while low < high:
             middle = (low + high) // 2
             if self._estimated(ascending[middle:]):

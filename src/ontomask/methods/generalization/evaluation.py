@@ -200,9 +200,11 @@ class Evaluator:
         kept, last, most, asked = self._ask_others(classes, firm, complete)
         partition = self._partition(grouping, ~kept)
         if self._table_models:
-            alike = last is kept
-            kept = self._after_table_models(partition, kept)
-            last = kept if alike else self._after_table_models(partition, last)
+            sure = [model for model in self._table_models if _lasts(model, self.limit)]
+            alike = last is kept and len(sure) == len(self._table_models)
+            kept = self._after_models(self._table_models, partition, kept)
+            # others may fail here and hold at a finer node
+            last = kept if alike else self._after_models(sure, partition, last)
             partition = self._partition(grouping, ~kept)
         # where suppression cannot mend a failure, one failing class makes all fail
         if self.unmendable and not (kept.all() and self._nowhere_failing(everything)):
@@ -282,9 +284,11 @@ class Evaluator:
         classes = Classes(grouping.amounts[0], grouping.amounts[1])
         return bool(_all_hold(self.unmendable, classes).all())
 
-    def _after_table_models(self, partition: Partition, kept: Bools) -> Bools:
+    def _after_models(
+        self, models: Sequence[TableModel], partition: Partition, kept: Bools
+    ) -> Bools:
         costs = functools.partial(self.measure.class_costs, partition)
-        for model in self._table_models:
+        for model in models:
             kept = model.stays(partition.sizes, kept, costs)
         return kept
 
