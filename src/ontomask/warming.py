@@ -19,7 +19,7 @@ from ontomask.cores import available_cores
 from ontomask.data.domains import Concepts, Labels, Numbers, Vocabulary
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.data.schema import Flat, Nominal, Numeric, Schema
-from ontomask.kernels import centroids, formulas, index, reaching
+from ontomask.kernels import centroids, chains, formulas, index, reaching
 from ontomask.kernels.ahead import compile_works
 from ontomask.kernels.concept_swapping import swap_concepts
 from ontomask.kernels.ranking import farthest_from_center, new_ranking
@@ -123,7 +123,18 @@ def compile_ahead() -> str:
             kernel.inside.compile(late.arguments)
     _swap_concepts()
     _write_shades()
+    _draw_along()
     return "refinement"
+
+
+def _draw_along() -> None:
+    """Draw among concepts that are too many to be compared, as if there were such."""
+    one, whole = np.zeros(1, np.int64), np.ones(1)
+    laid = chains.laid_along(one, one + 1, one, 2, np.zeros((1, 1, 2)))
+    codes, amounts = np.zeros(1, np.int32), np.ones((1, 2))
+    chains.drawn_along(laid, codes, 0, amounts, whole, whole - 1.0)
+    widths = chains.widths_along(laid, codes, np.arange(2), one)
+    chains.drawn_near(laid, codes, 0, widths, amounts, whole - 1.0)
 
 
 def _write_shades() -> None:

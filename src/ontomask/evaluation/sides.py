@@ -318,6 +318,28 @@ class CodedSides(Sides):
         shape = self.sets.size, self.values.size
         return SparseRows.of(owners[order], columns[order], amounts[order], shape)
 
+    def originals_summed(
+        self, first: Longs, second: Longs, weights: Floats, power: int = 1
+    ) -> Floats | None:
+        """Weighted sums of distances between original codes, where nobody need look at pairs."""
+        return self.distances.summed(self.values[first], self.values[second], weights, power)
+
+    def released_summed(
+        self, first: Longs, second: Longs, weights: Floats, power: int = 1
+    ) -> Floats | None:
+        """The same between released codes that are no sets."""
+        if (self.sets[first] >= 0).any() or (self.sets[second] >= 0).any():
+            return None
+        points = self._points
+        return self.distances.summed(points[first], points[second], weights, power)
+
+    @remembered
+    def to_star(self) -> Floats:
+        """The distance of each original code to the whole column."""
+        every, people = np.arange(self.values.size), self.people
+        told = self.originals_summed(every, every, people) if people.any() else None
+        return super().to_star if told is None else told / people.sum()
+
     @property
     def _points(self) -> Longs:
         """What each released code is, -1 for sets and the missing one."""

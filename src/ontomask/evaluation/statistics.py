@@ -20,7 +20,7 @@ from ontomask.remembering import remembered
 from ontomask.semantics.dependence import semantic_correlation, semantic_variance
 from ontomask.semantics.marginality import nominal_covariance, nominal_variance
 from ontomask.semantics.moments import covariances, mean, variance
-from ontomask.semantics.sample import Values
+from ontomask.semantics.sample import Summing, Values
 
 __all__ = ["DEFINITIONS", "LARGEST_SAMPLE", "Statistic", "measure_statistics", "related"]
 
@@ -159,6 +159,8 @@ class _Column:
         The numbers of a numeric column by code.
     apart
         The distances between codes of any other.
+    summed
+        What tells, where it can, weighted sums of distances (`Values.summed`).
     held
         Whether its distances may be held in memory.
     whole
@@ -169,6 +171,7 @@ class _Column:
     known: Bools
     numbers: Floats | None
     apart: Callable[[Longs, Longs], Floats] | None
+    summed: Summing | None = None
     held: bool = True
     whole: dict[bool, Values] = field(default_factory=dict)
 
@@ -193,7 +196,8 @@ class _Column:
         codes = self.codes[chosen]
         occurs = np.bincount(codes) > 0
         used, places = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
-        return Values(self.apart or self._differences, used, places, weights[chosen], self.held)
+        apart = self.apart or self._differences
+        return Values(apart, used, places, weights[chosen], self.held, self.summed)
 
     def _differences(self, first: Longs, second: Longs) -> Floats:
         assert self.numbers is not None
@@ -210,14 +214,16 @@ def _before(column: PairedColumn) -> _Column:
     known: Bools = column.old < column.sides.size
     if isinstance(column.sides, NumberSides):
         return _Column(column.old, known, column.sides.numbers, None)
-    return _Column(column.old, known, None, column.sides.originals_apart)
+    sides = column.sides
+    return _Column(column.old, known, None, sides.originals_apart, sides.originals_summed)
 
 
 def _after(column: PairedColumn) -> _Column:
     known: Bools = ~column.sides.tells_nothing[column.new]
     if isinstance(column.sides, NumberSides):
         return _Column(column.new, known, column.sides.expected, None)
-    return _Column(column.new, known, None, column.sides.released_apart)
+    sides = column.sides
+    return _Column(column.new, known, None, sides.released_apart, sides.released_summed)
 
 
 def _sides(column: PairedColumn) -> tuple[_Column, _Column]:

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ontomask.arrays import Floats, Ints, Longs, offsets_of, ranges
+from ontomask.arrays import Floats, Ints, Longs, ranges
+from ontomask.kernels.chains import MOST_LISTS, laid_along
 from ontomask.kernels.compiling import compiled, part, whole
 from ontomask.kernels.counters import add, total_before
 from ontomask.kernels.formulas import (
@@ -48,8 +49,6 @@ __all__ = [
     "step_tuple",
 ]
 
-MOST_LISTS = 2**23
-"""So many lists are made, at most: there are as many as branches times kinds."""
 MOST_STEPS = 2**14
 """So many distances from a concept are told apart, at most, by kind and by what is shared: trees of
 more than some hundred levels have more, and to look at all concepts is quicker there."""
@@ -141,23 +140,12 @@ def _listed(
     members: Longs, sizes: Longs, kinds: Longs, size: int, reached: Floats, counts: Ints
 ) -> Branches:
     """Lay out chains and lists; branch 0 is the trunk."""
-    count, width = len(reached), reached.shape[2]
-    chains = np.append(0, np.cumsum(sizes + 1))
-    branches = np.zeros(int(chains[-1]), np.int64)
-    branches[ranges(chains[:-1] + 1, sizes)] = members + 1
-    owners = np.repeat(np.arange(sizes.size), sizes + 1)
-    lists = branches * count
-    of_kind = lists + kinds[owners]
-    starts = offsets_of(of_kind, size * count)
-    by_list = np.argsort(of_kind, kind="stable")
-    spots = np.empty_like(by_list)
-    spots[by_list] = np.arange(by_list.size) - starts[of_kind[by_list]]
-    flat = reached.reshape(count, -1)
+    laid = laid_along(members, sizes, kinds, size, reached)
     empty = Branches(
-        *(chains, lists, spots, kinds, starts, owners[by_list]),
-        np.zeros(by_list.size + starts.size, np.int64),
-        np.zeros(size * count, np.int64),
-        *(flat, np.argsort(flat, axis=1, kind="stable"), width),
+        *laid[:6],
+        np.zeros(laid.values.size + laid.starts.size, np.int64),
+        np.zeros(laid.starts.size - 1, np.int64),
+        *(laid.reached, np.argsort(laid.reached, axis=1, kind="stable"), laid.width),
     )
     fill_below(empty, np.arange(sizes.size), counts, empty.totals)
     _fill_sums(empty, counts)

@@ -52,10 +52,12 @@ __all__ = [
     "curve_start",
     "formed",
     "greatest_cost",
+    "is_tree",
     "laid_out",
     "move_leaves",
     "unrelated",
     "weight_at",
+    "with_unknown",
 ]
 
 SHADED = -2
@@ -155,7 +157,7 @@ def laid_out(
 
     Writes into `head`, a row of `heads`, where they are.
     """
-    formula = _with_unknown(formula)
+    formula = with_unknown(formula)
     wholes = [formula.offsets, formula.profiles, formula.classes, formula.depths, formula.nodes]
     wholes += _stretched(formula) if formula.way == SHARED else [np.empty(0, np.int64)] * 4
     spots = whole_start + np.cumsum([0, *(one.size for one in wholes)])
@@ -174,11 +176,11 @@ def laid_out(
         head[KINDS] = formula.curve.shape[-2]
         head[BEHIND] = (len(formula.curve) - 1) * formula.curve[0].size
     head[COMPARED], head[REPLACED] = formula.compared, formula.replaced
-    head[TREE] = _is_tree(formula)
+    head[TREE] = is_tree(formula)
     return [*wholes, formula.members], floats
 
 
-def _with_unknown(formula: Formula) -> Formula:
+def with_unknown(formula: Formula) -> Formula:
     """The formula as SHARED is read: what enters, for either question, and one profile more.
 
     That is the profile of nodes at distance 1 from all others.
@@ -226,7 +228,7 @@ def greatest_cost(head: Longs, tables: Floats) -> float:
     return float(tables[start : start + entries].max())
 
 
-def _is_tree(formula: Formula) -> bool:
+def is_tree(formula: Formula) -> bool:
     """Whether the ancestors of every node are a chain, so that no two differ in one depth."""
     if formula.way == EQUAL:
         return False

@@ -14,6 +14,7 @@ from ontomask.arrays import Floats, Ints, Longs
 from ontomask.checks import Integer
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
+from ontomask.kernels.chains import Chains, amounts_around, drawn_near, widths_along
 from ontomask.kernels.windows import draw_near, window_widths
 from ontomask.memory import MODERATE_TABLE, row_blocks
 from ontomask.methods.base import Context, Measure, Method, Metric, Operators, Strata, register
@@ -161,6 +162,9 @@ class _Drawing:
         values, codes = attribute.numbered, attribute.codes
         operator = attribute.distances(measure)
         uniforms, drawn = self.context.generator.random(codes.size), np.empty_like(codes)
+        chains = operator.chains(values)
+        if chains is not None:
+            return self._along(chains, codes, uniforms)
         done = 0
         for rows in row_blocks(values.size, values.size, MODERATE_TABLE):
             distances = operator.between(values[rows], values)
@@ -172,4 +176,16 @@ class _Drawing:
                 own = codes[those] - rows.start
                 drawn[those] = draw_near(own, widths[those], distances, uniforms[those])
                 done += those.size
+        return drawn
+
+    def _along(self, chains: Chains, codes: Ints, uniforms: Floats) -> Ints:
+        """The same of very many concepts of a tree, by how many stand where around each."""
+        widths, drawn = widths_along(chains, codes, self.offsets, self.members), codes.copy()
+        order = np.argsort(codes, kind="stable")
+        ascending = codes[order]
+        for rows, amounts in amounts_around(chains, np.ones(chains.kinds.size)):
+            first, last = np.searchsorted(ascending, [rows.start, rows.start + len(amounts)])
+            those = order[first:last]
+            given = rows.start, widths[those], amounts, uniforms[those]
+            drawn[those] = drawn_near(chains, codes[those], *given)
         return drawn

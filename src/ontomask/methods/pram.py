@@ -12,12 +12,13 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from ontomask.arithmetic import exp
+from ontomask.arithmetic import exp, summed_rows
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.checks import AnyOf, Choice, ListOf, Null, Real, Text, Typed, did_you_mean
 from ontomask.data.masked import Masked
 from ontomask.data.microdata import Attribute, Microdata
 from ontomask.errors import MethodError, ParameterError
+from ontomask.kernels.chains import Chains, amounts_around, drawn_along
 from ontomask.memory import MODERATE_TABLE, NEAR_TABLE, row_blocks
 from ontomask.methods.base import Context, Method, Paced, Progress, register, silent
 from ontomask.methods.heeding import redrawn
@@ -30,6 +31,9 @@ __all__ = ["Pram"]
 ROUNDING = 1e-9
 ROUNDED = 2.0 * float(np.finfo(np.float64).eps)
 """What a sum of chances gains or loses by rounding with each of them, at most."""
+
+DRAW = 128
+"""To draw for a record along chains takes as long as to look at so many pairs."""
 
 Matrix = Sequence[Sequence[float]]
 
@@ -119,13 +123,68 @@ class Pram(Method):
             _refuse_numbers(attribute)
             uniforms = context.generator.random(attribute.codes.size)
             distances = self._distances(attribute)
-            if self.matrix is None and distances.of_words:
-                codes = drawn_words(attribute.codes, self.retain, uniforms)
+            told = None if self.matrix is not None else self._told(attribute, distances, uniforms)
+            if told is not None:
+                codes = told
             else:
                 given = attribute.codes, self._transitions(attribute, distances), uniforms
                 codes = drawn(*given, part.progress)
             found[attribute.name] = replace(attribute, codes=codes)
         return found
+
+    def _told(
+        self, attribute: Attribute, distances: ValueDistances, uniforms: Floats
+    ) -> Ints | None:
+        """The draws where no value need be compared with all others, else None."""
+        if distances.of_words:
+            return drawn_words(attribute.codes, self.retain, uniforms)
+        kinds, numbers = np.unique(attribute.codes, return_inverse=True)
+        places = numbers.astype(np.int32)
+        if places.size * DRAW > kinds.size**2:
+            return None
+        values = attribute.numbered[kinds]
+        chains = distances.chains(values)
+        if chains is None:
+            return None
+        found, unsure = self._along(chains, places, uniforms)
+        for place in np.unique(places[unsure]).tolist():
+            records = np.flatnonzero(unsure & (places == place))
+            rows = distances.between(values[[place]], values)
+            chances = self._decreasing(rows, np.ones(kinds.size, bool), place)[0]
+            found[records] = _place(np.cumsum(chances), uniforms[records])
+        return np.asarray(kinds[found], np.int32)
+
+    def _along(self, chains: Chains, places: Ints, uniforms: Floats) -> tuple[Ints, Bools]:
+        """Draws for different concepts of a tree, and which of them rounding may decide."""
+        found, unsure = places.copy(), np.zeros(places.size, bool)
+        order = np.argsort(places, kind="stable")
+        ascending, count = places[order], chains.kinds.size
+        for block, amounts in amounts_around(chains, np.ones(count)):
+            start, rows = block.start, np.arange(len(amounts))
+            first, last = np.searchsorted(ascending, [start, start + rows.size])
+            those = order[first:last]
+            reached = chains.reached[chains.kinds[block]]
+            lengths = np.diff(chains.offsets)[block]
+            own = rows, chains.kinds[block] * chains.width + lengths - 1
+            amounts[own] = 0.0
+            shares = self._falling(reached, amounts)
+            shares[own] = np.where(shares.any(axis=1), self.retain, 1.0)
+            amounts[own] = 1.0
+            totals = summed_rows(amounts * shares, np.ones(amounts.shape[1]))
+            given = places[those], start, shares, totals, uniforms[those]
+            found[those], apart = drawn_along(chains, *given)
+            unsure[those] = apart <= ROUNDED * (count + amounts.shape[1] + 4.0)
+        return found, unsure
+
+    def _falling(self, distances: Floats, amounts: Floats) -> Floats:
+        """The probability of each of as many others as there are at each of some distances."""
+        others = np.where(amounts > 0.0, distances, np.inf)
+        lowest = others.min(axis=1, keepdims=True)
+        lowest = np.where(np.isfinite(lowest), lowest, 0.0)
+        moves = exp(-(others - lowest) / self.reach)
+        total = summed_rows(moves * amounts, np.ones(moves.shape[1]))[:, None]
+        shares: Floats = moves * ((1.0 - self.retain) / np.where(total > 0.0, total, 1.0))
+        return shares
 
     def _distances(self, attribute: Attribute) -> ValueDistances:
         is_semantic = self.matrix is None and self.algorithm == "semantic"

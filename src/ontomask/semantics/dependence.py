@@ -14,6 +14,7 @@ from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.centroids import first_least
 from ontomask.kernels.products import summed_rows, total_of_product, turned_product
 from ontomask.memory import row_blocks
+from ontomask.semantics.distances import ValueDistances
 from ontomask.semantics.sample import Compared, Sample, check_same_records
 from ontomask.sparse import SparseRows
 
@@ -34,11 +35,22 @@ def semantic_mean(sample: Sample) -> str:
     'dog'
     """
     candidates = _candidates(sample)
+    return sample.taxonomy.ids[
+        int(candidates[first_least(_sums_from(candidates, sample), sample.total)])
+    ]
+
+
+def _sums_from(candidates: Ints, sample: Sample) -> Floats:
+    """For each of some concepts the sum of its distances to all records."""
+    both = candidates.astype(np.int64), sample.concepts.astype(np.int64)
+    told = ValueDistances(sample.space).summed(*both, sample.counts)
+    if told is not None:
+        return told
     sums = [
         summed_rows(sample.space.between(candidates[block], sample.concepts), sample.counts)
         for block in row_blocks(candidates.size, sample.distinct)
     ]
-    return sample.taxonomy.ids[int(candidates[first_least(np.concatenate(sums), sample.total)])]
+    return np.concatenate(sums)
 
 
 def _candidates(sample: Sample) -> Ints:

@@ -11,8 +11,9 @@ import numpy as np
 from ontomask.arithmetic import summed_columns, summed_rows
 from ontomask.arrays import Bools, Floats, Ints, Longs, Shorts
 from ontomask.errors import SchemaError
+from ontomask.kernels.chains import Chains, chained_sums, chains_of
 from ontomask.kernels.formulas import EQUAL, RANKED, Formula, unrelated
-from ontomask.memory import LARGEST_TABLE, require_memory, row_blocks
+from ontomask.memory import LARGEST_TABLE, SMALL_TABLE, require_memory, row_blocks
 from ontomask.taxonomy.measures import MEASURES, Space
 from ontomask.taxonomy.shades import Shading, shading
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -247,6 +248,29 @@ class ValueDistances:
             way = EQUAL if self.highest is None else RANKED
             return unrelated(values, way, float(max(1, self.highest or 0)))
         return spread_out(self.space.formula(values[known].astype(np.int32)), known, values.size)
+
+    def chains(self, values: Longs) -> Chains | None:
+        """Many values along the chains of their ancestors, where that tells their distances."""
+        known = np.flatnonzero(self._inside(values))
+        if self.space is None or known.size**2 <= SMALL_TABLE:
+            return None
+        formula = self.space.stepped(values[known].astype(np.int32))
+        return None if formula is None else chains_of(spread_out(formula, known, values.size))
+
+    def summed(self, rows: Longs, columns: Longs, weights: Floats, power: int = 1) -> Floats | None:
+        """The weighted sums of distances, raised to a power, from each of the rows to all columns.
+
+        None where they are few, or nothing tells them without a look at all pairs.
+        """
+        if rows.size * columns.size <= SMALL_TABLE:
+            return None
+        values, places = np.unique(np.concatenate([rows, columns]), return_inverse=True)
+        chains = self.chains(values)
+        if chains is None:
+            return None
+        own, others = places[: rows.size], places[rows.size :]
+        counts = np.bincount(others, weights, values.size).astype(np.float64)
+        return chained_sums(chains, counts, power)[own]
 
     def without_values(self) -> ValueDistances:
         """The same distances, without the concepts that they were made ready for."""

@@ -17,10 +17,14 @@ from ontomask.errors import ParameterError
 from ontomask.kernels.products import summed_rows
 from ontomask.memory import row_blocks
 from ontomask.remembering import remembered
+from ontomask.semantics.distances import ValueDistances
 from ontomask.taxonomy.measures import Space
 from ontomask.taxonomy.taxonomy import Taxonomy
 
-__all__ = ["Compared", "Sample", "Values", "check_same_records"]
+__all__ = ["Compared", "Sample", "Summing", "Values", "check_same_records"]
+
+
+Summing = Callable[[Longs, Longs, Floats, int], Floats | None]
 
 
 class Compared(Brief, ABC):
@@ -46,9 +50,19 @@ class Compared(Brief, ABC):
         """Distances of some distinct values to all."""
         return self.distances[block]
 
+    def told_sums(self, _power: int) -> Floats | None:
+        """For each distinct value the sum of its distances, raised to a power, to all records.
+
+        None where nothing tells them without a look at all distances.
+        """
+        return None
+
     @remembered
     def sums(self) -> Floats:
         """For each distinct value the sum of its distances to all records."""
+        told = self.told_sums(1)
+        if told is not None:
+            return told
         # distances that come in blocks are computed once for both: they take longer than squares
         return self._summed(1)[0] if self._is_one_block else self._both_sums[0]
 
@@ -81,7 +95,9 @@ class Compared(Brief, ABC):
     @remembered
     def variance(self) -> float:
         """The distance variance: the covariance of the attribute with itself."""
-        squared = self._summed(2)[0] if self._is_one_block else self._both_sums[1]
+        squared = self.told_sums(2)
+        if squared is None:
+            squared = self._summed(2)[0] if self._is_one_block else self._both_sums[1]
         products = summed_products(self.counts, squared)
         grand = summed_products(self.means, self.counts) / self.total
         squares = summed_products(self.means**2, self.counts)
@@ -113,6 +129,9 @@ class Values(Compared):
         As in `Sample`.
     held
         Whether the distances are computed once and held, or computed whenever they are needed.
+    summed
+        What tells, where it can, the weighted sums of the distances from each of some values to
+        others, raised to a power.
     """
 
     between: Callable[[Longs, Longs], Floats]
@@ -120,6 +139,7 @@ class Values(Compared):
     codes: Longs
     weights: Floats | None = None
     held: bool = True
+    summed: Summing | None = None
 
     @property
     def distinct(self) -> int:
@@ -130,6 +150,12 @@ class Values(Compared):
     def distances(self) -> Floats:
         """The distances between them."""
         return self._distances if self.held else self.between(self.numbers, self.numbers)
+
+    def told_sums(self, power: int) -> Floats | None:
+        """The sums of distances to all records, where the values tell them."""
+        if self.summed is None:
+            return None
+        return self.summed(self.numbers, self.numbers, self.counts, power)
 
     @remembered
     def _distances(self) -> Floats:
@@ -245,6 +271,11 @@ class Sample(Compared):
     def distances(self) -> Floats:
         """Distances between the distinct concepts."""
         return self.matrix
+
+    def told_sums(self, power: int) -> Floats | None:
+        """The sums of distances to all records, where the taxonomy tells them."""
+        concepts = self.concepts.astype(np.int64)
+        return ValueDistances(self.space).summed(concepts, concepts, self.counts, power)
 
     def distances_of(self, block: slice) -> Floats:
         """Distances of some distinct concepts to all."""

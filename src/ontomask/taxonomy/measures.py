@@ -21,7 +21,8 @@ from ontomask.checks import Choice, Constraint, Flag, check
 from ontomask.errors import ParameterError
 from ontomask.extensions import declared
 from ontomask.kernels import formulas
-from ontomask.memory import LARGEST_TABLE, require_memory, row_blocks
+from ontomask.kernels.chains import chains_of, farthest_along
+from ontomask.memory import LARGEST_TABLE, SMALL_TABLE, require_memory, row_blocks
 from ontomask.taxonomy.content import IC_KINDS, INTRINSIC, InformationContent
 from ontomask.taxonomy.pairs import AncestorSets, Pair, Pairs, Summaries
 from ontomask.taxonomy.taxonomy import Taxonomy
@@ -159,6 +160,10 @@ class Space:
     def scale(self) -> float:
         """The largest distance between two values of the attribute, or 1 if all are equal."""
         self.check_inside(self.distinct)
+        told = replace(self, settings={**self.settings, "scaled": False}).stepped(self.distinct)
+        chains = None if told is None else chains_of(told)
+        if chains is not None:
+            return farthest_along(chains) or 1.0
         sets = AncestorSets.of(self.taxonomy, self.depths, self.distinct, self.distinct)
         return max(float(distances.max()) for _, distances in self._blocks(sets)) or 1.0
 
@@ -263,10 +268,9 @@ class Space:
         sets = AncestorSets.of(self.taxonomy, self.depths, concepts, concepts[:0])
         way, plain = self.measure.summary, sets.formula()
         assert way is not None
-        told = self.by_profiles(sets)
+        told = self._shared(sets, math.inf if way == formulas.SHARED else concepts.size**2 // 8)
         if told is not None:
-            profiles, curve = told
-            return plain._replace(way=way, profiles=profiles, curve=curve, width=curve.shape[-1])
+            return told
         if way == formulas.SUBSUMER:
             classes, curve = self.by_classes(sets)
             return plain._replace(way=way, classes=classes, curve=curve, width=curve.shape[-1])
@@ -282,6 +286,22 @@ class Space:
             return plain._replace(way=way, contents=contents, divisor=2.0 * self.content.maximum)
         return plain
 
+    def _shared(self, sets: AncestorSets, most: float) -> formulas.Formula | None:
+        told = self.by_profiles(sets, most)
+        if told is None:
+            return None
+        profiles, curve = told[0], self.scaled(told[1])
+        shared = {"profiles": profiles, "curve": curve, "width": curve.shape[-1]}
+        return sets.formula()._replace(way=formulas.SHARED, **shared)
+
+    def stepped(self, concepts: Ints) -> formulas.Formula | None:
+        """The same for many concepts of a tree, if what they share tells their distances."""
+        if concepts.size**2 <= SMALL_TABLE:
+            return None
+        self.check_inside(concepts)
+        sets = AncestorSets.of(self.taxonomy, self.depths, concepts, concepts[:0])
+        return self._shared(sets, concepts.size**2 // 8) if sets.chains else None
+
     def by_profiles(
         self, sets: AncestorSets, most: float = math.inf
     ) -> tuple[Longs, Floats] | None:
@@ -290,16 +310,39 @@ class Space:
         Concepts of the same profile share as much with others, and are as far from them. None where
         that does not tell distances, or where more of them than `most` would have to be computed.
         """
-        if self.measure.summary != formulas.SHARED:
-            return None
         sides = sets.rows, sets.columns
         sizes = np.concatenate([np.diff(side.offsets) for side in sides])
+        if self.measure.summary != formulas.SHARED:
+            return self._by_chains(sets, sizes, most)
         concepts = np.concatenate([side.concepts for side in sides])
         keys = np.stack([sizes, self.depths[concepts] * self.measure.uses_depth])
         _, firsts, profiles = np.unique(keys, axis=1, return_index=True, return_inverse=True)
         if firsts.size**2 * int(sizes.max() + 1) > most:
             return None
         return profiles.ravel(), self._curve(concepts[firsts], sizes[firsts])
+
+    def _by_chains(
+        self, sets: AncestorSets, sizes: Longs, most: float
+    ) -> tuple[Longs, Floats] | None:
+        """The same where ways go through the deepest common ancestor of a tree.
+
+        It is as deep as common ancestors are many.
+        """
+        way, width = self.measure.summary, int(sizes.max(initial=0)) + 1
+        if way not in (formulas.PATH, formulas.SUBSUMER) or "ic" in self.settings:
+            return None
+        lengths, profiles = np.unique(sizes, return_inverse=True)
+        if lengths.size**2 * width > most or not sets.rooted:
+            return None
+        first, second = lengths[:, None, None], lengths[None, :, None]
+        shared = np.clip(np.arange(width), 1, np.minimum(first, second))
+        links = first + second - 2 * shared
+        if way == formulas.PATH:
+            return profiles, self._of_links(sets)[links]
+        classes, curve = self.by_classes(sets)
+        by_depth = np.zeros(width, np.int64)
+        by_depth[sets.depths] = classes
+        return profiles, curve[by_depth[shared], links]
 
     def _curve(self, concepts: Ints, sizes: Longs) -> Floats:
         """The distances of concepts with so many ancestors, by how many of them are common."""
@@ -316,8 +359,11 @@ class Space:
 
     def by_links(self, sets: AncestorSets) -> Floats:
         """Distances by the links on the least way."""
+        return self.scaled(self._of_links(sets))
+
+    def _of_links(self, sets: AncestorSets) -> Floats:
         lengths = Summaries(path=np.arange(2 * sets.farthest_up + 1))
-        return np.asarray(self.scaled(self.measure.compute(self, lengths)), np.float64)
+        return np.asarray(self.measure.compute(self, lengths), np.float64)
 
     def by_classes(self, sets: AncestorSets) -> tuple[Longs, Floats]:
         """Pairs whose deepest common ancestor is of the same class are as far apart."""

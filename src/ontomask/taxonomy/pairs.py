@@ -41,6 +41,12 @@ class _Side:
         """The concepts by their local numbers: each is the last of its own ancestors."""
         return self.members[self.offsets[1:] - 1]
 
+    @property
+    def places_from_below(self) -> Longs:
+        """How far before the last of its set each member is."""
+        sizes = np.diff(self.offsets)
+        return np.repeat(self.offsets[1:] - 1, sizes) - np.arange(self.members.size)
+
     def cut(self, block: slice) -> _Side:
         offsets = self.offsets[block.start : block.stop + 1]
         inside = slice(offsets[0], offsets[-1])
@@ -81,6 +87,13 @@ class AncestorSets:
         """Whether each set is a chain: as large as its concept is deep."""
         sides = self.rows, self.columns
         return all((np.diff(one.offsets) == self.depths[one.own]).all() for one in sides)
+
+    @property
+    def rooted(self) -> bool:
+        """Whether they are chains from one root on, without a link that leaves anybody out."""
+        sides = self.rows, self.columns
+        straight = all((one.ups == one.places_from_below).all() for one in sides)
+        return straight and self.chains and np.count_nonzero(self.depths == 1) == 1
 
     @property
     def farthest_up(self) -> int:

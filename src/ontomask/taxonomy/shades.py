@@ -65,10 +65,8 @@ def shading(space: Space, rows: Ints, columns: Ints) -> Shading | None:
 def _told(space: Space, sets: AncestorSets, most: float) -> tuple[Floats, Writing] | None:
     """All distances there can be, if at most so many, and what writes which one pairs have."""
     way, links = space.measure.summary, 2 * sets.farthest_up + 1
-    if way == formulas.SHARED:
-        told = space.by_profiles(sets, most)
-        if told is None:
-            return None
+    told = space.by_profiles(sets, most)
+    if told is not None:
         profiles, curve = told
         return space.scaled(curve), functools.partial(_write_by_profiles, sets, profiles)
     if way == formulas.PATH and links <= most:
