@@ -94,6 +94,7 @@ def many_codes(rng):
     return taxonomy, pl.DataFrame(table)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("measure", ["logsc", "path", "wu-palmer"])
 @pytest.mark.parametrize(
     "method", [om.Pram(), om.Pram(retain=0.0, reach=0.02), om.Pram(retain=1.0), om.Hybrid(k=3)]
@@ -110,6 +111,7 @@ def test_many_concepts_get_the_same_draws_without_being_compared(monkeypatch, me
     assert om.protect(frame, schema, method, seed=1).frame.equals(expected)
 
 
+@pytest.mark.compiled
 def test_draws_that_rounding_may_decide_are_looked_up(monkeypatch):
     taxonomy, frame = many_codes(np.random.default_rng(5))
     monkeypatch.setattr("ontomask.methods.pram.DRAW", 1)
@@ -126,6 +128,7 @@ def test_draws_that_rounding_may_decide_are_looked_up(monkeypatch):
     assert 0 < sum(asked) < MANY
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("measure", ["logsc", "path", "wu-palmer"])
 def test_statistics_of_many_concepts_compare_hardly_any_pairs(monkeypatch, measure):
     taxonomy, frame = many_codes(np.random.default_rng(6))
