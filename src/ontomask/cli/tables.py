@@ -47,7 +47,11 @@ Quote = Annotated[
 ]
 Header = Annotated[
     int | None,
-    typer.Option(min=1, help="The line or row with the columns' names.", show_default=False),
+    typer.Option(
+        min=0,
+        help="The line or row with the columns' names; 0 if there is none.",
+        show_default=False,
+    ),
 ]
 Skip = Annotated[
     list[int] | None,

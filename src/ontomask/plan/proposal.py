@@ -185,7 +185,8 @@ def sample_of(data: Path, how: FileFormat, guess: Sequence[str] = GUESSABLE) -> 
     """A first look at some records of a table that is too large for memory."""
     with opened(Resources()) as connection, tempfile.TemporaryDirectory() as folder:
         path, count = sampled(connection, data, how, Path(folder))
-        source = first_look(path, how, guess)
+        # the sample has a line of names, also where the table has none
+        source = first_look(path, replace(how, header=1) if how.header == 0 else how, guess)
     said = (note.replace(str(path), str(data)) for note in source.notes)
     note = f"Guessed from {plural(source.rows, 'record')}, drawn from {count:,}."
     guessed = {name: one.replace(str(path), str(data)) for name, one in source.guessed.items()}

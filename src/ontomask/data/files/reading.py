@@ -214,7 +214,7 @@ def as_texts(frame: pl.DataFrame, how: FileFormat, numbers: Sequence[str] = ()) 
 
 
 def _loaded(path: Path, how: FileFormat, columns: Sequence[str] | None, shown: str) -> Loaded:
-    if how.format not in ROWS and (how.header or how.skip):
+    if how.format not in ROWS and (how.header not in (None, 1) or how.skip):
         raise DataError(
             f"header and skip are for CSV and Excel files, and {shown} is none; leave them out."
         )
