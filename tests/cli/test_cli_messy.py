@@ -218,3 +218,48 @@ def test_names_that_look_like_values_are_marked():
     assert "# CHECK: Line 1 seems to name the columns; 2 columns are named like values" in plan
     assert tomllib.loads(plan)["input"]["header"] == 1
     assert released.columns[-2:] == ["2019", "2020"]
+
+
+# Numbers that are written unlike the others ------------------------------------------------------
+
+ODD_NUMBERS = [
+    "1e3",
+    "5.",
+    "+5",
+    ".5",
+    "1E+3",
+    "1000000000000000",
+    "9" * 17,
+    str(2**63),
+    "1" + 30 * "0",
+]
+
+
+@pytest.mark.parametrize("odd", ODD_NUMBERS)
+def test_what_init_calls_a_number_check_and_run_read_as_one(odd):
+    rows = "".join(f"M,{20 + n % 7}\n" for n in range(60))
+    _, plan, released = planned_undecided(f"sex,income\n{rows}F,{odd}\n")
+    assert tomllib.loads(plan)["columns"]["income"]["kind"] == "numeric"
+    assert len(released) == 61
+
+
+@pytest.mark.parametrize("odd", ODD_NUMBERS)
+def test_so_does_duckdb(odd):
+    pytest.importorskip("duckdb")
+    rows = "".join(f"M,{20 + n % 7}\n" for n in range(60))
+    Path("t.csv").write_text(f"sex,income\n{rows}F,{odd}\n")
+    nameless_plan("income", engine='[engine]\nname = "duckdb"')
+    done = run("run", "t.toml")
+    assert done.exit_code == 0, done.stderr
+
+
+@pytest.mark.parametrize("odd", ["1e999", "pending"])
+def test_a_column_that_is_no_number_as_a_whole_is_to_be_decided_on(odd):
+    rows = "".join(f"M,{20 + n // 3}\n" for n in range(7200))
+    Path("t.csv").write_text(f"sex,income\n{rows}F,{odd}\n")
+    shown = run("init", "t.csv")
+    assert shown.exit_code == 0, shown.stderr
+    income = tomllib.loads(Path("t.toml").read_text())["columns"]["income"]
+    assert income == {"kind": "flat", "role": "undecided"}
+    checked = run("check", "t.toml")
+    assert "undecided" in checked.output

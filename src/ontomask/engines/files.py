@@ -46,7 +46,9 @@ __all__ = [
 ]
 
 NUMBERS = ("numeric", "count", "weight")
-WHOLE = r"[+-]?\d+"
+WHOLE = r"[+-]?0*\d{1,18}"
+"""Longer ones may be too large for whole numbers of eight bytes."""
+
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 UNPACKED = {"parquet": 40, "csv": 20}
 """How many times its size on the disk a table takes in memory while it is protected."""

@@ -13,9 +13,10 @@ from typing import Any, NoReturn
 
 from ontomask.data.encoding import encode
 from ontomask.data.files import FileFormat, Source, first_look
-from ontomask.data.files.reading import GUESSABLE
+from ontomask.data.files.kinds import NUMBERS
+from ontomask.data.files.reading import GUESSABLE, with_numbers
 from ontomask.data.inference import Proposal, infer_schema
-from ontomask.data.schema import AnyColumn, Column, Date, Identifier, Nominal, Ordinal, Schema
+from ontomask.data.schema import AnyColumn, Column, Date, Flat, Identifier, Nominal, Ordinal, Schema
 from ontomask.data.tables import open_table
 from ontomask.data.unseen import unseen
 from ontomask.engines.databases import Database, check_address, is_server, read_query
@@ -143,6 +144,7 @@ def propose(
     left_out = dict(_useless(source))
     frame = source.frame.drop(left_out)
     proposal = _publishable(infer_schema(frame), str(data)) if frame.width else _nothing(str(data))
+    frame, proposal = _as_the_plan_reads(frame, source.format, proposal)
     target, named = Path(plan), query is None and is_writable(Path(data).name)
     shown = toml_comment(shlex.quote(target.name))
     names = ", ".join(name for name in sorted(METHODS) if name != "microaggregation")
@@ -212,6 +214,31 @@ def _useless(source: Source) -> Iterator[tuple[str, str]]:
             yield column.name, "it holds lists or tables of values"
         elif column.null_count() == source.rows:
             yield column.name, "it holds missing values only"
+
+
+def _as_the_plan_reads(frame: Any, how: FileFormat, proposal: Proposal) -> tuple[Any, Proposal]:
+    """The table as the plan reads it: what is said to be numeric there is read as numbers.
+
+    Where it cannot be, the column is one of words, and somebody has to decide.
+    """
+    for name, column in proposal.schema.items():
+        if column.kind in NUMBERS:
+            try:
+                frame = with_numbers(frame, how, name)
+            except DataError:
+                proposal = _in_words(proposal, name)
+    return frame, proposal
+
+
+def _in_words(proposal: Proposal, name: str) -> Proposal:
+    """The proposal with a column that holds numbers and other texts."""
+    reason = (
+        "it holds numbers, but not only: say under [input] what means a missing value there "
+        "(missing_in) or a number (read_as), and declare it as numeric"
+    )
+    schema = Schema.of({**proposal.schema, name: Flat(role="undecided")})
+    reasons = {**proposal.reasons, name: reason}
+    return replace(proposal, schema=schema, reasons=reasons, unsure=proposal.unsure | {name})
 
 
 def _nothing(shown: str) -> NoReturn:

@@ -16,7 +16,7 @@ from ontomask.data.files.encodings import guessed_encoding, mixed_encodings
 from ontomask.data.files.formats import FileFormat, recognized
 from ontomask.data.files.kinds import check_kinds, only_with_comma, with_kinds
 from ontomask.data.files.loaded import Loaded, Top, check_columns, check_names, with_readings
-from ontomask.data.files.numbers import pointed
+from ontomask.data.files.numbers import pointed, to_numbers
 from ontomask.data.files.opening import existing, file_digest, reported, unpacked
 from ontomask.data.files.separated import read_separated, separated_top
 from ontomask.data.files.survey import read_survey
@@ -25,7 +25,16 @@ from ontomask.data.libraries import Framed
 from ontomask.errors import DataError
 from ontomask.wording import option, quoted
 
-__all__ = ["GUESSABLE", "Source", "as_declared", "as_texts", "read_file", "read_texts", "read_top"]
+__all__ = [
+    "GUESSABLE",
+    "Source",
+    "as_declared",
+    "as_texts",
+    "read_file",
+    "read_texts",
+    "read_top",
+    "with_numbers",
+]
 
 GUESSABLE = ("encoding", "decimal")
 """What `read_file` can guess, though only a person knows."""
@@ -178,6 +187,20 @@ def as_declared(
     _check_declared(declared, loaded, None, shown)
     typed, notes = with_kinds(loaded, declared)
     return Source(typed, how, "", notes)
+
+
+def with_numbers(frame: pl.DataFrame, how: FileFormat, name: str) -> pl.DataFrame:
+    """A frame that was read without kinds, with a column of texts as numbers, as by its kind.
+
+    Raises
+    ------
+    DataError
+        If some of its texts are none.
+    """
+    column = frame[name]
+    if column.dtype != pl.String:
+        return frame
+    return frame.with_columns(to_numbers(column, how, Loaded(frame, how).places))
 
 
 def read_top(path: str | os.PathLike[str], how: FileFormat) -> Top:
