@@ -196,10 +196,13 @@ def _show_examination(voice: Voice, found: Examination) -> None:
         )
     voice.say(table)
     if found.risk is not None:
+        from ontomask.plan.examination import counted
+
         structure = found.risk.structure
         voice.say(
-            f"\nAs it is, {structure.unique_share:.1%} of the {structure.people:,} people are "
-            f"alone with their combination of {', '.join(map(escape, found.risk.columns))}."
+            f"\nAs it is, {structure.unique_share:.1%} of the {structure.people:,} "
+            f"{counted(found.notes)} are alone with their combination of "
+            f"{', '.join(map(escape, found.risk.columns))}."
         )
     _show_unchanged(voice, found.unchanged)
     for note in found.notes:
@@ -266,10 +269,16 @@ def _show_unchanged(voice: Voice, found: UnchangedRisk) -> None:
 
 
 def _show_outcome(voice: Voice, outcome: Outcome) -> None:
+    from ontomask.plan.examination import counted
+
     release, found = outcome.release, outcome.evaluation
     before, after = found.risk_before, found.risk_after
     table = grid("measured", "before", "after", numbers=("before", "after"))
-    table.add_row("people alone in their class", f"{before.uniques:.1%}", f"{after.uniques:.1%}")
+    table.add_row(
+        f"{counted(outcome.notes)} alone in their class",
+        f"{before.uniques:.1%}",
+        f"{after.uniques:.1%}",
+    )
     table.add_row("highest risk", f"{before.highest_risk:.1%}", f"{after.highest_risk:.1%}")
     table.add_row("average risk", f"{before.average_risk:.1%}", f"{after.average_risk:.1%}")
     for link in found.linkage:

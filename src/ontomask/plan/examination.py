@@ -15,7 +15,7 @@ from ontomask.data.files import FileFormat, Source, first_look, read_file
 from ontomask.data.inference import infer_schema
 from ontomask.data.microdata import Microdata
 from ontomask.data.profile import profiles
-from ontomask.data.schema import AnyColumn, Column, Nominal, Schema
+from ontomask.data.schema import AnyColumn, Column, Identifier, Nominal, Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.engines.databases import read_query
 from ontomask.errors import DataError, OntomaskError
@@ -38,20 +38,28 @@ from ontomask.toml_text import toml_value
 from ontomask.wording import enumerated, plural
 
 __all__ = [
+    "SEVERAL",
     "Examination",
     "Examined",
     "Reading",
     "as_they_are",
+    "counted",
     "examine",
     "examined",
     "extras_of",
+    "identifiers",
     "mapped_how",
     "misfit",
     "notes_on",
     "read_declared",
+    "several_records",
     "too_few",
     "unfit_steps",
 ]
+
+
+SEVERAL = "Several records have the same"
+"""How the note begins that persons may have several records."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +142,48 @@ def notes_on(source: Source, contents: Contents) -> tuple[str, ...]:
             "The records keep their order; if that tells who is who, say shuffle = true.",
         ),
     )
-    return (*source.notes, *(note for applies, note in notes if applies))
+    several = several_records(schema, _repeating(source, schema))
+    return (*source.notes, *several, *(note for applies, note in notes if applies))
+
+
+def several_records(schema: Schema, counts: Mapping[str, tuple[int, int]]) -> tuple[str, ...]:
+    """That persons may have several records, though k counts records.
+
+    Parameters
+    ----------
+    schema
+        The columns of the plan.
+    counts
+        For each identifier how many values it has, and in how many records.
+    """
+    if schema.unit is not None or schema.count is not None:
+        return ()
+    names = [name for name, (distinct, records) in counts.items() if distinct < records]
+    if not names:
+        return ()
+    return (
+        f"{SEVERAL} {enumerated(names)}, but k counts records: if that tells whose record it is, "
+        "say unit = true for it, so that persons are counted; or all k may be of one person.",
+    )
+
+
+def counted(notes: Sequence[str]) -> str:
+    """What is counted, by the notes: people only where each record is one, or persons are."""
+    return "records" if any(note.startswith(SEVERAL) for note in notes) else "people"
+
+
+def identifiers(schema: Schema) -> list[str]:
+    """The columns that may say whose record it is."""
+    return [name for name, column in schema.items() if isinstance(column, Identifier)]
+
+
+def _repeating(source: Source, schema: Schema) -> dict[str, tuple[int, int]]:
+    """How many values identifiers have in how many records; nothing where an engine holds these."""
+    if not source.frame.height:
+        return {}
+    table = open_table(source.frame)
+    known = {name: table.frame[name].drop_nulls() for name in identifiers(schema)}
+    return {name: (int(one.n_unique()), len(one)) for name, one in known.items()}
 
 
 class Reading:

@@ -31,7 +31,7 @@ from ontomask.plan.examination import (
     too_few,
     unfit_steps,
 )
-from ontomask.plan.large import engine_of
+from ontomask.plan.large import engine_of, several_in
 from ontomask.plan.lines import Place
 from ontomask.plan.problems import missing_column, refuse_at
 from ontomask.plan.reading import Contents
@@ -66,6 +66,7 @@ def _surveyed(
         refuse_at(name, text, [*found.misfits(), *too_few(contents, found.people)])
         refuse_at(name, text, found.unfit_steps())
         source = LargeSource.of("", contents.input, relation, found.records)
+        source = replace(source, notes=several_in(relation, contents.schema))
         return Examination(
             records=found.records,
             columns=tuple(found.examined()),
