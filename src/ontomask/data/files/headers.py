@@ -89,7 +89,7 @@ def doubt_about(names: Sequence[str], records: Sequence[Sequence[str]]) -> Doubt
     doubtful = sum(one.is_alike or bool(one.kind) for one in columns)
     if not doubtful:
         return None
-    certain = sum(alike) > unlike
+    certain = any(alike) and sum(alike) >= unlike
     return Doubt(sum(alike) if certain else doubtful, len(names), certain)
 
 
