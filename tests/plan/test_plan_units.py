@@ -161,5 +161,5 @@ def test_init_says_why_it_cannot(tmp_path, monkeypatch):
     assert CliRunner().invoke(app, ["init", "v.csv", "-o", "w.toml"]).exit_code == 0
     text = Path("w.toml").read_text()
     assert tomllib.loads(text)["columns"]["patient"] == {"kind": "identifier"}
-    assert "some records have none, so persons cannot be counted" in text
+    assert "some records have none: leave them out" in text
     assert any(note.startswith(SEVERAL) for note in om.Plan.read("w.toml").check().notes)

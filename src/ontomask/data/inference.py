@@ -71,6 +71,7 @@ COMPACT = ("%Y%m%d", "%Y-%m", "%m/%Y", "%m.%Y")
 HARDLY_EVER = 0.01
 """A column that varies within so few of the persons is named as nearly constant."""
 
+GAPS = "; some records have none: leave them out, so that persons can be counted (unit = true)"
 FREE = "which may name people: read it before you publish it"
 
 
@@ -172,22 +173,14 @@ def _with_unit(
     repeats = {name: known[name].whole for name, guess in guesses.items() if guess.repeats}
     repeated = {name: distinct for name, (distinct, held) in repeats.items() if held == len(table)}
     if not repeated:
-        return {name: _with_gaps(guesses[name]) for name in repeats}
+        found = [(name, guesses[name]) for name in repeats]
+        return {name: replace(one, reason=one.reason + GAPS, unsure=True) for name, one in found}
     unit = max(repeated, key=lambda name: repeated[name])
     said = "; so persons are counted, not records"
     if constant := _constant(table, unit, guesses):
         said += f"; the same in all records of a person: {enumerated(constant)}"
     guess = guesses[unit]
     return {unit: replace(guess, column=Identifier(unit=True), reason=guess.reason + said)}
-
-
-def _with_gaps(guess: Guess) -> Guess:
-    """An identifier that cannot be the unit, as nobody knows whose record some are."""
-    said = (
-        "; some records have none, so persons cannot be counted: leave those out, or give each of "
-        "them a value of its own, and say unit = true"
-    )
-    return replace(guess, reason=guess.reason + said, unsure=True)
 
 
 def _constant(table: Table, unit: str, guesses: Mapping[str, Guess]) -> list[str]:

@@ -145,6 +145,7 @@ def propose(
     frame = source.frame.drop(left_out)
     proposal = _publishable(infer_schema(frame), str(data)) if frame.width else _nothing(str(data))
     frame, proposal = _as_the_plan_reads(frame, source.format, proposal)
+    proposal = _to_be_decided(proposal)
     target, named = Path(plan), query is None and is_writable(Path(data).name)
     shown = toml_comment(shlex.quote(target.name))
     names = ", ".join(name for name in sorted(METHODS) if name != "microaggregation")
@@ -228,6 +229,23 @@ def _as_the_plan_reads(frame: Any, how: FileFormat, proposal: Proposal) -> tuple
             except DataError:
                 proposal = _in_words(proposal, name)
     return frame, proposal
+
+
+def _to_be_decided(proposal: Proposal) -> Proposal:
+    """The proposal, all roles open if nothing is known to others, as every step needs something."""
+    schema = proposal.schema
+    if schema.quasi or schema.undecided:
+        return proposal
+    kept = {name: one for name, one in schema.items() if isinstance(one, Column)}
+    changed = {name: replace(one, role="undecided") for name, one in kept.items()}
+    said = "; but no column seems to be known to others, and one must be: say which (quasi)"
+    reasons = {name: proposal.reasons[name] + said for name in kept}
+    return replace(
+        proposal,
+        schema=Schema.of({**schema, **changed}),
+        reasons={**proposal.reasons, **reasons},
+        unsure=proposal.unsure | frozenset(kept),
+    )
 
 
 def _in_words(proposal: Proposal, name: str) -> Proposal:
