@@ -263,3 +263,23 @@ def test_a_column_that_is_no_number_as_a_whole_is_to_be_decided_on(odd):
     assert income == {"kind": "flat", "role": "undecided"}
     checked = run("check", "t.toml")
     assert "undecided" in checked.output
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["risk", "t.csv", "--quasi", "column_2,column_3"],
+        ["verify", "t.csv", "--quasi", "column_2", "--k", "5"],
+        ["taxonomy", "map", "icd9cm", "t.csv", "--column", "column_5"],
+    ],
+)
+def test_every_command_that_reads_a_table_can_be_told(command):
+    rows = NAMELESS.splitlines()
+    codes = ["250.00", "401.9", "428.0"]
+    lines = [f"{row},{codes[place % 3]}\n" for place, row in enumerate(rows)]
+    Path("t.csv").write_text("".join(lines))
+    refused = run(*command)
+    assert refused.exit_code != 0
+    assert "looks like a record" in " ".join(refused.stderr.split())
+    done = run(*command, "--header", "0")
+    assert done.exit_code == 0, done.stderr

@@ -17,6 +17,7 @@ from rich.text import Text
 from ontomask.cli.tables import (
     Decimal,
     Encoding,
+    Header,
     Reading,
     Separator,
     Sheet,
@@ -251,6 +252,7 @@ def risk(
     encoding: Encoding = None,
     decimal: Decimal = None,
     sheet: Sheet = None,
+    header: Header = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -263,7 +265,7 @@ def risk(
     with voice.answering():
         from ontomask.engines.measuring import file_risk, minimal_unique_sets
 
-        how = Reading(separator, encoding, decimal, sheet)
+        how = Reading(separator, encoding, decimal, sheet, header)
         with measured_table(data, how) as (source, whole):
             voice.aside(*(Text(note, style="dim") for note in source.guessed.values()))
             schema = _known(voice, source.frame, quasi, unit)

@@ -131,7 +131,7 @@ def column_of(data: Path, column: str, how: Reading, plan: Path | None) -> Sourc
     if how != Reading():
         raise ParameterError(
             "The plan says how the table is read; leave out --plan, or leave out --separator, "
-            "--encoding and --sheet."
+            "--encoding, --sheet and --header."
         )
     from ontomask.plan.plan import Plan
 
