@@ -309,3 +309,23 @@ def test_a_plan_elsewhere_finds_its_table(folder):
     assert 'path = "../t.csv"' in (folder / "plans" / "p.toml").read_text()
     checked_and_run("plans/p.toml")
     assert names_in(folder / "plans") == ["p-release", "p.toml"]
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("patient,income", lambda n: [f"N{n}", 1000 + n * 7919 % 3000]),
+        ("patient,hiv", lambda n: [f"N{n}", "yn"[n % 2]]),
+        ("income,salary", lambda n: [1000 + n * 79 % 300, 7 + n % 5]),
+    ],
+)
+def test_a_table_without_anything_that_others_know_is_to_be_decided_on(folder, header, row):
+    put(folder, "t.csv", table(header, row, 60))
+    shown = run("init", "t.csv")
+    assert shown.exit_code == 0, shown.stderr
+    text = (folder / "t.toml").read_text()
+    roles = {one.get("role") for one in tomllib.loads(text)["columns"].values()}
+    assert roles <= {"undecided", None}
+    assert "# DECIDE: " in text
+    assert "undecided, so nothing is released" in " ".join(run("check", "t.toml").stderr.split())
+    checked_and_run("t.toml")

@@ -177,4 +177,4 @@ def test_what_is_odd_in_a_file_is_not_in_what_is_written():
         separator=";",
         encoding="cp1252",
     )
-    assert how.dialect == FileFormat(separator=";", decimal=",")
+    assert how.dialect == FileFormat(separator=";", decimal=",", header=1)

@@ -583,3 +583,20 @@ def test_an_identifier_that_repeats_is_the_unit() -> None:
     assert said in found.reasons["patient_id"]
     once = frame.unique("patient_id", maintain_order=True).drop("household_id")
     assert om.Schema.infer(once).schema.unit is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("patient", "P{}"),
+        ("ssn", "123-45-67{:02}"),
+        ("contact", "a{}@b.org"),
+        ("key", "{:032x}"),
+    ],
+)
+@pytest.mark.parametrize("persons", [4, 15, 60])
+def test_whatever_names_people_and_repeats_is_the_unit(name, value, persons) -> None:
+    numbers = [value.format(one % persons) for one in range(120)]
+    frame = pl.DataFrame({name: numbers, "sex": ["f", "m"] * 60, "age": [*range(20, 80)] * 2})
+    found = om.Schema.infer(frame).schema
+    assert found.unit == name

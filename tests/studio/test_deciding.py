@@ -12,6 +12,7 @@ from ontomask.plan import examination, execution
 from ontomask.studio import measuring, opened, tasks
 from ontomask.studio.jobs import Job
 from ontomask.studio.session import REPORTED
+from ontomask.wording import terse_percent
 
 SAID = """
 [about]
@@ -246,6 +247,11 @@ def test_figures_are_those_of_the_librarys_evaluation(browser, session, folder):
     assert exceeded is (found > 1)
 
 
+def shown(share):
+    """A share as the studio writes it, with a plain space."""
+    return terse_percent(share, 1).replace("%", " %")
+
+
 def shown_shares(part, who):
     """The figures of a row, as they are shown."""
     row = re.search(rf">{who}.*?</tr>", part, re.DOTALL)[0]
@@ -260,16 +266,16 @@ def test_every_attacker_is_asked_before_and_after(browser, session, folder):
     part = browser.get("/part/account?of=risk&percent=10").text  # nothing is computed anew
     assert "data-follow" not in part
     sizes = pl.read_csv(folder / "discharges.csv").group_by("sex", "age").len()["len"]
-    assert shown_shares(part, "Prosecutor")[0] == f"{100 / sizes.min():.1f} %"
-    assert shown_shares(part, "Journalist")[0] == f"{10 / sizes.min():.1f} %"
-    found, lost = (f"{share * len(sizes) / sizes.sum():.1f} %" for share in (100, 10))
+    assert shown_shares(part, "Prosecutor")[0] == shown(1 / sizes.min())
+    assert shown_shares(part, "Journalist")[0] == shown(0.1 / sizes.min())
+    found, lost = (shown(share * len(sizes) / sizes.sum()) for share in (1, 0.1))
     assert shown_shares(part, "Marketer")[0] == found
     assert shown_shares(part, 'Marketer <span class="small">who does not')[0] == lost
     for limit in (50, 20, 5):
-        above = 100 * sizes.filter(1 / sizes > limit / 100).sum() / sizes.sum()
-        rare = 100 * sizes.filter(0.1 / sizes > limit / 100).sum() / sizes.sum()
+        above = sizes.filter(1 / sizes > limit / 100).sum() / sizes.sum()
+        rare = sizes.filter(0.1 / sizes > limit / 100).sum() / sizes.sum()
         told = shown_shares(part, f"{limit}\u00a0%")
-        assert [told[1], told[3]] == [f"{above:.1f} %", f"{rare:.1f} %"]
+        assert [told[1], told[3]] == [shown(above), shown(rare)]
     assert browser.get("/part/account?of=risk&percent=x").status_code == 422
 
 
@@ -279,7 +285,7 @@ def test_a_journalists_risk_is_not_taken_for_a_bound(browser, session, folder):
     sizes = pl.read_csv(folder / "discharges.csv").group_by("sex", "age").len()["len"]
     assert "an average over the population, not a bound" in part
     assert "every group is 20 times as large" in part
-    assert f"the risk is up to {100 / sizes.min():.1f} % before masking" in part
+    assert f"the risk is up to {shown(1 / sizes.min())} before masking" in part
 
 
 def test_the_share_of_the_population_is_kept_as_long_as_the_project_is_open(browser, session):

@@ -13,7 +13,7 @@ from ontomask.plan.advice import RECIPIENTS
 from ontomask.plan.plan import Plan
 from ontomask.plan.schema import plan_schema
 from ontomask.plan.starting import starting_model
-from ontomask.studio.answers import templates
+from ontomask.studio.answers import percent, templates
 from ontomask.studio.edits import ROLES, add_step, contents, differences, set_value
 from ontomask.studio.forms import models_of
 from ontomask.studio.jobs import Job
@@ -228,7 +228,7 @@ def test_columns_over_the_limit_of_what_stays_unchanged_need_a_look(browser, ses
     session.opened.plan.write_text(session.opened.text + "[limits]\nmax_unique_unchanged = 10\n")
     page = checked(browser, "columns")
     alone = pl.read_csv(session.table())["charge"].is_unique().mean()
-    said = f"{100 * alone:.1f}\u00a0% of the records are alone with what is published unchanged"
+    said = f"{percent(alone)} of the records are alone with what is published unchanged"
     assert said in page
     assert "the limit of the plan is 10\u00a0%" in page
     assert "max_unique" not in page.partition("<main")[2]

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.text import Text
 from rich.tree import Tree
 
-from ontomask.cli.tables import Encoding, Reading, Separator, Sheet, column_of
+from ontomask.cli.tables import Encoding, Header, Reading, Separator, Sheet, column_of
 from ontomask.cli.voice import Force, Json, Quiet, Voice, grid
 from ontomask.writing import require_new, writing
 
@@ -187,6 +187,7 @@ def mapped(
     separator: Separator = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
+    header: Header = None,
     force: Force = False,
     json_: Json = False,
     quiet: Quiet = False,
@@ -202,7 +203,9 @@ def mapped(
 
         if output is not None:
             require_new(output, force=force)
-        source = column_of(data, column, Reading(separator, encoding, sheet=sheet), plan)
+        source = column_of(
+            data, column, Reading(separator, encoding, sheet=sheet, header=header), plan
+        )
         voice.aside(*(Text(note, style="dim") for note in source.guessed.values()))
         found = load_taxonomy(taxonomy).map(open_table(source.frame).column(column))
         voice.say(Text(found.summary()))

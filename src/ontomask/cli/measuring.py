@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from rich.text import Text
 from ontomask.cli.tables import (
     Decimal,
     Encoding,
+    Header,
     Reading,
     Separator,
     Sheet,
@@ -251,6 +253,7 @@ def risk(
     encoding: Encoding = None,
     decimal: Decimal = None,
     sheet: Sheet = None,
+    header: Header = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -263,15 +266,16 @@ def risk(
     with voice.answering():
         from ontomask.engines.measuring import file_risk, minimal_unique_sets
 
-        how = Reading(separator, encoding, decimal, sheet)
+        how = Reading(separator, encoding, decimal, sheet, header)
         with measured_table(data, how) as (source, whole):
             voice.aside(*(Text(note, style="dim") for note in source.guessed.values()))
             schema = _known(voice, source.frame, quasi, unit)
+            counted = _counted(voice, source.frame, unit)
             with voice.progress("measuring the risk", measured=False):
                 found = file_risk(whole, schema, threshold=threshold, fraction=fraction)
                 unique = minimal_unique_sets(whole, schema, max_size=_combined(len(schema.quasi)))
-        _show_risk(voice, found)
-        table = grid("what singles people out", "people", numbers=("people",))
+        _show_risk(voice, found, counted)
+        table = grid("what singles people out", counted, numbers=(counted,))
         for one in [each for each in unique.combinations if each.minimal][:10]:
             table.add_row(Text(" + ".join(one.columns)), f"{one.minimal:,}")
         if table.row_count:
@@ -305,17 +309,31 @@ def _known(voice: Voice, frame: Any, quasi: str | None, unit: str | None) -> Sch
     return Schema.of({**{name: Flat() for name in names if name not in units}, **units})
 
 
-def _show_risk(voice: Voice, found: FileRisk) -> None:
+def _counted(voice: Voice, frame: Any, unit: str | None) -> str:
+    """What is counted: people, unless one of them seems to have several records."""
+    from ontomask.data.inference import infer_schema
+
+    repeated = None if unit is not None else infer_schema(frame).schema.unit
+    if repeated is None:
+        return "people"
+    voice.aside(
+        f"Several records have the same {escape(repeated)}, and records are counted (say "
+        f"--unit {escape(shlex.quote(repeated))} to count persons).\n"
+    )
+    return "records"
+
+
+def _show_risk(voice: Voice, found: FileRisk, counted: str) -> None:
     structure, prosecutor = found.structure, found.prosecutor
     alone = terse_percent(structure.unique_share, 1)
     facts = {
-        "people": f"{structure.people:,}",
+        counted: f"{structure.people:,}",
         "different combinations": f"{structure.classes:,}",
         "smallest class": f"{structure.smallest:,}",
         "alone in their class": f"{structure.uniques:,} ({alone})",
         "highest risk": terse_percent(prosecutor.highest, 1),
         "average risk": terse_percent(prosecutor.average, 1),
-        f"people at a risk above {100 * found.threshold:g}%": terse_percent(prosecutor.above, 1),
+        f"{counted} at a risk above {100 * found.threshold:g}%": terse_percent(prosecutor.above, 1),
     }
     if found.persons is not None:
         joined = found.persons.joined_average

@@ -200,8 +200,8 @@ def _show_examination(voice: Voice, found: Examination) -> None:
         structure = found.risk.structure
         alone = percent(structure.unique_share, 1)
         voice.say(
-            f"\nAs it is, {alone} of the {structure.people:,} people are alone with their "
-            f"combination of {', '.join(map(escape, found.risk.columns))}."
+            f"\nAs it is, {alone} of the {structure.people:,} {_counted(found.repeated)} are alone "
+            f"with their combination of {', '.join(map(escape, found.risk.columns))}."
         )
     _show_unchanged(voice, found.unchanged)
     for note in found.notes:
@@ -267,12 +267,17 @@ def _show_unchanged(voice: Voice, found: UnchangedRisk) -> None:
         )
 
 
+def _counted(repeated: tuple[str, ...]) -> str:
+    """What is counted: people only where persons are, or where each record is one."""
+    return "records" if repeated else "people"
+
+
 def _show_outcome(voice: Voice, outcome: Outcome) -> None:
     release, found = outcome.release, outcome.evaluation
     before, after = found.risk_before, found.risk_after
     table = grid("measured", "before", "after", numbers=("before", "after"))
     table.add_row(
-        "people alone in their class",
+        f"{_counted(outcome.repeated)} alone in their class",
         terse_percent(before.uniques, 1),
         terse_percent(after.uniques, 1),
     )

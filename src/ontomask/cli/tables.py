@@ -47,7 +47,11 @@ Quote = Annotated[
 ]
 Header = Annotated[
     int | None,
-    typer.Option(min=1, help="The line or row with the columns' names.", show_default=False),
+    typer.Option(
+        min=0,
+        help="The line or row with the columns' names; 0 if there is none.",
+        show_default=False,
+    ),
 ]
 Skip = Annotated[
     list[int] | None,
@@ -127,7 +131,7 @@ def column_of(data: Path, column: str, how: Reading, plan: Path | None) -> Sourc
     if how != Reading():
         raise ParameterError(
             "The plan says how the table is read; leave out --plan, or leave out --separator, "
-            "--encoding and --sheet."
+            "--encoding, --sheet and --header."
         )
     from ontomask.plan.plan import Plan
 

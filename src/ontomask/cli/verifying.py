@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from ontomask.cli.tables import Decimal, Encoding, Reading, Separator, Sheet
+from ontomask.cli.tables import Decimal, Encoding, Header, Reading, Separator, Sheet
 from ontomask.cli.voice import PROMISE, Json, Quiet, Voice
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def verify(
     encoding: Encoding = None,
     decimal: Decimal = None,
     sheet: Sheet = None,
+    header: Header = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -66,7 +67,7 @@ def verify(
                     sensitive=sensitive,
                     diversity=l,
                     closeness=t,
-                    how=Reading(separator, encoding, decimal, sheet).format,
+                    how=Reading(separator, encoding, decimal, sheet, header).format,
                 )
             else:
                 found = recount_folder(release, original)

@@ -35,6 +35,7 @@ from ontomask.data.schema import (
 )
 from ontomask.data.tables import Table, first_records
 from ontomask.data.value_shapes import (
+    OF_ONE_PERSON,
     SYSTEMS,
     CodeSystem,
     amounts,
@@ -70,6 +71,7 @@ COMPACT = ("%Y%m%d", "%Y-%m", "%m/%Y", "%m.%Y")
 HARDLY_EVER = 0.01
 """A column that varies within so few of the persons is named as nearly constant."""
 
+GAPS = "; some records have none: leave them out, so that persons can be counted (unit = true)"
 FREE = "which may name people: read it before you publish it"
 
 
@@ -168,13 +170,11 @@ def _with_unit(
 
     Of several that repeat, the one with most values: a patient rather than a household.
     """
-    repeated = {
-        name: known[name].whole[0]
-        for name, guess in guesses.items()
-        if guess.repeats and known[name].whole[1] == len(table)
-    }
+    repeats = {name: known[name].whole for name, guess in guesses.items() if guess.repeats}
+    repeated = {name: distinct for name, (distinct, held) in repeats.items() if held == len(table)}
     if not repeated:
-        return {}
+        found = [(name, guesses[name]) for name in repeats]
+        return {name: replace(one, reason=one.reason + GAPS, unsure=True) for name, one in found}
     unit = max(repeated, key=lambda name: repeated[name])
     said = "; so persons are counted, not records"
     if constant := _constant(table, unit, guesses):
@@ -223,7 +223,8 @@ def _names_directly(evidence: Evidence) -> Guess | None:
         return _naming(evidence, names.NAMES | names.NAMES_OF_ANYTHING | names.CONTACTS)
     if not hints.has(names.DIRECT) or hints.has(names.GEOGRAPHY) or _has_few(evidence):
         return None
-    return Guess(Identifier(), f"its name ({hints.said(names.DIRECT)}) says that it names people")
+    reason = f"its name ({hints.said(names.DIRECT)}) says that it names people"
+    return Guess(Identifier(), reason, repeats=evidence.share < 1)
 
 
 def _names_whoever_repeats(evidence: Evidence) -> bool:
@@ -445,7 +446,7 @@ def _numbering(evidence: Evidence, reason: str, *, unsure: bool = False) -> Gues
     distinct, records = evidence.whole
     values = plural(distinct, "value")
     said = f"; there are several records per person ({values} in {plural(records, 'record')})"
-    by_number = not unsure and not evidence.hints.has(frozenset({"name"}))
+    by_number = not evidence.hints.has(frozenset({"name"}))
     return Guess(Identifier(), reason + said, unsure, by_number)
 
 
@@ -461,7 +462,8 @@ def _looks_personal(evidence: Evidence) -> Guess | None:
     what = personal_shape(evidence.texts)
     if what is None:
         return None
-    return Guess(Identifier(), f"its values look like {what}")
+    of_one = what in OF_ONE_PERSON and evidence.share < 1
+    return Guess(Identifier(), f"its values look like {what}", repeats=of_one)
 
 
 def _has_order(evidence: Evidence) -> Guess | None:

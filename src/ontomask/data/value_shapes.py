@@ -21,6 +21,7 @@ from ontomask.taxonomy.bundled import load
 from ontomask.taxonomy.taxonomy import Taxonomy
 
 __all__ = [
+    "OF_ONE_PERSON",
     "SYSTEMS",
     "CodeSystem",
     "DateShape",
@@ -178,6 +179,11 @@ PERSONAL: tuple[tuple[str, Callable[[str], object]], ...] = (
     ("long codes", LONG_CODE.fullmatch),
 )
 """Values that single people have, and how they are recognized."""
+
+OF_ONE_PERSON = frozenset(
+    ["e-mail addresses", "social security numbers", "bank accounts (IBAN)", "long codes"]
+)
+"""Of these, one that occurs again is of the same person, or nearly always."""
 
 MOST = 0.9
 

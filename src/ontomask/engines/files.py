@@ -17,6 +17,12 @@ import polars as pl
 from ontomask.checks import AnyOf, Declared, Integer, Null, Text, composed
 from ontomask.data.file_names import format_of_name
 from ontomask.data.files import FileFormat, Source, file_digest, read_file
+from ontomask.data.files.headers import (
+    doubt_about,
+    numbered_names,
+    refuse_record,
+    sampled_places,
+)
 from ontomask.engines.databases import LOST, Answer, Database
 from ontomask.errors import DataError, OutputError, ParameterError
 from ontomask.extras import optional
@@ -40,7 +46,9 @@ __all__ = [
 ]
 
 NUMBERS = ("numeric", "count", "weight")
-WHOLE = r"[+-]?\d+"
+WHOLE = r"[+-]?0*\d{1,18}"
+"""Longer ones may be too large for whole numbers of eight bytes."""
+
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 UNPACKED = {"parquet": 40, "csv": 20}
 """How many times its size on the disk a table takes in memory while it is protected."""
@@ -49,6 +57,9 @@ SAMPLE = 100_000
 """How many records of a large table are looked at to propose a plan."""
 
 PLAIN = {"preserve_insertion_order": False, "autoinstall_known_extensions": False}
+COMPARED = 2_000
+"""So many records are compared with the names of the columns, in case these are a record."""
+
 CELL = 150
 """How many bytes a value of a database takes then."""
 
@@ -296,6 +307,8 @@ def _oddities(how: FileFormat) -> list[str]:
     plain = FileFormat()
     said = ("decimal", "thousands", "header", "skip", "missing_in", "read_as")
     odd = [name for name in said if getattr(how, name) != getattr(plain, name)]
+    if how.header in (0, 1):
+        odd.remove("header")
     known = (how.encoding or "utf-8").lower() in ("utf-8", "utf8")
     return odd if known else [*odd, "encoding"]
 
@@ -308,14 +321,32 @@ def _texts(connection: Any, names: Sequence[str], how: FileFormat) -> Any:
             'save the table as Parquet, or say name = "memory" under [engine].'
         )
     given = {} if how.separator is None else {"sep": how.separator}
-    return connection.read_csv(
+    relation = connection.read_csv(
         list(names),
         **given,
-        header=True,
+        header=how.header != 0,
         all_varchar=True,
         quotechar=how.quote or "",
         na_values=list(how.missing) or None,
     )
+    if how.header == 0:
+        return _renamed(relation, numbered_names(len(relation.columns)))
+    if how.header is None:
+        _refuse_record(relation, Path(names[0]).name)
+    return relation
+
+
+def _renamed(relation: Any, names: Sequence[str]) -> Any:
+    column = optional("duckdb").ColumnExpression
+    pairs = zip(relation.columns, names, strict=True)
+    return relation.select(*(column(old).alias(new) for old, new in pairs))
+
+
+def _refuse_record(relation: Any, shown: str) -> None:
+    """Compare the names with the first records: those of a large table are not spread cheaply."""
+    count = len(sampled_places(COMPARED, len(relation.columns)))
+    rows = [[one or "" for one in row] for row in relation.limit(count).fetchall()]
+    refuse_record(doubt_about(relation.columns, rows), shown)
 
 
 def _with_numbers(relation: Any, kinds: Mapping[str, str]) -> Any:

@@ -15,7 +15,7 @@ from ontomask.data.files import FileFormat, Source, first_look, read_file
 from ontomask.data.inference import infer_schema
 from ontomask.data.microdata import Microdata
 from ontomask.data.profile import profiles
-from ontomask.data.schema import AnyColumn, Column, Nominal, Schema
+from ontomask.data.schema import AnyColumn, Column, Identifier, Nominal, Schema
 from ontomask.data.tables import Table, open_table
 from ontomask.engines.databases import read_query
 from ontomask.errors import DataError, OntomaskError
@@ -45,10 +45,13 @@ __all__ = [
     "examine",
     "examined",
     "extras_of",
+    "identifiers",
     "mapped_how",
     "misfit",
     "notes_on",
     "read_declared",
+    "repeated_in",
+    "repeating",
     "too_few",
     "unfit_steps",
 ]
@@ -87,6 +90,8 @@ class Examination(Brief):
         What was guessed, and what will be left out.
     exceeded
         What exceeds a limit of the plan already, whatever the steps do.
+    repeated
+        The identifiers of which several records have the same, though records are counted.
     """
 
     records: int
@@ -96,6 +101,7 @@ class Examination(Brief):
     undecided: Mapping[str, str]
     notes: tuple[str, ...]
     exceeded: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
 
 
 def read_declared(contents: Contents, folder: Path) -> Source:
@@ -107,7 +113,7 @@ def read_declared(contents: Contents, folder: Path) -> Source:
     return read_file(folder / contents.input.file, contents.input, kinds=kinds)
 
 
-def notes_on(source: Source, contents: Contents) -> tuple[str, ...]:
+def notes_on(source: Source, contents: Contents, repeated: Sequence[str]) -> tuple[str, ...]:
     """What was guessed while reading, what is left out, and what is published as it is."""
     schema = contents.schema
     left = [name for name in source.frame.columns if name not in schema]
@@ -134,7 +140,48 @@ def notes_on(source: Source, contents: Contents) -> tuple[str, ...]:
             "The records keep their order; if that tells who is who, say shuffle = true.",
         ),
     )
-    return (*source.notes, *(note for applies, note in notes if applies))
+    return (*source.notes, *_several(repeated), *(note for applies, note in notes if applies))
+
+
+def _several(repeated: Sequence[str]) -> tuple[str, ...]:
+    """That persons may have several records, though k counts records."""
+    if not repeated:
+        return ()
+    return (
+        f"Several records have the same {enumerated(repeated)}, but k counts records: if that "
+        "tells whose record it is, say unit = true for it, so that persons are counted; or all k "
+        "may be of one person.",
+    )
+
+
+def repeating(schema: Schema, counts: Mapping[str, tuple[int, int]]) -> tuple[str, ...]:
+    """The identifiers that repeat where records are counted.
+
+    Parameters
+    ----------
+    schema
+        The columns of the plan.
+    counts
+        For each identifier how many values it has, and in how many records.
+    """
+    if schema.unit is not None or schema.count is not None:
+        return ()
+    return tuple(name for name, (distinct, records) in counts.items() if distinct < records)
+
+
+def identifiers(schema: Schema) -> list[str]:
+    """The columns that may say whose record it is."""
+    return [name for name, column in schema.items() if isinstance(column, Identifier)]
+
+
+def repeated_in(source: Source, schema: Schema) -> tuple[str, ...]:
+    """The same of a table that was read, unless who read it has looked."""
+    if source.repeated is not None:
+        return source.repeated
+    table = open_table(source.frame, may_be_empty=True)
+    known = {name: table.frame[name].drop_nulls() for name in identifiers(schema)}
+    counts = {name: (int(one.n_unique()), len(one)) for name, one in known.items()}
+    return repeating(schema, counts)
 
 
 class Reading:
@@ -166,7 +213,7 @@ def examine(
         if contents.input.database is None:
             refuse_at(name, text, _unreadable(contents, folder))
         raise
-    table = open_table(source.frame)
+    table, repeated = open_table(source.frame), repeated_in(source, contents.schema)
     people = _counted(table, contents.schema)
     refuse_at(name, text, [*_misfits(table, contents.schema), *too_few(contents, people)])
     refuse_at(name, text, _joining(contents, table))
@@ -181,9 +228,10 @@ def examine(
             *_persons(table, contents.schema),
             *_excluded(table, contents.schema),
             *reading.suspicions(contents, folder),
-            *notes_on(source, contents),
+            *notes_on(source, contents, repeated),
             *extras_of(contents),
         ),
+        repeated=repeated,
     )
 
 

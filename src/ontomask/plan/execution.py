@@ -23,7 +23,7 @@ from ontomask.evaluation.classification import ClassificationReport, judge_class
 from ontomask.evaluation.evaluation import Evaluation
 from ontomask.findings import Verification
 from ontomask.methods.base import Progress, silent
-from ontomask.plan.examination import notes_on, read_declared
+from ontomask.plan.examination import notes_on, read_declared, repeated_in
 from ontomask.plan.large import LargeRun, engine_of
 from ontomask.plan.limits import measured_limits
 from ontomask.plan.manifest import manifest, to_json, versions
@@ -308,6 +308,7 @@ def measure(work: Workbench, progress: Progress = silent) -> Measured:
 def _measured(work: Workbench, stages: _Stages, engine: LargeRun | None) -> Measured:
     job, contents = work.job, work.job.contents
     source, release = _protected(work, stages, engine)
+    repeated = repeated_in(source, contents.schema)
     with stages.stage("evaluate", "measuring loss and risk") as inner:
         evaluation = work.evaluate(source, release, inner)
     run = Run(
@@ -316,8 +317,9 @@ def _measured(work: Workbench, stages: _Stages, engine: LargeRun | None) -> Meas
         notes=(
             *release.notes,
             *(engine.notes if engine is not None else ()),
-            *notes_on(source, contents),
+            *notes_on(source, contents, repeated),
         ),
+        repeated=repeated,
         plan=job.text,
         digests={"input": source.sha256},
         versions=versions(release.schema),

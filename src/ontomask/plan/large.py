@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,12 @@ from ontomask.engines.libraries import DuckDB
 from ontomask.engines.protecting import prepare
 from ontomask.engines.release import LargeRelease, released
 from ontomask.engines.suitability import require_suitable
+from ontomask.engines.tables import LargeTable
 from ontomask.errors import DataError, OntomaskError
 from ontomask.extras import is_there
 from ontomask.findings import Verification
 from ontomask.methods.base import Progress
+from ontomask.plan.examination import identifiers, repeating
 from ontomask.plan.places import Place, TablePlace
 from ontomask.plan.reading import Contents
 
@@ -67,7 +69,8 @@ class LargeRun:
         release = released(ready, ready.rewritten(), Verification(()))
         records = release.records + release.left_out
         found = digest or release.digests["input"]
-        return LargeSource.of(found, how, relation, records), release
+        source = LargeSource.of(found, how, relation, records)
+        return replace(source, repeated=repeated_in(relation, schema)), release
 
     def table(self) -> tuple[Any, str]:
         """The table as DuckDB sees it, and the digest of its files."""
@@ -100,6 +103,16 @@ class LargeRun:
         write(release.frame, place.path, how, shuffle=shuffle)
         back = read_back(self.connection, place.path, how, release.frame)
         return release.recounted(back, DuckDB())
+
+
+def repeated_in(relation: Any, schema: Schema) -> tuple[str, ...]:
+    """The identifiers of a large table that repeat where records are counted."""
+    table, names = LargeTable.of(relation, DuckDB()), identifiers(schema)
+    if not names:
+        return ()
+    distinct, found, (records, _) = table.distinct(names), table.summaries(names), table.size(None)
+    counts = {name: (distinct[name], records - found[name].missing) for name in names}
+    return repeating(schema, counts)
 
 
 @contextlib.contextmanager

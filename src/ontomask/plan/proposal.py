@@ -13,9 +13,10 @@ from typing import Any, NoReturn
 
 from ontomask.data.encoding import encode
 from ontomask.data.files import FileFormat, Source, first_look
-from ontomask.data.files.reading import GUESSABLE
+from ontomask.data.files.kinds import NUMBERS
+from ontomask.data.files.reading import GUESSABLE, with_numbers
 from ontomask.data.inference import Proposal, infer_schema
-from ontomask.data.schema import AnyColumn, Column, Date, Identifier, Nominal, Ordinal, Schema
+from ontomask.data.schema import AnyColumn, Column, Date, Flat, Identifier, Nominal, Ordinal, Schema
 from ontomask.data.tables import open_table
 from ontomask.data.unseen import unseen
 from ontomask.engines.databases import Database, check_address, is_server, read_query
@@ -143,6 +144,8 @@ def propose(
     left_out = dict(_useless(source))
     frame = source.frame.drop(left_out)
     proposal = _publishable(infer_schema(frame), str(data)) if frame.width else _nothing(str(data))
+    frame, proposal = _as_the_plan_reads(frame, source.format, proposal)
+    proposal = _to_be_decided(proposal)
     target, named = Path(plan), query is None and is_writable(Path(data).name)
     shown = toml_comment(shlex.quote(target.name))
     names = ", ".join(name for name in sorted(METHODS) if name != "microaggregation")
@@ -185,7 +188,8 @@ def sample_of(data: Path, how: FileFormat, guess: Sequence[str] = GUESSABLE) -> 
     """A first look at some records of a table that is too large for memory."""
     with opened(Resources()) as connection, tempfile.TemporaryDirectory() as folder:
         path, count = sampled(connection, data, how, Path(folder))
-        source = first_look(path, how, guess)
+        # the sample has a line of names, also where the table has none
+        source = first_look(path, replace(how, header=1) if how.header == 0 else how, guess)
     said = (note.replace(str(path), str(data)) for note in source.notes)
     note = f"Guessed from {plural(source.rows, 'record')}, drawn from {count:,}."
     guessed = {name: one.replace(str(path), str(data)) for name, one in source.guessed.items()}
@@ -211,6 +215,48 @@ def _useless(source: Source) -> Iterator[tuple[str, str]]:
             yield column.name, "it holds lists or tables of values"
         elif column.null_count() == source.rows:
             yield column.name, "it holds missing values only"
+
+
+def _as_the_plan_reads(frame: Any, how: FileFormat, proposal: Proposal) -> tuple[Any, Proposal]:
+    """The table as the plan reads it: what is said to be numeric there is read as numbers.
+
+    Where it cannot be, the column is one of words, and somebody has to decide.
+    """
+    for name, column in proposal.schema.items():
+        if column.kind in NUMBERS:
+            try:
+                frame = with_numbers(frame, how, name)
+            except DataError:
+                proposal = _in_words(proposal, name)
+    return frame, proposal
+
+
+def _to_be_decided(proposal: Proposal) -> Proposal:
+    """The proposal, all roles open if nothing is known to others, as every step needs something."""
+    schema = proposal.schema
+    if schema.quasi or schema.undecided:
+        return proposal
+    kept = {name: one for name, one in schema.items() if isinstance(one, Column)}
+    changed = {name: replace(one, role="undecided") for name, one in kept.items()}
+    said = "; but no column seems to be known to others, and one must be: say which (quasi)"
+    reasons = {name: proposal.reasons[name] + said for name in kept}
+    return replace(
+        proposal,
+        schema=Schema.of({**schema, **changed}),
+        reasons={**proposal.reasons, **reasons},
+        unsure=proposal.unsure | frozenset(kept),
+    )
+
+
+def _in_words(proposal: Proposal, name: str) -> Proposal:
+    """The proposal with a column that holds numbers and other texts."""
+    reason = (
+        "it holds numbers, but not only: say under [input] what means a missing value there "
+        "(missing_in) or a number (read_as), and declare it as numeric"
+    )
+    schema = Schema.of({**proposal.schema, name: Flat(role="undecided")})
+    reasons = {**proposal.reasons, name: reason}
+    return replace(proposal, schema=schema, reasons=reasons, unsure=proposal.unsure | {name})
 
 
 def _nothing(shown: str) -> NoReturn:

@@ -31,7 +31,7 @@ from ontomask.plan.examination import (
     too_few,
     unfit_steps,
 )
-from ontomask.plan.large import engine_of
+from ontomask.plan.large import engine_of, repeated_in
 from ontomask.plan.lines import Place
 from ontomask.plan.problems import missing_column, refuse_at
 from ontomask.plan.reading import Contents
@@ -66,13 +66,15 @@ def _surveyed(
         refuse_at(name, text, [*found.misfits(), *too_few(contents, found.people)])
         refuse_at(name, text, found.unfit_steps())
         source = LargeSource.of("", contents.input, relation, found.records)
+        repeated = repeated_in(relation, contents.schema)
         return Examination(
             records=found.records,
             columns=tuple(found.examined()),
             risk=file_risk(relation, contents.schema) if contents.schema.quasi else None,
             unchanged=found.unchanged(),
             undecided=dict.fromkeys(contents.schema.undecided, ""),
-            notes=(*engine.notes, *notes_on(source, contents), *extras_of(contents)),
+            notes=(*engine.notes, *notes_on(source, contents, repeated), *extras_of(contents)),
+            repeated=repeated,
         )
 
 

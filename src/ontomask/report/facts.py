@@ -102,6 +102,8 @@ class Run:
         When the release was made; without it the report holds no time.
     shuffled
         Whether the records were put in a random order; None where that is not known.
+    repeated
+        The identifiers of which several records have the same, though records are counted.
     """
 
     evaluation: Evaluation
@@ -118,6 +120,7 @@ class Run:
     about: About = field(default_factory=About)
     made: str = ""
     shuffled: bool | None = None
+    repeated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

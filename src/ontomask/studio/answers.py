@@ -23,6 +23,7 @@ from ontomask.errors import OntomaskError, PlanError
 from ontomask.studio.edits import contents, differences
 from ontomask.studio.guard import FORM_TOKEN, Keys, same
 from ontomask.studio.session import Session
+from ontomask.wording import terse_percent
 
 __all__ = [
     "FITTING",
@@ -95,9 +96,12 @@ def told(sentence: object) -> str:
     return SHARE.sub("\u00a0%", str(sentence).translate(TURNING))
 
 
-def percent(share: float | None, form: str = ".1f") -> str:
+def percent(share: float | None, form: str = "") -> str:
     """A share as all screens write it, on one line; none where there is none."""
-    return "–" if share is None else f"{100 * share:{form}}\u00a0%"
+    if share is None:
+        return "–"
+    written = f"{100 * share:{form}}%" if form else terse_percent(share, 1)
+    return written.replace("%", "\u00a0%")
 
 
 class Answers:

@@ -99,6 +99,8 @@ def _top(path: str, form: FileFormat) -> list[list[Any]]:
 def _no_records(rows: Sequence[Any], form: FileFormat) -> dict[str, str]:
     """What the rows are that are no records, by their number in the file."""
     first = next((number for number, cells in rows if any(cells)), 1)
+    if form.header == 0:
+        return {str(number): "left out" for number in form.skip}
     header = form.header or first
     above = {str(number): "left out" for number, _ in rows if number < header}
     return above | {str(number): "left out" for number in form.skip} | {str(header): "names"}

@@ -15,6 +15,8 @@ from typing import Any
 import polars as pl
 
 from ontomask.data.files.formats import FileFormat
+from ontomask.data.files.headers import doubt_about, refuse_record
+from ontomask.data.files.loaded import Top
 from ontomask.data.files.oddities import (
     HEADER_AGAIN,
     OddValues,
@@ -51,10 +53,12 @@ def first_look(
         Whether encoding and decimal mark may be guessed, as in `read_file`.
     """
     asked = how or FileFormat()
-    guesses = _around(path, asked)
+    top = read_top(path, asked)
+    guesses = _around(top, asked, str(path))
     source = read_file(path, _saying(asked, guesses), guess=guess)
     rows = [] if asked.skip else odd_rows(source.frame, source.format)
     guesses |= _skipping(source, rows, guesses)
+    guesses |= _named(top, _saying(asked, guesses))
     left_out = {place for place, _ in rows}
     kept = [place for place in range(source.rows) if place not in left_out]
     guesses |= _values(source.frame[kept] if rows else source.frame, source.format, asked)
@@ -71,18 +75,32 @@ def _saying(how: FileFormat, guesses: Guesses) -> FileFormat:
     return replace(how, **{name: value for name, (value, _) in guesses.items()})
 
 
-def _around(path: str | os.PathLike[str], how: FileFormat) -> Guesses:
+def _around(top: Top, how: FileFormat, shown: str) -> Guesses:
     """Where the table begins, and what stands loosely below it."""
-    top = read_top(path, how)
     guesses: Guesses = {}
-    header = 0 if how.header else likely_header([cells for _, cells in top.rows])
+    rows = [cells for _, cells in top.rows]
+    header = likely_header(rows) if how.header is None else 0
     if header:
         number = top.rows[header][0]
+        refuse_record(doubt_about(rows[header], rows[header + 1 :]), shown, number)
         sentence = f"The columns' names seem to be in line {number}, below a title."
         guesses["header"] = number, sentence
     if top.loose_end and not how.skip:
         guesses["skip"] = tuple(range(-top.loose_end, 0)), NOTES
     return guesses
+
+
+def _named(top: Top, said: FileFormat) -> Guesses:
+    """That the first line names the columns, though some of its cells look like values.
+
+    Whether it is a record has been asked about the whole table, when it was read.
+    """
+    rows = [cells for _, cells in top.rows]
+    doubt = doubt_about(rows[0], rows[1:]) if rows and said.header is None else None
+    if doubt is None:
+        return {}
+    number = top.rows[0][0]
+    return {"header": (number, f"Line {number} seems to name the columns; {doubt.note}")}
 
 
 def _skipping(source: Source, rows: Sequence[tuple[int, str]], guesses: Guesses) -> Guesses:

@@ -98,10 +98,11 @@ class FileFormat(Declared):
     ] = None
     header: Annotated[
         int | None,
-        AnyOf(Integer(1), Null()),
+        AnyOf(Integer(0), Null()),
         "The line of a CSV file, or the row of a sheet, that holds the columns' names, "
-        "counted from 1; what is above it is left out. If left out: the first that is not "
-        "empty.",
+        "counted from 1; what is above it is left out. 0 if there is none: columns are then "
+        "called column_1, column_2 and so on. If left out: the first that is not empty, unless "
+        "it looks like a record.",
     ] = None
     skip: Annotated[
         tuple[int, ...],
@@ -162,6 +163,7 @@ class FileFormat(Declared):
         return FileFormat(
             separator=self.separator,
             decimal=self.decimal,
+            header=1,
             quote=self.quote,
             missing=self.missing,
             labels=self.labels,

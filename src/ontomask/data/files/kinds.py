@@ -20,6 +20,7 @@ from ontomask.wording import option, quoted
 
 __all__ = [
     "KINDS",
+    "NUMBERS",
     "check_kinds",
     "dates_if_possible",
     "only_with_comma",

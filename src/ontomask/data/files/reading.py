@@ -16,7 +16,7 @@ from ontomask.data.files.encodings import guessed_encoding, mixed_encodings
 from ontomask.data.files.formats import FileFormat, recognized
 from ontomask.data.files.kinds import check_kinds, only_with_comma, with_kinds
 from ontomask.data.files.loaded import Loaded, Top, check_columns, check_names, with_readings
-from ontomask.data.files.numbers import pointed
+from ontomask.data.files.numbers import pointed, to_numbers
 from ontomask.data.files.opening import existing, file_digest, reported, unpacked
 from ontomask.data.files.separated import read_separated, separated_top
 from ontomask.data.files.survey import read_survey
@@ -25,7 +25,16 @@ from ontomask.data.libraries import Framed
 from ontomask.errors import DataError
 from ontomask.wording import option, quoted
 
-__all__ = ["GUESSABLE", "Source", "as_declared", "as_texts", "read_file", "read_texts", "read_top"]
+__all__ = [
+    "GUESSABLE",
+    "Source",
+    "as_declared",
+    "as_texts",
+    "read_file",
+    "read_texts",
+    "read_top",
+    "with_numbers",
+]
 
 GUESSABLE = ("encoding", "decimal")
 """What `read_file` can guess, though only a person knows."""
@@ -54,6 +63,8 @@ class Source(Brief, Framed):
         What of `format` has to be said to read the file so again, with the sentence on the guess.
     numbers
         Tells the lines or rows of the file that some records stand in.
+    repeated
+        The identifiers of which several records have the same, where somebody has looked.
     """
 
     frame: pl.DataFrame
@@ -62,6 +73,7 @@ class Source(Brief, Framed):
     notes: tuple[str, ...]
     guessed: Mapping[str, str] = field(default_factory=dict)
     numbers: Callable[[Sequence[int]], list[int]] = list
+    repeated: tuple[str, ...] | None = None
 
     @property
     def rows(self) -> int:
@@ -180,6 +192,20 @@ def as_declared(
     return Source(typed, how, "", (*loaded.notes, *notes))
 
 
+def with_numbers(frame: pl.DataFrame, how: FileFormat, name: str) -> pl.DataFrame:
+    """A frame that was read without kinds, with a column of texts as numbers, as by its kind.
+
+    Raises
+    ------
+    DataError
+        If some of its texts are none.
+    """
+    column = frame[name]
+    if column.dtype != pl.String:
+        return frame
+    return frame.with_columns(to_numbers(column, how, Loaded(frame, how).places))
+
+
 def read_top(path: str | os.PathLike[str], how: FileFormat) -> Top:
     """The first rows of a CSV or Excel file as they are, for a look at where its table begins."""
     shown = str(path)
@@ -214,7 +240,7 @@ def as_texts(frame: pl.DataFrame, how: FileFormat, numbers: Sequence[str] = ()) 
 
 
 def _loaded(path: Path, how: FileFormat, columns: Sequence[str] | None, shown: str) -> Loaded:
-    if how.format not in ROWS and (how.header or how.skip):
+    if how.format not in ROWS and (how.header not in (None, 1) or how.skip):
         raise DataError(
             f"header and skip are for CSV and Excel files, and {shown} is none; leave them out."
         )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +12,12 @@ import polars as pl
 from ontomask.arrays import Longs
 from ontomask.data.files.encodings import as_utf8, encoding_of
 from ontomask.data.files.formats import SEPARATORS, FileFormat
+from ontomask.data.files.headers import (
+    doubt_about,
+    numbered_names,
+    refuse_record,
+    sampled_places,
+)
 from ontomask.data.files.loaded import Loaded, Top, check_columns, check_names, with_missing
 from ontomask.data.files.opening import unpacked
 from ontomask.data.files.records import Records, check_quotes, find_records, kept_text, line_start
@@ -37,20 +41,27 @@ def read_separated(
     """Read a CSV text, packed or not, all cells as text."""
     every, separator, encoding = _split(path, how, shown)
     records = _chosen(every, how, shown)
-    names = _header(records.text(0), separator, how.quote_mark)
+    names, doubts = _names(records, separator, how, shown)
     check_names(names, shown)
     _check_fields(records, separator, shown)
     filled = replace(how, format="csv", separator=separator, encoding=encoding)
     frame = _parsed(records, names, columns, filled, shown)
-    notes = _notes(how, filled, records)
-    return Loaded(frame, filled, notes, "line", lambda found: _lines(records, found))
+    notes = (*doubts, *_notes(how, filled, records))
+    below = 0 if how.header == 0 else 1
+    return Loaded(
+        frame,
+        filled,
+        notes,
+        "line",
+        lambda found: records.lines([place + below for place in found]),
+    )
 
 
 def separated_top(path: Path, how: FileFormat, shown: str) -> Top:
     """The first records of a CSV text, and how many at its end have too few fields."""
     records, separator, _ = _split(path, how, shown)
     first = range(min(len(records), TOP))
-    cells = (tuple(_header(records.text(one), separator, how.quote_mark)) for one in first)
+    cells = (tuple(_cells(records.text(one), separator, how.quote_mark)) for one in first)
     full = np.flatnonzero(records.fields >= usual_width(records.fields))
     loose = len(records) - 1 - int(full[-1]) if full.size > FEWEST_FULL else 0
     return Top(tuple(zip(records.lines(list(first)), cells, strict=True)), loose)
@@ -73,18 +84,24 @@ def _chosen(records: Records, how: FileFormat, shown: str) -> Records:
     """The header and the records below it, without those that are to be skipped."""
     if how.header is None and not how.skip:
         return records
-    header = _at("header", how.header, records, shown) if how.header else 0
+    header = _at("header", how.header, records, shown) if how.header else _unsaid(how)
     skipped = {
         _at("skip", line, records, shown) if line > 0 else len(records) + line for line in how.skip
     }
     wrong = [one for one in skipped if not header < one < len(records)]
     if wrong:
+        first = records.lines([header])[0] + 1 if header >= 0 else 1
         raise DataError(
             f"skip names a line of {shown} that is no record below the header; it may name lines "
-            f"{records.lines([header])[0] + 1} to {records.lines([len(records) - 1])[0]}, or count "
+            f"{first} to {records.lines([len(records) - 1])[0]}, or count "
             "from the end: -1 is the last record."
         )
     return records.without([*range(header), *sorted(skipped)])
+
+
+def _unsaid(how: FileFormat) -> int:
+    """Which record names the columns where no line is said: the first, or the one before it."""
+    return -1 if how.header == 0 else 0
 
 
 def _at(name: str, line: int, records: Records, shown: str) -> int:
@@ -117,10 +134,46 @@ def usual_width(fields: Longs) -> int:
     return int(found[np.lexsort((firsts, -counts))[0]])
 
 
-def _header(text: str, separator: str, quote: str | None) -> list[str]:
-    if quote is None:
+def _names(
+    records: Records, separator: str, how: FileFormat, shown: str
+) -> tuple[list[str], tuple[str, ...]]:
+    """The names of the columns, and what is doubtful about them if nobody has said where they are.
+
+    Doubts come first: what is wrong with names is told with them, and nothing with values.
+    """
+    if how.header == 0:
+        return numbered_names(int(records.fields[0])), ()
+    names = _cells(records.text(0), separator, how.quote_mark)
+    if how.header is not None:
+        return names, ()
+    places = sampled_places(len(records) - 1, len(names))
+    below = [_cells(records.text(one + 1), separator, how.quote_mark) for one in places]
+    doubt = doubt_about(names, below)
+    refuse_record(doubt, shown, records.lines([0])[0])
+    return names, (doubt.note,) if doubt else ()
+
+
+def _cells(text: str, separator: str, quote: str | None) -> list[str]:
+    """The cells of a record, in which quotation marks are known to open and close fields.
+
+    Python's reader of CSV refuses cells of more than 131,072 characters.
+    """
+    if quote is None or quote not in text:
         return text.split(separator)
-    return next(csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote))
+    cells: list[str] = []
+    begun: list[str] = []
+    inside = False
+    for part in text.split(separator):
+        begun.append(part)
+        inside ^= part.count(quote) % 2 == 1
+        if not inside:
+            cells.append(_unquoted(separator.join(begun), quote))
+            begun = []
+    return cells
+
+
+def _unquoted(cell: str, quote: str) -> str:
+    return cell[1:-1].replace(quote * 2, quote) if cell.startswith(quote) else cell
 
 
 def _check_fields(records: Records, separator: str, shown: str) -> None:
@@ -154,8 +207,9 @@ def _parsed(
         quote_char=how.quote_mark,
         columns=places,
         infer_schema=False,
+        has_header=how.header != 0,
     )
-    if frame.shape != (len(records) - 1, len(places)):
+    if frame.shape != (len(records) - (how.header != 0), len(places)):
         raise DataError(
             f"{shown} could not be split into records and fields without doubt; save it anew as "
             "CSV with quotation marks around texts."
@@ -163,10 +217,6 @@ def _parsed(
     # an empty field is null to Polars, whatever the texts are that mean missing
     frame.columns = [names[place] for place in places]
     return with_missing(frame.select(pl.col(chosen).fill_null("")), how.missing)
-
-
-def _lines(records: Records, found: Sequence[int]) -> list[int]:
-    return records.lines([one + 1 for one in found])
 
 
 def _notes(asked: FileFormat, filled: FileFormat, records: Records) -> tuple[str, ...]:

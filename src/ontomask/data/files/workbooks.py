@@ -13,6 +13,12 @@ import polars as pl
 
 from ontomask.checks import did_you_mean
 from ontomask.data.files.formats import FileFormat
+from ontomask.data.files.headers import (
+    doubt_about,
+    numbered_names,
+    refuse_record,
+    sampled_places,
+)
 from ontomask.data.files.kinds import dates_if_possible, whole_if_possible
 from ontomask.data.files.loaded import Loaded, Top, check_columns, check_names, with_missing
 from ontomask.data.files.opening import check_archive
@@ -66,18 +72,21 @@ def _read(book: Any, how: FileFormat, columns: Sequence[str] | None, shown: str)
     sheets = list(book.sheet_names)
     sheet = _chosen(sheets, how.sheet, shown)
     header = _header_row(book, sheet, how.header, shown)
-    whole = _body(book, sheet, header, shown)
+    whole, names = _body(book, sheet, header)
+    doubts = _doubts(whole, names, header, shown) if how.header is None else ()
+    check_names(names, shown)
     filled = _filled(whole)
     kept = _unskipped(filled, header, how.skip, shown)
     if how.skip and kept:  # without the rows that are no records the types of columns are clear
         extent = {"n_rows": kept[-1] - kept[0] + 1}
-        whole = _body(book, sheet, header, shown, kept[0], **extent)
+        whole, names = _body(book, sheet, header, kept[0], **extent)
+    whole.columns = names
     frame = _selected(whole, columns, shown)
     first = kept[0] if how.skip and kept else 0
     return Loaded(
         _typed(frame[[place - first for place in kept]], how.missing),
         replace(how, format="excel", sheet=sheet),
-        _notes(sheets, sheet, how, len(frame) - len(filled) if not how.skip else 0),
+        (*doubts, *_notes(sheets, sheet, how, len(frame) - len(filled) if not how.skip else 0)),
         "row",
         lambda found: [kept[one] + header + 2 for one in found],
     )
@@ -123,11 +132,14 @@ def _header_row(book: Any, sheet: str, asked: int | None, shown: str) -> int:
 
 
 def _body(
-    book: Any, sheet: str, header: int, shown: str, first: int = 0, **extent: int
-) -> pl.DataFrame:
-    """Load the rows below the header, under its names, without columns that are wholly empty."""
-    found = _rows(book, sheet, header, n_rows=1, dtypes="string").row(0)
+    book: Any, sheet: str, header: int, first: int = 0, **extent: int
+) -> tuple[pl.DataFrame, list[str]]:
+    """Load the rows below the header, and its names, without columns that are wholly empty."""
     frame = _rows(book, sheet, header + 1 + first, schema_sample_rows=None, **extent)
+    if header < 0:
+        found: Sequence[str | None] = [None] * frame.width
+    else:
+        found = _rows(book, sheet, header, n_rows=1, dtypes="string").row(0)
     if not frame.width:  # nothing below the header
         frame = pl.DataFrame(
             {str(place): pl.Series([], dtype=pl.String) for place in range(len(found))}
@@ -137,11 +149,19 @@ def _body(
         for place, column in enumerate(frame.get_columns())
         if found[place] is not None or column.null_count() < len(column)
     ]
-    names = [found[place] or "" for place in used]
-    check_names(names, shown)
-    kept = frame[:, used]
-    kept.columns = names
-    return kept
+    names = numbered_names(len(used)) if header < 0 else [found[place] or "" for place in used]
+    return frame[:, used], names
+
+
+def _doubts(body: pl.DataFrame, names: Sequence[str], header: int, shown: str) -> tuple[str, ...]:
+    """What is doubtful about the names of columns; refused if they are a record."""
+    known = body[_filled(body)]
+    sample = known[sampled_places(known.height, known.width)]
+    whole = sample.select([whole_if_possible(one) for one in sample.get_columns()])
+    texts = whole.select(pl.all().cast(pl.String).fill_null("")) if known.width else whole
+    doubt = doubt_about(names, texts.rows())
+    refuse_record(doubt, shown, header + 1, "row")
+    return (doubt.note,) if doubt else ()
 
 
 def _rows(book: Any, sheet: str, skipped: int, **options: Any) -> pl.DataFrame:
