@@ -32,7 +32,7 @@ from microaggregation import claims_frame, claims_schema, resampled
 from ontomask.data.encoding import encode
 from ontomask.data.microdata import Microdata
 from ontomask.data.tables import open_table
-from ontomask.kernels.centroids import loss
+from ontomask.kernels.losses import loss
 from ontomask.kernels.records import Points
 from ontomask.methods.base import Context
 from ontomask.methods.points import quasi_layout

@@ -4,8 +4,9 @@ import numba
 import numpy as np
 import pytest
 
-from ontomask.kernels.centroids import centroids, loss, loss_to
+from ontomask.kernels.centroids import centroids
 from ontomask.kernels.clusters import mdav, sa_mdav, v_mdav
+from ontomask.kernels.losses import loss, loss_to
 from ontomask.kernels.recoding import recode
 from ontomask.kernels.records import (
     LCS,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numba import config
 
-from ontomask.kernels.centroids import loss
 from ontomask.kernels.clusters import mdav, sa_mdav
 from ontomask.kernels.exchanges import best_partner, is_too_far
+from ontomask.kernels.losses import loss
 from ontomask.kernels.pieces import Pieces, Shares, grains
 from ontomask.kernels.rebuilding import rebuild
 from ontomask.kernels.refinement import Refinement, refine

@@ -5,8 +5,8 @@ import pytest
 from numba import config
 
 from ontomask.kernels import rebuilding
-from ontomask.kernels.centroids import loss
 from ontomask.kernels.clusters import sa_mdav
+from ontomask.kernels.losses import loss
 from ontomask.kernels.rebuilding import rebuild
 from ontomask.kernels.refinement import refine
 from reference.points import only_numbers, random_points

@@ -11,9 +11,9 @@ from scipy.optimize import linprog
 
 import ontomask as om
 from ontomask import warming
-from ontomask.kernels import balanced, centroids, unions
+from ontomask.kernels import balanced, losses, unions
 from ontomask.kernels.balanced import _best_exchange, _leaving, by_exchanges, by_slices
-from ontomask.kernels.centroids import loss
+from ontomask.kernels.losses import loss
 from ontomask.kernels.records import MINIMUM_HIERARCHY
 from ontomask.kernels.unions import described, united
 from ontomask.privacy import Domain, Ground
@@ -220,7 +220,7 @@ def test_kernels_of_models_are_compiled_ahead(monkeypatch):
     for room, name in (
         *((unions, one) for one in ("_describe", "_choose")),
         *((balanced, one) for one in ("_form_slices", "_form_exchanges")),
-        (centroids, "_fill_losses"),
+        (losses, "_fill_losses"),
     ):
         kernel = getattr(room, name)
         monkeypatch.setattr(

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import ontomask as om
-from ontomask.kernels.centroids import loss
+from ontomask.kernels.losses import loss
 from ontomask.kernels.rebuilding import rebuild
 from ontomask.methods import microaggregation
 from ontomask.methods.base import METHODS

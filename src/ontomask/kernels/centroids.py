@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ontomask.arithmetic import summed_products
 from ontomask.arrays import Floats, Ints, Longs
 from ontomask.kernels.blocks import Underway, in_blocks
 from ontomask.kernels.compiling import apart, compiled, part, unsigned, whole
@@ -56,7 +55,6 @@ __all__ = [
     "add_some_costs",
     "best_row",
     "best_row_among",
-    "candidate_losses",
     "centroid_reference",
     "centroids",
     "clear",
@@ -65,8 +63,6 @@ __all__ = [
     "fill",
     "first_least",
     "in_one_stream",
-    "loss",
-    "loss_to",
     "members_by_cluster",
     "new_tally",
     "price",
@@ -560,52 +556,3 @@ def centroids(points: Points, labels: Ints, count: int, uniforms: Floats) -> tup
 
     in_blocks(work, count, 1 + SMALLEST_SHARE * count // max(1, labels.size))
     return references[:, :coded].astype(np.int32), references[:, coded:].copy()
-
-
-@compiled
-def _fill_costs(points: Points, labels: Ints, references: Floats, result: Floats) -> None:
-    """Write what it costs to replace a record of each point by its cluster's reference."""
-    for point in range(result.size):
-        result[point] = replacement_cost(points, references[labels[point]], point)
-
-
-def loss_to(points: Points, labels: Ints, rows: Ints, numbers: Floats) -> float:
-    """Sum over points of weight times the cost of replacement by the given centroids."""
-    costs = np.empty(labels.size)
-    _fill_costs(points, labels, np.concatenate([rows, numbers], axis=1), costs)
-    return summed_products(points.weights, costs)
-
-
-def loss(points: Points, labels: Ints, count: int) -> float:
-    """Loss to the clusters' own centroids; on numbers alone with power 2 it is the SSE."""
-    rows, numbers = centroids(points, labels, count, np.zeros(count, np.float64))
-    return loss_to(points, labels, rows, numbers)
-
-
-@compiled
-def _fill_losses(
-    points: Points,
-    offsets: Longs,
-    members: Longs,
-    references: Floats,
-    owners: Longs,
-    result: Floats,
-) -> None:
-    """Write the loss of each reference as the center of the cluster that owns it."""
-    for place in range(owners.size):
-        total = 0.0
-        for slot in range(offsets[owners[place]], offsets[owners[place] + 1]):
-            cost = replacement_cost(points, references[place], members[slot])
-            total += points.weights[members[slot]] * cost
-        result[place] = total
-
-
-def candidate_losses(
-    points: Points, labels: Ints, rows: Ints, numbers: Floats, owners: Longs
-) -> Floats:
-    """The loss of each candidate as the center of the cluster named for it."""
-    offsets, members = members_by_cluster(labels, int(labels.max()) + 1)
-    result = np.empty(owners.size)
-    references = np.concatenate([rows, numbers], axis=1).astype(np.float64)
-    _fill_losses(points, offsets, members, references, owners.astype(np.int64), result)
-    return result

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ontomask.arrays import Bools, Floats, Ints, Longs
-from ontomask.kernels.centroids import loss
+from ontomask.kernels.losses import loss
 from ontomask.kernels.neighbors import nearest_points
 from ontomask.kernels.records import Points, select_points
 

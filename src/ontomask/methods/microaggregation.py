@@ -23,6 +23,7 @@ from ontomask.data.microdata import Attribute, Microdata, Tuples
 from ontomask.errors import MethodError
 from ontomask.kernels import centroids as centers
 from ontomask.kernels import clusters as kernel
+from ontomask.kernels.losses import loss_to
 from ontomask.kernels.neighbors import Neighborhood
 from ontomask.kernels.pieces import Pieces, Shares, grains
 from ontomask.kernels.rebuilding import rebuild
@@ -471,9 +472,9 @@ class Clustering:
         points, stand_ins = self.layout.points(self.tuples), self._stand_ins(labels)
         rows, numbers = _centroids(points, labels, context)
         if self.centers == "medoid":
-            self.details["loss_of_centroids"] = centers.loss_to(points, labels, rows, numbers)
+            self.details["loss_of_centroids"] = loss_to(points, labels, rows, numbers)
             rows, numbers = stand_ins.medoids()
-            self.details["loss_of_medoids"] = centers.loss_to(points, labels, rows, numbers)
+            self.details["loss_of_medoids"] = loss_to(points, labels, rows, numbers)
         if self.frame is not None:
             wider = _centroids(points, self.frame.astype(np.int32), context)
             chosen = self.frame[np.unique(labels, return_index=True)[1]]

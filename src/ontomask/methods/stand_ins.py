@@ -16,7 +16,7 @@ import numpy as np
 from ontomask.arrays import Bools, Floats, Ints, Longs
 from ontomask.data.microdata import Microdata, Tuples
 from ontomask.data.rules import Rule
-from ontomask.kernels.centroids import candidate_losses
+from ontomask.kernels.losses import candidate_losses
 from ontomask.kernels.records import Attribute, Points
 from ontomask.methods.points import Layout
 from ontomask.sparse import places_in
