@@ -18,6 +18,7 @@ from ontomask.checks import AnyOf, Declared, Integer, Null, Text, composed
 from ontomask.data.file_names import format_of_name
 from ontomask.data.files import FileFormat, Source, file_digest, read_file
 from ontomask.data.files.headers import (
+    MOST_RECORDS,
     doubt_about,
     numbered_names,
     refuse_record,
@@ -57,9 +58,6 @@ SAMPLE = 100_000
 """How many records of a large table are looked at to propose a plan."""
 
 PLAIN = {"preserve_insertion_order": False, "autoinstall_known_extensions": False}
-COMPARED = 2_000
-"""So many records are compared with the names of the columns, in case these are a record."""
-
 CELL = 150
 """How many bytes a value of a database takes then."""
 
@@ -344,7 +342,7 @@ def _renamed(relation: Any, names: Sequence[str]) -> Any:
 
 def _refuse_record(relation: Any, shown: str) -> None:
     """Compare the names with the first records: those of a large table are not spread cheaply."""
-    count = len(sampled_places(COMPARED, len(relation.columns)))
+    count = len(sampled_places(MOST_RECORDS, len(relation.columns)))
     rows = [[one or "" for one in row] for row in relation.limit(count).fetchall()]
     refuse_record(doubt_about(relation.columns, rows), shown)
 

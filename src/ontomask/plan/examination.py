@@ -175,7 +175,7 @@ def identifiers(schema: Schema) -> list[str]:
 
 
 def repeated_in(source: Source, schema: Schema) -> tuple[str, ...]:
-    """The same of a table that was read, unless who read it has looked."""
+    """The identifiers that repeat in a table that was read, unless who read it has looked."""
     if source.repeated is not None:
         return source.repeated
     table = open_table(source.frame, may_be_empty=True)

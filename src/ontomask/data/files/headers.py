@@ -16,7 +16,14 @@ from ontomask.data.intervals import read_interval
 from ontomask.errors import DataError
 from ontomask.wording import plural
 
-__all__ = ["Doubt", "doubt_about", "numbered_names", "refuse_record", "sampled_places"]
+__all__ = [
+    "MOST_RECORDS",
+    "Doubt",
+    "doubt_about",
+    "numbered_names",
+    "refuse_record",
+    "sampled_places",
+]
 
 CELLS = 100_000
 MOST_RECORDS, FEWEST_RECORDS = 2_000, 50
